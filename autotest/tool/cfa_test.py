@@ -11,8 +11,10 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import unittest
 
 import numpy as np
@@ -800,6 +802,45 @@ class Misspelt(Folder):
         self.assertIn("s3://tenancy-O/bucket/m.nca", done.stderr)
         self.assertIn("no alias", done.stderr)
         self.assertIn(".s3nc.json", done.stderr)
+
+
+class Timeouts(Folder):
+    """Servers that do not answer, and those that cannot be reached."""
+
+    def name_store(self, **backend):
+        self.server = socket.socket()
+        self.addCleanup(self.server.close)
+        self.server.bind(("127.0.0.1", 0))
+        self.server.listen(0)
+        with open(".s3nc.json", "w") as file:
+            json.dump({"version": "9", "hosts": {"s3://slow": {
+                "alias": "slow", "url": "http://127.0.0.1:%d" % self.server.getsockname()[1], "backend": "s3aioFileObject",
+                "credentials": {"accessKey": "id", "secretKey": "topsecret"}}}, "backends": {"s3aioFileObject": backend}}, file)
+
+    def expect_failure(self, *arguments):
+        begin = time.monotonic()
+        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, timeout=50,
+                              env={**os.environ, "GDAL_HTTP_MAX_RETRY": "0"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("s3://slow/bucket/m", done.stderr)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_of_a_server_that_does_not_answer_are_those_of_the_alias(self):
+        self.name_store(connect_timeout=1, read_timeout=1)
+        self.expect_failure("info", "s3://slow/bucket/m.nca")
+        self.expect_failure("mv", "s3://slow/bucket/m.nca", "--prefix", "x")
+
+    def test_of_a_server_that_cannot_be_reached_are_those_of_the_alias(self):
+        self.name_store(connect_timeout=1, read_timeout=45)
+        waiting = []  # as many as it keeps; who comes later is not heard
+        for _ in range(4):
+            waiting.append(socket.socket())
+            self.addCleanup(waiting[-1].close)
+            waiting[-1].setblocking(False)
+            waiting[-1].connect_ex(self.server.getsockname())
+        self.expect_failure("info", "s3://slow/bucket/m.nca")
+        self.write()
+        self.expect_failure("split", "source.nc", "-o", "s3://slow/bucket/m.nca")
 
 
 @unittest.skipIf(object_store.WHY_NOT, object_store.WHY_NOT)

@@ -139,6 +139,11 @@ static void append_header_file(const char *file, struct curl_slist **headers) {
     refs_buf_clear(&content);
 }
 
+void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy) {
+    if (seconds > 0 && get(settings, "GDAL_HTTP_CONNECTTIMEOUT") == NULL)
+        curl_easy_setopt((CURL *)easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(1000 * seconds));
+}
+
 void *refs_host__prepare(const refs_settings *settings, const char *url, void *handle) {
     CURL *easy = handle;
     struct curl_slist *headers = NULL;

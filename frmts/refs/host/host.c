@@ -55,15 +55,21 @@ static void rules(void *self, const char *location, refs_http_rules *changed) {
     refs_host__set_rules(&host->settings, location, changed);
     refs_lock(&host->lock);
     changed->is_signed = is_signed(host, location, &object);
-    if (object.alias != NULL && object.alias->read_timeout_s > 0)
+    if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
+        refs_settings__get(&host->settings, "REFS_HTTP_STALL") == NULL)
         changed->stall_ms = (unsigned)(1000 * object.alias->read_timeout_s);
     refs_unlock(&host->lock);
 }
 
 static void *prepare(void *self, const char *location, const char *url, void *easy) {
-    const refs_host *host = self;
-    (void)location;
-    return refs_host__prepare(&host->settings, url, easy);
+    refs_host *host = self;
+    refs_object object;
+    void *headers = refs_host__prepare(&host->settings, url, easy);
+    refs_lock(&host->lock);
+    if (refs_host__parse(host, location, &object, NULL) == REFS_OK && object.alias != NULL)
+        refs_host__set_connect_timeout(&host->settings, object.alias->connect_timeout_s, easy);
+    refs_unlock(&host->lock);
+    return headers;
 }
 
 static const char *advise(const refs_host *host, const refs_object *object, bool has_signature,

@@ -60,7 +60,7 @@ typedef struct refs_object {
     refs_str listed;    /**< what names in that list begin with: behind "#", a number and "/" */
     const char *method; /**< that it is asked with; NULL: GET */
     const refs_grant *grant; /**< what a service gave out for it, or NULL */
-    refs_str whole;     /**< what tells this bucket from others: the alias is part of it */
+    refs_str whole;          /**< what tells this bucket from others: the alias is part of it */
 } refs_object;
 
 /** Takes a location apart; what is in `object` is borrowed. With the lock held. REFS_INVALID: the
@@ -104,6 +104,9 @@ void refs_host__forget_grant(refs_host *host, const char *location, const refs_o
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
 void *refs_host__prepare(const refs_settings *settings, const char *url, void *easy);
+
+/** Seconds to connect, unless a setting says how many; 0: as it is. */
+void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy);
 
 /** What to try where a provider refuses a login, or NULL. */
 const char *refs_host__login_advice(const refs_settings *settings, const char *location);

@@ -34,8 +34,7 @@ static void ask_alias(const refs_s3nc_host *alias, upload *of) {
     if (alias->max_parts > 0) of->at_a_time = (size_t)alias->max_parts;
     if (alias->is_serial) of->at_a_time = 1;
     if (!alias->is_multipart_upload) of->in_parts = false;
-    if (alias->connect_timeout_s > 0)
-        of->sending.connect_ms = (uint64_t)(1000 * alias->connect_timeout_s);
+    of->sending.connect_s = alias->connect_timeout_s;
 }
 
 static refs_status set_up(refs_host *host, const char *location, upload *of, refs_error *err) {

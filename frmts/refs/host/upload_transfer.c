@@ -103,8 +103,7 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
-    if (sending->connect_ms > 0)
-        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)sending->connect_ms);
+    refs_host__set_connect_timeout(&sending->host->settings, sending->connect_s, easy);
     if (sending->rules.proofs.authorities != NULL)
         curl_easy_setopt(easy, CURLOPT_CAINFO, sending->rules.proofs.authorities);
 }

@@ -29,7 +29,7 @@ typedef struct refs_sending {
     refs_host *host;
     const char *location;
     refs_http_rules rules;
-    uint64_t connect_ms; /**< 0: as libcurl does */
+    double connect_s; /**< as its alias says; 0: as libcurl does */
 } refs_sending;
 
 /** Carries out `n` requests, at most `at_a_time` of them together; the first failure ends all. */
