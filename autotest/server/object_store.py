@@ -61,7 +61,7 @@ class ObjectStore:
         the beginning of another."""
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
             rows = [line.rsplit(" | vgw | ", 1)[1].split(" | ") for line in log if " | vgw | " in line]
-        return [(int(row[0]), row[3].strip(), row[4].strip()) for row in rows]
+        return [(int(row[0]), row[3].strip(), row[4].strip()) for row in rows if len(row) > 4 and row[0].isdigit()]
 
     def files(self, bucket):
         found = []

@@ -29,6 +29,7 @@ def quote(text):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *arguments):
         pass
@@ -106,6 +107,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.command, path, self.headers.get("Range"), self.problem()))
         if self.server.asked[-1][3]:
             return self.refuse(403, self.server.asked[-1][3])
+        self.server.before(self.command, path)
         bucket = path.split("/")[1]
         if not any(name.startswith(f"/{bucket}/") for name in self.server.objects):
             return self.refuse(404, "NoSuchBucket")
@@ -127,10 +129,29 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
+    def do_PUT(self):
+        """Conditions hold, are passed over, or are refused, as the server's `conditions` says."""
+        path = urllib.parse.unquote(self.path.partition("?")[0])
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.asked.append((self.command, path, None, self.problem()))
+        if self.server.asked[-1][3]:
+            return self.refuse(403, self.server.asked[-1][3])
+        self.server.before(self.command, path)
+        there = self.server.objects.get(path)
+        tag = there is not None and f'"{hashlib.md5(there).hexdigest()}"'
+        match, none = self.headers.get("If-Match"), self.headers.get("If-None-Match")
+        if self.server.conditions == "refused" and (match or none):
+            return self.refuse(501, "NotImplemented")
+        if self.server.conditions == "hold" and ((match and match not in (tag, "*")) or (none and there is not None)):
+            return self.refuse(412, "PreconditionFailed")
+        self.server.objects[path] = body
+        self.answer(200, b"", ETag=f'"{hashlib.md5(body).hexdigest()}"')
+
 
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
-    has method, path, range and refusal of each request. Lists have `page` names each. Where `payer` is
+    has method, path, range and refusal of each request. Before each is answered before(method, path) is
+    called; of conditions see do_PUT. Lists have `page` names each. Where `payer` is
     set, requests must say so."""
 
     daemon_threads = True
@@ -138,6 +159,7 @@ class S3Server(ThreadingHTTPServer):
     def __init__(self, objects, keys):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
+        self.conditions, self.before = "hold", lambda method, path: None
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()

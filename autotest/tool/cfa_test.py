@@ -23,6 +23,7 @@ from osgeo import gdal
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 import object_store  # noqa: E402
+import s3_server  # noqa: E402
 from own_folder import OwnFolder  # noqa: E402
 
 try:
@@ -33,6 +34,7 @@ except ImportError:
 
 REFS = os.path.abspath(sys.argv.pop(1))
 SHARED = os.path.join(HERE, "..", "..", "..", "shared", "data", "cfa")
+MASTER = "s3://store/archive/m.nca"
 VERSIONS = ("0.4", "0.5", "1.13")
 gdal.UseExceptions()
 
@@ -804,6 +806,69 @@ class Misspelt(Folder):
         self.assertIn(".s3nc.json", done.stderr)
 
 
+class Together(Folder):
+    """Programs that add to one master in an object store at a time."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = s3_server.S3Server({"/archive/here": b""}, {"id": "topsecret"})
+        self.addCleanup(self.server.close)
+        with open(".s3nc.json", "w") as file:
+            json.dump({"version": "9", "hosts": {"s3://store": {
+                "alias": "store", "url": self.server.url, "backend": "s3aioFileObject",
+                "credentials": {"accessKey": "id", "secretKey": "topsecret"}}}, "backends": {}}, file)
+        for day in range(3):
+            self.write(f"d{day}.nc", (day,), data=self.values()[day:day + 1])
+            run("split", f"d{day}.nc", "-o", f"s3://store/archive/d{day}.nca")
+        run("combine", "--format", "cfa", self.part(0), "-o", MASTER)
+
+    def part(self, day):
+        return f"s3://store/archive/d{day}/d{day}.tas.0.0.0.nc"
+
+    def when(self, method, path, then):
+        """Has `then` done before the next such request is answered."""
+        def before(*request):
+            if request == (method, path):
+                self.server.before = lambda *request: None
+                then()
+        self.server.before = before
+
+    def test_the_second_is_told_and_changes_nothing(self):
+        self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))
+        said = run("append", MASTER, self.part(1), status=1)
+        self.assertIn("s3://store/archive/m.nca: was changed by another program", said)
+        self.assertIn("run the command again", said)
+        self.assertEqual(said.count("\n"), 1, said)
+        np.testing.assert_array_equal(read(MASTER), self.values()[[0, 2]])
+        run("append", MASTER, self.part(1))
+        np.testing.assert_array_equal(read(MASTER), self.values()[:3])
+
+    def test_who_moves_fragments_is_told_too(self):
+        self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))
+        said = run("mv", MASTER, "--rewrite", "s3://store/archive/d0/=>s3://store/archive/x/", status=1)
+        self.assertIn("another program", said)
+        np.testing.assert_array_equal(read(MASTER), self.values()[[0, 2]])
+
+    def test_a_master_that_was_removed_is_not_made_again(self):
+        self.when("PUT", "/archive/m.nca", lambda: self.server.objects.pop("/archive/m.nca"))
+        self.assertIn("another program", run("append", MASTER, self.part(1), status=1))
+        self.assertNotIn("/archive/m.nca", self.server.objects)
+
+    def test_stores_without_conditions_are_asked_again(self):
+        for conditions in ("refused", "passed over"):
+            self.server.conditions = conditions
+            run("combine", "--format", "cfa", self.part(0), "-o", MASTER)
+            run("append", MASTER, self.part(1))
+            np.testing.assert_array_equal(read(MASTER), self.values()[:2])
+            run("combine", "--format", "cfa", self.part(0), "-o", MASTER)
+            self.when("GET", "/archive/d1/d1.tas.0.0.0.nc", lambda: run("append", MASTER, self.part(2)))
+            self.assertRegex(run("append", MASTER, self.part(1), status=1), "another program|replaced while it was read")
+            np.testing.assert_array_equal(read(MASTER), self.values()[[0, 2]])
+            self.when("GET", "/archive/m.nca", lambda: run("append", MASTER, self.part(1)))
+            self.assertIn("another program", run("mv", MASTER, "--rewrite", "s3://=>s4://", status=1))
+            np.testing.assert_array_equal(read(MASTER), self.values()[:3])
+
+
 class Timeouts(Folder):
     """Servers that do not answer, and those that cannot be reached."""
 
@@ -925,6 +990,21 @@ class Stores(Folder):
         run("split", "next.nc", "-o", "/vsis3/archive/2000/n.nca", "--subarray-shape", "2,6,8")
         run("append", "/vsis3/archive/2000/m.nca", "/vsis3/archive/2000/n/n.tas.0.0.0.nc")
         self.expect("s3://archive/2000/m.nca", np.concatenate([self.values(), self.values()[:2]]))
+
+    def test_programs_that_append_at_one_time_lose_nothing(self):
+        names = [self.write(f"d{day}.nc", (day,), data=self.values(6)[day:day + 1]) for day in range(6)]
+        for name in names:
+            shutil.copyfile(name, self.path(name))
+        run("combine", "--format", "cfa", "s3://store/archive/d0.nc", "-o", MASTER)
+        running = [subprocess.Popen([REFS, "append", MASTER, f"s3://store/archive/{name}", "-q"],
+                                    stderr=subprocess.PIPE, text=True) for name in names[1:]]
+        n = 1
+        for one in running:
+            said = one.communicate()[1]
+            n += one.returncode == 0
+            self.assertTrue(one.returncode == 0 or "another program" in said or "replaced" in said, said)
+        self.assertGreater(n, 1)
+        self.assertEqual(len(read(MASTER)), n)
 
     def test_what_fails_leaves_what_was_there(self):
         self.split("s3://store/archive/m.nca", subarray_shape="2,6,8")

@@ -113,6 +113,30 @@ refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list
 refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
                              refs_error *err);
 
+/** What tells one state of an object from others, with quotes as the store writes them: its ETag;
+ * "" where there is no object, "*" where the store tells nothing. */
+typedef struct refs_validator {
+    char text[128];
+} refs_validator;
+
+/** Asks for that of "/vsis3/…" or "/vsigs/…". REFS_IO. */
+refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
+                                refs_error *err);
+
+/** What is sent, and in place of what. */
+typedef struct refs_replacement {
+    const char *path;     /**< of a local file */
+    const char *location; /**< of the object */
+    refs_validator of;    /**< the state in which it is to be */
+} refs_replacement;
+
+/** Sends a file as refs_host_upload does, but only in place of an object that is as it was when its
+ * validator was asked for: REFS_INVALID where another program has changed it, made it or removed it
+ * since. The store itself sees to that (If-Match, If-None-Match); where it knows no such
+ * conditions, its validator is asked for again right before. */
+refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
+                              refs_error *err);
+
 /** Removes an object; it is no failure if there is none. */
 refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err);
 

@@ -24,7 +24,8 @@ typedef struct upload {
     uint64_t part_bytes;
     size_t at_a_time;
     bool in_parts;
-    char *id; /* of an upload in parts; NULL: none was begun */
+    char *id;             /* of an upload in parts; NULL: none was begun */
+    const char *if_match; /* as refs_transfer has it */
 } upload;
 
 /* -- how --------------------------------------------------------------------------------------- */
@@ -73,6 +74,21 @@ static refs_status open_file(const char *path, upload *of, refs_error *err) {
 
 static refs_status send_one(const upload *of, refs_transfer *transfer, refs_error *err) {
     return refs_host__transfer(&of->sending, transfer, 1, 1, err);
+}
+
+/* Sends what makes the object: conditions hold of that. A store that does not know them refuses
+ * them, and does what is asked without. */
+static refs_status send_last(const upload *of, refs_transfer *transfer, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    transfer->if_match = of->if_match;
+    refs_status status = send_one(of, transfer, of->if_match != NULL ? &problem : err);
+    if (of->if_match == NULL || status == REFS_OK) return status;
+    if (transfer->status != 400 && transfer->status != 501)
+        return refs_fail(err, status, "%s", problem.message);
+    transfer->if_match = NULL;
+    transfer->n_tries = 0;
+    transfer->due_ms = 0;
+    return send_one(of, transfer, err);
 }
 
 static refs_status take_id(upload *of, const refs_buf *answer, refs_error *err) {
@@ -141,7 +157,7 @@ static refs_status end_parts(const upload *of, const refs_transfer *parts, size_
     refs_transfer asked = {.method = "POST", .query = (const char *)query.data, .file = -1};
     asked.body = refs_str_view((const char *)xml.data, xml.size);
     asked.length = xml.size;
-    if (status == REFS_OK) status = send_one(of, &asked, err);
+    if (status == REFS_OK) status = send_last(of, &asked, err);
     refs_host__transfer_clear(&asked);
     refs_buf_clear(&query);
     refs_buf_clear(&xml);
@@ -184,8 +200,16 @@ static refs_status send_parts(upload *of, refs_error *err) {
 
 static refs_status send_whole(const upload *of, refs_error *err) {
     refs_transfer whole = {.method = "PUT", .query = "", .file = of->file, .length = of->size};
-    refs_status status = send_one(of, &whole, err);
+    refs_status status = send_last(of, &whole, err);
     refs_host__transfer_clear(&whole);
+    return status;
+}
+
+static refs_status send_file(upload *of, const char *path, refs_error *err) {
+    refs_status status = open_file(path, of, err);
+    if (status == REFS_OK) status = of->in_parts ? send_parts(of, err) : send_whole(of, err);
+    if (of->file >= 0) close(of->file);
+    refs_free(of->id);
     return status;
 }
 
@@ -193,11 +217,42 @@ refs_status refs_host_upload(refs_host *host, const char *path, const char *loca
                              refs_error *err) {
     upload of;
     REFS_TRY(set_up(host, location, &of, err));
-    refs_status status = open_file(path, &of, err);
-    if (status == REFS_OK) status = of.in_parts ? send_parts(&of, err) : send_whole(&of, err);
-    if (of.file >= 0) close(of.file);
-    refs_free(of.id);
+    return send_file(&of, path, err);
+}
+
+/* -- in place of what is known ----------------------------------------------------------------- */
+
+static refs_status ask_validator(const upload *of, refs_validator *validator, refs_error *err) {
+    refs_transfer asked = {.method = "HEAD", .query = "", .file = -1, .may_be_absent = true};
+    refs_status status = send_one(of, &asked, err);
+    const char *text = asked.status == 404 ? "" : *asked.etag != '\0' ? asked.etag : "*";
+    snprintf(validator->text, sizeof validator->text, "%s", text);
+    refs_host__transfer_clear(&asked);
     return status;
+}
+
+refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
+                                refs_error *err) {
+    upload of;
+    REFS_TRY(set_up(host, location, &of, err));
+    return ask_validator(&of, validator, err);
+}
+
+/* RFC 9110, section 8.8.3.2: one that is weak matches nothing. */
+static bool is_strong(const refs_validator *validator) {
+    return strncmp(validator->text, "W/", 2) != 0;
+}
+
+refs_status refs_host_replace(refs_host *host, const refs_replacement *replacement,
+                              refs_error *err) {
+    upload of;
+    refs_validator now;
+    REFS_TRY(set_up(host, replacement->location, &of, err));
+    REFS_TRY(ask_validator(&of, &now, err));
+    if (strcmp(now.text, replacement->of.text) != 0)
+        return refs_host__fail_changed(&of.sending, err);
+    if (is_strong(&now)) of.if_match = replacement->of.text;
+    return send_file(&of, replacement->path, err);
 }
 
 refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err) {

@@ -81,17 +81,41 @@ static refs_status make_url(const refs_sending *sending, const refs_transfer *tr
     return status == REFS_OK ? refs_buf_append(url, "", 1, err) : status;
 }
 
+static struct curl_slist *append_header(struct curl_slist *headers, const char *header) {
+    struct curl_slist *more = curl_slist_append(headers, header);
+    return more != NULL ? more : headers;
+}
+
+/* RFC 9110, section 13.1. */
+static struct curl_slist *append_condition(const refs_transfer *transfer,
+                                           struct curl_slist *headers) {
+    char header[192];
+    if (transfer->if_match == NULL) return headers;
+    if (*transfer->if_match == '\0') return append_header(headers, "If-None-Match: *");
+    snprintf(header, sizeof header, "If-Match: %s", transfer->if_match);
+    return append_header(headers, header);
+}
+
+/* A question has no body, nor has its answer. */
+static void set_method(const refs_transfer *transfer) {
+    const bool is_question = strcmp(transfer->method, "HEAD") == 0;
+    if (is_question) {
+        curl_easy_setopt(transfer->easy, CURLOPT_NOBODY, 1L);
+        return;
+    }
+    curl_easy_setopt(transfer->easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(transfer->easy, CURLOPT_CUSTOMREQUEST, transfer->method);
+}
+
 static void set_options(const refs_sending *sending, refs_transfer *transfer, const char *url) {
     CURL *easy = transfer->easy;
     struct curl_slist *headers = refs_host__prepare(&sending->host->settings, url, easy);
-    struct curl_slist *more = curl_slist_append(headers, "Expect:");
-    transfer->headers = more != NULL ? more : headers;
+    transfer->headers = append_condition(transfer, append_header(headers, "Expect:"));
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, transfer->method);
+    set_method(transfer);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->length);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, give);
     curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
@@ -114,6 +138,7 @@ static refs_status begin(const refs_sending *sending, refs_transfer *transfer, C
     REFS_TRY(make_url(sending, transfer, &url, err));
     transfer->easy = curl_easy_init();
     transfer->answer.size = 0;
+    transfer->etag[0] = '\0';
     transfer->sent = 0;
     transfer->n_tries++;
     if (transfer->easy != NULL) set_options(sending, transfer, (const char *)url.data);
@@ -137,7 +162,7 @@ static void end(refs_transfer *transfer, CURLM *multi) {
 static bool is_for_the_moment(CURLcode code, long status) {
     switch (code) {
     case CURLE_OK:
-        return status == 429 || status >= 500;
+        return status == 429 || (status >= 500 && status != 501);
     case CURLE_COULDNT_CONNECT:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
@@ -180,6 +205,13 @@ static refs_status fail(const refs_sending *sending, const refs_transfer *transf
                      advice != NULL ? ": " : "", advice != NULL ? advice : "");
 }
 
+refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: was changed by another program since it was read, and is as that "
+                     "left it: run the command again",
+                     sending->location);
+}
+
 /* S3 may answer 200 and say in the body that it has failed. */
 static bool is_success(const refs_transfer *transfer, CURLcode code, long status) {
     if (code != CURLE_OK) return false;
@@ -191,8 +223,12 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
                             refs_error *err) {
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    transfer->status = code == CURLE_OK ? status : 0;
     transfer->is_done = is_success(transfer, code, status);
     if (transfer->is_done) return REFS_OK;
+    /* S3: ConditionalRequestConflict, where others write at the same time. */
+    const bool is_changed = status == 412 || (status == 409 && transfer->if_match != NULL);
+    if (is_changed) return refs_host__fail_changed(sending, err);
     bool again = is_for_the_moment(code, status) || (code == CURLE_OK && status < 300);
     if (!again || transfer->n_tries > sending->rules.max_retries)
         return fail(sending, transfer, code, status, err);

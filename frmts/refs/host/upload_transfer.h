@@ -12,9 +12,12 @@ typedef struct refs_transfer {
     int file;          /**< whose bytes [offset, offset + length) are sent; -1: `body` */
     uint64_t offset, length;
     refs_str body;
-    bool may_be_absent; /**< 404 is not a failure */
+    bool may_be_absent;   /**< 404 is not a failure */
+    const char *if_match; /**< the object is as this validator says, "": is not there; NULL: as may
+                               be */
 
     refs_buf answer; /**< its body */
+    long status;     /**< of HTTP, of the last attempt; 0: none came */
     char etag[128];  /**< "" where there is none */
     unsigned n_tries;
     uint64_t sent;
@@ -35,6 +38,9 @@ typedef struct refs_sending {
 /** Carries out `n` requests, at most `at_a_time` of them together; the first failure ends all. */
 refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
                                 size_t at_a_time, refs_error *err);
+
+/** What is said of an object that is not as it was: REFS_INVALID. */
+refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err);
 
 void refs_host__transfer_clear(refs_transfer *transfer);
 

@@ -75,6 +75,7 @@ typedef struct gathering {
     const char *output;
     refs_buf output_shown;
     refs_master_options options;
+    tool_sending sending;
 } gathering;
 
 /* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
@@ -1810,18 +1811,14 @@ static refs_status read_options(gathering *all, refs_error *err) {
 
 /* The master appears last, and whole. */
 static refs_status make_master(gathering *all, refs_error *err) {
-    tool_sending sending = {NULL};
     refs_master *master = NULL;
-    refs_status status = tool_sending_open(&all->session, all->output, &sending, err);
-    if (status == REFS_OK) status = refs_master_open(sending.path, &all->options, &master, err);
+    refs_status status = refs_master_open(all->sending.path, &all->options, &master, err);
     if (status == REFS_OK) status = write_master(all, master, err);
     if (status == REFS_OK)
         status = refs_master_finish(master, err);
     else
         refs_master_free(master);
-    if (status == REFS_OK) status = tool_sending_send(&sending, err);
-    tool_sending_close(&sending);
-    return status;
+    return status == REFS_OK ? tool_sending_send(&all->sending, err) : status;
 }
 
 static refs_status gather(gathering *all, refs_error *err) {
@@ -1830,6 +1827,8 @@ static refs_status gather(gathering *all, refs_error *err) {
     REFS_TRY(tool_session_open(&all->session, err));
     if (tool_append_shown(all->output, &all->output_shown) != REFS_OK) return refs_fail_nomem(err);
     if (tool_is_remote(all->output)) all->output = (const char *)all->output_shown.data;
+    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
+    if (is_append) REFS_TRY(tool_sending_guard(&all->sending, err));
     if (is_append) REFS_TRY(open_master(all, err));
     REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
     REFS_TRY(move_fillers(&all->names, err));
@@ -1860,6 +1859,7 @@ static void clear(gathering *all) {
     refs_free(all->parts);
     tool_names_clear(&all->names);
     refs_buf_clear(&all->output_shown);
+    tool_sending_close(&all->sending);
     tool_session_close(&all->session);
 }
 

@@ -98,6 +98,7 @@ static refs_status move(const tool_arguments *arguments, tool_sending *master, r
     REFS_TRY(read_options(arguments, index, &moving, err));
     resolve_prefix(arguments, &made);
     moving.prefix = made.named;
+    REFS_TRY(tool_sending_guard(master, err));
     REFS_TRY(tool_sending_fetch(master, err));
     REFS_TRY(refs_cfa_move(master->path, &moving, &n, err));
     if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));

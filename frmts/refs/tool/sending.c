@@ -54,6 +54,12 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
     return sending->path != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
+refs_status tool_sending_guard(tool_sending *sending, refs_error *err) {
+    if (sending->location == NULL) return REFS_OK;
+    sending->is_guarded = true;
+    return refs_host_validator(sending->session->host, sending->location, &sending->was, err);
+}
+
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
     refs_buf bytes = REFS_BUF_INIT;
     if (sending->location == NULL) return REFS_OK;
@@ -106,7 +112,10 @@ refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
         if (entry->d_name[0] != '.' && strcmp(entry->d_name, strrchr(sending->path, '/') + 1) != 0)
             status = send_folder(sending, entry->d_name, err);
     if (entries != NULL) closedir(entries);
-    return status == REFS_OK ? send_file(sending, sending->path, err) : status;
+    REFS_TRY(status);
+    if (!sending->is_guarded) return send_file(sending, sending->path, err);
+    const refs_replacement replacement = {sending->path, sending->location, sending->was};
+    return refs_host_replace(sending->session->host, &replacement, err);
 }
 
 void tool_sending_close(tool_sending *sending) {

@@ -186,11 +186,16 @@ typedef struct tool_sending {
     char *location; /**< of the object; NULL: the file is local */
     char folder[TOOL_SCRATCH_BYTES];
     char *path; /**< that is written */
+    refs_validator was;
+    bool is_guarded; /**< it is sent in place of what has the validator `was` alone */
 } tool_sending;
 
 /** REFS_UNSUPPORTED where nothing can be written. To be closed also after a failure. */
 refs_status tool_sending_open(const tool_session *session, const char *name, tool_sending *sending,
                               refs_error *err);
+/** Notes what the object is before it is read: unless it still is that when the file is sent, it is
+ * left as another program made it, and that is a failure. */
+refs_status tool_sending_guard(tool_sending *sending, refs_error *err);
 /** Makes the file what the object is. */
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
 /** Sends what was written in folders beside the file, then the file. */
