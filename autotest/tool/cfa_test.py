@@ -10,7 +10,9 @@ import itertools
 import json
 import os
 import random
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -670,6 +672,41 @@ class Outputs(Folder):
             run("split", "a.nc", "-o", "split.nc")
             run("combine", "--format", "cfa", "a.nc", "b.nc", "-o", "combined.nca")
         np.testing.assert_array_equal(read("all.nc"), self.values())
+
+
+class Ended(Folder):
+    """Programs that are ended while they write."""
+
+    def end(self, how):
+        """What is left of a split that is ended by a signal in its midst."""
+        if not os.path.exists("source.nc"):
+            self.write(times=range(200))
+        running = subprocess.Popen([REFS, "split", "source.nc", "-o", "m.nca", "--subarray-shape", "1,1,1"])
+        while not glob.glob("m.tmp-*/m.tas.0.0.4.nc"):
+            self.assertIsNone(running.poll())
+        running.send_signal(how)
+        return running.wait(), sorted(glob.glob("m.*"))
+
+    def test_by_signals_that_can_be_heard_leave_nothing(self):
+        for how in (signal.SIGINT, signal.SIGTERM):
+            self.assertEqual(self.end(how), (128 + how, []))
+
+    def test_at_once_leave_what_the_next_removes(self):
+        status, left = self.end(signal.SIGKILL)
+        self.assertEqual((status, len(left)), (-9, 2))
+        name, process = re.match(r"(m\.nca\.tmp-[0-9a-f]{8}-)(\d+)-0$", left[0]).groups()
+        mine = f"{name}{os.getpid()}-0"  # of a process that is there
+        elsewhere = f"m.nca.tmp-00000000-{process}-0"  # of another machine
+        replaced, needed = f"source.nc.tmp{name[9:]}{process}-0.old", f"lost.tmp{name[9:]}{process}-0.old"
+        for other in (mine, elsewhere, replaced, needed, "m.nca.tmp-1-0"):
+            with open(other, "w"):
+                pass
+        run("split", "source.nc", "-o", "n.nca")
+        self.assertEqual(sorted(os.listdir(".")), sorted([mine, elsewhere, needed, "m.nca.tmp-1-0", "n", "n.nca", "source.nc"]))
+        with open(left[0], "w"):
+            pass
+        run("index", "source.nc", "-q", "-o", "all.json")
+        self.assertFalse(os.path.exists(left[0]))
 
 
 class Info(Folder):

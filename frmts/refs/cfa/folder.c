@@ -47,7 +47,7 @@ refs_status refs_cfa__folder_open(const char *wanted, const char *stem, cfa_fold
     if (folder->wanted == NULL) return refs_fail_nomem(err);
     for (int i = 0; i < MAX_NAMES; i++) {
         refs_buf name = REFS_BUF_INIT;
-        REFS_TRY(refs_buf_printf(&name, err, "%s.tmp-%ld-%d", wanted, (long)getpid(), i));
+        REFS_TRY(refs_place_append_name(wanted, i, &name, err));
         char *path = refs_buf_take_text(&name);
         if (path == NULL) return refs_fail_nomem(err);
         int made = mkdir(path, 0777);

@@ -125,7 +125,7 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
     for (int i = 0; i < MAX_NAMES; i++) {
         refs_buf name = REFS_BUF_INIT;
         struct stat status;
-        REFS_TRY(refs_buf_printf(&name, err, "%s.tmp-%ld-%d", place->wanted, (long)getpid(), i));
+        REFS_TRY(refs_place_append_name(place->wanted, i, &name, err));
         place->written = refs_buf_take_text(&name);
         refs_buf_clear(&name);
         if (place->written == NULL) return refs_fail_nomem(err);
@@ -142,7 +142,8 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
                      place->wanted);
 }
 
-refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err) {
+static refs_status open_place(const char *path, bool is_folder, refs_place *place,
+                              refs_error *err) {
     refs_str name = refs_str_from(path);
     *place = (refs_place){.is_folder = is_folder};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
@@ -152,6 +153,12 @@ refs_status refs_place_open(const char *path, bool is_folder, refs_place *place,
     REFS_TRY(follow_links(place, err));
     REFS_TRY(check_wanted(place, err));
     return choose_name(place, err);
+}
+
+refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err) {
+    REFS_TRY(open_place(path, is_folder, place, err));
+    refs_place_sweep(place->wanted);
+    return REFS_OK;
 }
 
 /* -- moving ------------------------------------------------------------------------------------ */
@@ -209,7 +216,8 @@ void refs_place_clear(refs_place *place) {
 
 refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err) {
     refs_place place = {.wanted = NULL};
-    refs_status status = refs_place_open(path, false, &place, err);
+    /* One of many, maybe: nobody sweeps for each. */
+    refs_status status = open_place(path, false, &place, err);
     if (status == REFS_OK) status = refs_write__file(place.written, bytes, err);
     if (status == REFS_OK) status = refs_place_move(&place, err);
     refs_place_clear(&place);

@@ -11,7 +11,15 @@ typedef struct refs_place {
     bool is_folder;
 } refs_place;
 
-/** Finds a name beside `path` that nothing has; for a folder, makes it. */
+/** Appends the name under which something is written beside the one that is wanted, until it is
+ * whole: "wanted.tmp-TAG-PROCESS-NUMBER", with a NUL behind it. */
+refs_status refs_place_append_name(const char *wanted, int number, refs_buf *name, refs_error *err);
+
+/** Removes what has such a name in the folder of `path` and was being written by a process of this
+ * machine that is no more. */
+void refs_place_sweep(const char *path);
+
+/** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. */
 refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err);
 
 /** Puts what was written in the place of what was there. */

@@ -1,0 +1,94 @@
+/* unfinished.c -- names of what is being written, and what is left of it by processes that were
+ * ended before it was done; see place.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "place.h"
+#include "refs/lookup3.h"
+#include "refs/vfs.h"
+
+#define MARK ".tmp-"
+
+static void go_on(const void *bytes, size_t size, uint64_t *hash) {
+    *hash = refs_lookup3_64(refs_bytes_view(bytes, size), *hash);
+}
+
+/* Numbers of processes mean the same where this does: on one machine, in one name space. */
+static uint32_t find_tag(void) {
+    char text[256] = "";
+    refs_buf machine = REFS_BUF_INIT;
+    uint64_t hash = 0;
+    if (gethostname(text, sizeof text - 1) == 0) go_on(text, strlen(text), &hash);
+    if (refs_vfs_read_whole(refs_vfs_posix(), "/etc/machine-id", sizeof text, &machine, NULL) ==
+        REFS_OK)
+        go_on(machine.data, machine.size, &hash);
+    refs_buf_clear(&machine);
+    const ssize_t size = readlink("/proc/self/ns/pid", text, sizeof text);
+    if (size > 0) go_on(text, (size_t)size, &hash);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+refs_status refs_place_append_name(const char *wanted, int number, refs_buf *name,
+                                   refs_error *err) {
+    return refs_buf_printf(name, err, "%s" MARK "%08x-%ld-%d", wanted, (unsigned)find_tag(),
+                           (long)getpid(), number);
+}
+
+static bool is_alive(long process) {
+    return kill((pid_t)process, 0) == 0 || errno != ESRCH;
+}
+
+/* ".tmp-<tag>-<process>-<number>", and ".old" behind it for what was moved away. */
+static bool is_left(const char *name, uint32_t tag, bool *was_moved) {
+    unsigned of;
+    long process;
+    int number, end = 0;
+    const char *mark = NULL;
+    for (const char *at = name; (at = strstr(at, MARK)) != NULL; at++) mark = at;
+    if (mark == NULL || mark == name ||
+        sscanf(mark, MARK "%8x-%10ld-%4d%n", &of, &process, &number, &end) != 3)
+        return false;
+    *was_moved = strcmp(mark + end, ".old") == 0;
+    return (mark[end] == '\0' || *was_moved) && of == tag && process > 0 && !is_alive(process);
+}
+
+/* Whether what is moved away to `path` has been replaced: else it is all that is there. */
+static bool is_replaced(const char *path) {
+    struct stat status;
+    refs_str text = refs_str_from(path);
+    size_t mark = text.size;
+    while (mark > 0 && !refs_str_starts(refs_str_part(text, mark, text.size), MARK)) mark--;
+    char *wanted = refs_str_copy(refs_str_part(text, 0, mark));
+    const bool is_there = wanted != NULL && lstat(wanted, &status) == 0;
+    refs_free(wanted);
+    return is_there;
+}
+
+static void sweep_one(refs_str folder, const char *name, uint32_t tag) {
+    refs_buf path = REFS_BUF_INIT;
+    bool was_moved;
+    if (!is_left(name, tag, &was_moved)) return;
+    if (refs_buf_printf(&path, NULL, "%.*s%s", REFS_STR_ARG(folder), name) == REFS_OK &&
+        (!was_moved || is_replaced((const char *)path.data)))
+        refs_place_remove((const char *)path.data);
+    refs_buf_clear(&path);
+}
+
+void refs_place_sweep(const char *path) {
+    const refs_str text = refs_str_from(path);
+    const size_t slash = refs_str_find_last(text, '/');
+    const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
+    char *name = folder.size > 0 ? refs_str_copy(folder) : NULL;
+    DIR *opened = opendir(name != NULL ? name : ".");
+    const struct dirent *entry;
+    const uint32_t tag = find_tag();
+    while (opened != NULL && (entry = readdir(opened)) != NULL)
+        sweep_one(folder, entry->d_name, tag);
+    if (opened != NULL) closedir(opened);
+    refs_free(name);
+}
