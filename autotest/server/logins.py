@@ -105,6 +105,20 @@ class Earthdata(Case):
         self.assertIn("EARTHDATA_TOKEN may have expired", said)
         self.assertEqual(self.logins(server), 1)
 
+    def test_by_a_token_of_a_file_is_one_line(self):
+        server = self.serve(tls=True, faults={
+            path: {"status": 401, "require": {"Authorization": "^Bearer good$"}} for path in ("/refs.json", "/v.bin")})
+        hosts = {"EARTHDATA_HOSTS": f"127.0.0.1:{server.port}"}
+        for token in "good\n", '"good"', "Bearer good\r\n":
+            self.assertEqual(self.open(server, EARTHDATA_TOKEN=token, **hosts), "")
+        self.assertEqual(self.sent(server, "127.0.0.1"), {"Bearer good"})
+
+    def test_by_a_token_of_two_lines_sends_nothing(self):
+        server = self.serve(tls=True)
+        self.assertIn("EARTHDATA_TOKEN has a control character (0x0d)", self.open(
+            server, EARTHDATA_TOKEN="good\r\nX-Other: 1", EARTHDATA_HOSTS=f"127.0.0.1:{server.port}"))
+        self.assertEqual(server.requests(), [])
+
     def test_by_token_takes_no_login(self):
         server = self.serve(tls=True, faults={
             path: {"status": 401, "require": {"Authorization": "^Bearer good$"}} for path in ("/refs.json", "/v.bin")})

@@ -11,15 +11,30 @@ namespace {
 
 using Settings = std::map<std::string, std::string>;
 
+refs_setting_lookup lookupIn(const Settings &settings) {
+    return {[](const void *user, const char *name) -> const char * {
+                const auto &in = *static_cast<const Settings *>(user);
+                const auto found = in.find(name);
+                return found != in.end() ? found->second.c_str() : nullptr;
+            },
+            &settings};
+}
+
 uint64_t numberOf(const Settings &settings) {
-    const refs_setting_lookup lookup = {[](const void *user, const char *name) -> const char * {
-                                            const auto &in = *static_cast<const Settings *>(user);
-                                            const auto found = in.find(name);
-                                            return found != in.end() ? found->second.c_str()
-                                                                     : nullptr;
-                                        },
-                                        &settings};
+    const refs_setting_lookup lookup = lookupIn(settings);
     return refs_identity_number(&lookup);
+}
+
+/** What is wrong with settings; "" where nothing is. */
+std::string refusalOf(const Settings &settings) {
+    const refs_setting_lookup lookup = lookupIn(settings);
+    refs_error error = REFS_ERROR_INIT;
+    return refs_identity_check(&lookup, &error) == REFS_OK ? "" : error.message;
+}
+
+std::string tokenOf(const char *text) {
+    const refs_str token = refs_identity_token(text);
+    return std::string(token.data, token.size);
 }
 
 TEST(Identity, IsToldBySettingsThatSayWhoAsks) {
@@ -36,6 +51,32 @@ TEST(Identity, IsToldBySettingsThatSayWhoAsks) {
 
 TEST(Identity, IsTheSameWhateverElseIsSet) {
     EXPECT_EQ(numberOf({}), numberOf({{"GDAL_HTTP_TIMEOUT", "3"}, {"GDAL_HTTP_USERPWD", ""}}));
+}
+
+TEST(Identity, IsNotSentWhereItWouldEndALine) {
+    EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a\r\nX-Other: b"}}),
+              "EARTHDATA_TOKEN has a control character (0x0d): it is not sent");
+    EXPECT_EQ(refusalOf({{"GDAL_HTTP_COOKIE", "a=b\nc=d"}}),
+              "GDAL_HTTP_COOKIE has a control character (0x0a): it is not sent");
+    EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a b"}}),
+              "EARTHDATA_TOKEN has a blank inside, which no token has");
+    EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a\n"}, {"EARTHDATA_PASSWORD", " my pass\r\n"}}), "");
+}
+
+TEST(Identity, LeavesAwayWhatTokensAreWrittenWith) {
+    for (const char *text : {"abc.d-e_f=", "abc.d-e_f=\n", "  abc.d-e_f=\t", "\"abc.d-e_f=\"\r\n",
+                             "Bearer abc.d-e_f=", "\"bearer  abc.d-e_f=\""})
+        EXPECT_EQ(tokenOf(text), "abc.d-e_f=") << text;
+    EXPECT_EQ(tokenOf("Bearer"), "Bearer");
+    EXPECT_EQ(tokenOf(nullptr), "");
+}
+
+TEST(Identity, TakesHeadersOfOneLine) {
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_identity_check_header("X-A: b\tc", nullptr), REFS_OK);
+    EXPECT_EQ(refs_identity_check_header("X-A: b\nX-C: d", &error), REFS_IO);
+    EXPECT_STREQ(error.message, "a header of GDAL_HTTP_HEADERS or GDAL_HTTP_HEADER_FILE has a "
+                                "control character (0x0a): it is not sent");
 }
 
 } // namespace

@@ -10,7 +10,7 @@
 
 static const char *get(const refs_setting_lookup *settings, const char *name) {
     const char *value = settings->get(settings->user, name);
-    return value != NULL && *value != '\0' ? value : NULL;
+    return refs_identity_value(value).size > 0 ? value : NULL;
 }
 
 static bool names_authorization(const char *headers) {
@@ -35,6 +35,7 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
     login.login_host = login_host != NULL ? login_host : REFS_EARTHDATA_LOGIN;
     if (says_who_asks(settings)) return login;
     login.token = get(settings, "EARTHDATA_TOKEN");
+    if (refs_identity_token(login.token).size == 0) login.token = NULL;
     login.user = get(settings, "EARTHDATA_USERNAME");
     login.password = get(settings, "EARTHDATA_PASSWORD");
     if (login.user == NULL || login.password == NULL) login.user = login.password = NULL;

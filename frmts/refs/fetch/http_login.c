@@ -9,6 +9,7 @@
 #include "earthdata.h"
 #include "host_list.h"
 #include "http_redirect.h"
+#include "refs/identity.h"
 #include "refs/lookup3.h"
 
 /* "host:port" of an absolute URL, or "host", without a user. */
@@ -90,17 +91,20 @@ bool refs_login__may_use_netrc(const refs_http_login *login, const char *first, 
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
-static bool copy_text(const char *text, char **copy) {
-    *copy = text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
+static bool copy_text(const char *text, refs_str value, char **copy) {
+    *copy = text != NULL ? refs_str_copy(value) : NULL;
     return text == NULL || *copy != NULL;
 }
 
 refs_status refs_login__copy(const refs_http_login *login, refs_login_copy *copy, refs_error *err) {
     char **owned = copy->owned;
     memset(copy, 0, sizeof *copy);
-    if (!copy_text(login->hosts, &owned[0]) || !copy_text(login->token, &owned[1]) ||
-        !copy_text(login->login_host, &owned[2]) || !copy_text(login->user, &owned[3]) ||
-        !copy_text(login->password, &owned[4])) {
+    const refs_str token = refs_identity_token(login->token);
+    if (!copy_text(login->hosts, refs_identity_value(login->hosts), &owned[0]) ||
+        !copy_text(login->token, token, &owned[1]) ||
+        !copy_text(login->login_host, refs_identity_value(login->login_host), &owned[2]) ||
+        !copy_text(login->user, refs_identity_value(login->user), &owned[3]) ||
+        !copy_text(login->password, refs_identity_value(login->password), &owned[4])) {
         refs_login__clear(copy);
         return refs_fail_nomem(err);
     }

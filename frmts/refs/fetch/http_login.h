@@ -35,7 +35,8 @@ typedef struct refs_login_copy {
     char *owned[5];
 } refs_login_copy;
 
-/** Copies the strings of a login; REFS_NOMEM without memory, and nothing is kept. */
+/** Copies the strings of a login, without what refs/identity.h leaves away; REFS_NOMEM without
+ * memory, and nothing is kept. */
 refs_status refs_login__copy(const refs_http_login *login, refs_login_copy *copy, refs_error *err);
 void refs_login__clear(refs_login_copy *copy);
 

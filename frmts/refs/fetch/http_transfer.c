@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "http_redirect.h"
+#include "refs/identity.h"
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
@@ -85,17 +86,28 @@ static void set_text(CURL *easy, CURLoption option, const char *text) {
 }
 
 /* Versions of the host do not know all of them. */
-static void set_proofs(CURL *easy, const refs_http_proofs *proofs) {
+static refs_status set_proofs(CURL *easy, const refs_http_proofs *proofs, refs_error *err) {
+    char *bearer = NULL;
     if (proofs->bearer != NULL) {
+        bearer = refs_str_copy(refs_identity_token(proofs->bearer));
+        if (bearer == NULL) return refs_fail_nomem(err);
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, proofs->bearer);
+        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, bearer);
     }
+    refs_free(bearer);
     set_text(easy, CURLOPT_NETRC_FILE, proofs->netrc_file);
     set_text(easy, CURLOPT_SSLCERT, proofs->certificate);
     set_text(easy, CURLOPT_SSLCERTTYPE, proofs->certificate_type);
     set_text(easy, CURLOPT_SSLKEY, proofs->key);
     set_text(easy, CURLOPT_KEYPASSWD, proofs->key_password);
     set_text(easy, CURLOPT_CAINFO, proofs->authorities);
+    return REFS_OK;
+}
+
+static refs_status check_headers(const struct curl_slist *headers, refs_error *err) {
+    for (; headers != NULL; headers = headers->next)
+        REFS_TRY(refs_identity_check_header(headers->data, err));
+    return REFS_OK;
 }
 
 static void set_authorities(const refs_transfer *transfer, refs_http *http) {
@@ -212,7 +224,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
-    set_proofs(transfer->easy, &transfer->rules.proofs);
+    REFS_TRY(check_headers(transfer->headers, err));
+    REFS_TRY(set_proofs(transfer->easy, &transfer->rules.proofs, err));
     set_authorities(transfer, http);
     if (transfer->rules.is_signed || refs_redirect__is_signed(url))
         REFS_TRY(leave_to_signature(transfer, err));

@@ -1,6 +1,8 @@
 /* identity.c -- see identity.h. */
 #include "refs/identity.h"
 
+#include <strings.h>
+
 #include "refs/lookup3.h"
 
 static const char *const names[] = {
@@ -16,4 +18,62 @@ uint64_t refs_identity_number(const refs_setting_lookup *settings) {
         number = refs_lookup3_64(refs_bytes_view(value, strlen(value)), number);
     }
     return number;
+}
+
+/* -- what may go into requests ----------------------------------------------------------------- */
+
+static const char *const texts[] = {"GDAL_HTTP_USERPWD",  "GDAL_HTTP_PROXYUSERPWD",
+                                    "GDAL_HTTP_COOKIE",   "GDAL_HTTP_USERAGENT",
+                                    "EARTHDATA_USERNAME", "EARTHDATA_PASSWORD"};
+
+static const char *const tokens[] = {"EARTHDATA_TOKEN", "GDAL_HTTP_BEARER"};
+
+refs_str refs_identity_value(const char *text) {
+    return refs_str_trim(refs_str_from(text != NULL ? text : ""), "\r\n");
+}
+
+refs_str refs_identity_token(const char *text) {
+    static const char scheme[] = "Bearer ", blanks[] = " \t\r\n";
+    refs_str token = refs_str_trim(refs_str_trim(refs_identity_value(text), blanks), "\"");
+    if (token.size >= sizeof scheme - 1 && strncasecmp(token.data, scheme, sizeof scheme - 1) == 0)
+        token = refs_str_part(token, sizeof scheme - 1, token.size);
+    return refs_str_trim(token, blanks);
+}
+
+/* The first control character, or SIZE_MAX; `allowed` is none. */
+static size_t find_control(refs_str text, char allowed) {
+    for (size_t i = 0; i < text.size; i++) {
+        const unsigned char c = (unsigned char)text.data[i];
+        if ((c < 0x20 || c == 0x7f) && text.data[i] != allowed) return i;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_control(const char *what, char c, refs_error *err) {
+    return refs_fail(err, REFS_IO, "%s has a control character (0x%02x): it is not sent", what,
+                     (unsigned char)c);
+}
+
+refs_status refs_identity_check(const refs_setting_lookup *settings, refs_error *err) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const refs_str value = refs_identity_value(settings->get(settings->user, texts[i]));
+        const size_t at = find_control(value, '\0');
+        if (at != SIZE_MAX) return fail_control(texts[i], value.data[at], err);
+    }
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        const refs_str value = refs_identity_token(settings->get(settings->user, tokens[i]));
+        const size_t at = find_control(value, '\0');
+        if (at != SIZE_MAX) return fail_control(tokens[i], value.data[at], err);
+        if (refs_str_find(value, ' ') != SIZE_MAX)
+            return refs_fail(err, REFS_IO, "%s has a blank inside, which no token has", tokens[i]);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_identity_check_header(const char *header, refs_error *err) {
+    const refs_str text = refs_str_from(header);
+    const size_t at = find_control(text, '\t');
+    if (at == SIZE_MAX) return REFS_OK;
+    return fail_control("a header of GDAL_HTTP_HEADERS or GDAL_HTTP_HEADER_FILE", text.data[at],
+                        err);
 }

@@ -260,6 +260,7 @@ refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err)
     }));
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
         return REFS_UNSUPPORTED;
+    REFS_TRY(RefsCheckIdentity(location, err));
     for (const char c : url)
         REFS_TRY(c == ' ' ? refs_buf_append(buffer, "%20", 3, err)
                           : refs_buf_append(buffer, &c, 1, err));
@@ -318,7 +319,7 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
     CPLStringList options;
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
-            options.SetNameValue(path.name, value);
+            options.SetNameValue(path.name, RefsIdentityValue(value).c_str());
     const RefsS3ncHost *host = RefsS3ncHostOf(location);
     if (host != nullptr && host->connectTimeout > 0 &&
         options.FetchNameValue("CONNECTTIMEOUT") == nullptr)

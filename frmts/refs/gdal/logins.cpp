@@ -13,6 +13,7 @@
 #include "fork_guard.h"
 #include "refs/earthdata.h"
 #include "refs/grant.h"
+#include "refs/identity.h"
 #include "vsi_source.h"
 
 namespace {
@@ -42,6 +43,16 @@ refs_http_login RefsEarthdataLogin(const char *location) {
 uint64_t RefsIdentity(const char *location) {
     const refs_setting_lookup options = optionsOf(location);
     return refs_identity_number(&options);
+}
+
+refs_status RefsCheckIdentity(const char *location, refs_error *error) {
+    const refs_setting_lookup options = optionsOf(location);
+    return refs_identity_check(&options, error);
+}
+
+std::string RefsIdentityValue(const char *text) {
+    const refs_str value = refs_identity_value(text);
+    return std::string(value.data, value.size);
 }
 
 bool RefsIsLoginInTheClear(const char *location) {

@@ -15,6 +15,12 @@ refs_http_login RefsEarthdataLogin(const char *location);
 /** A number for who asks for a location, as options of GDAL tell it. */
 uint64_t RefsIdentity(const char *location);
 
+/** REFS_IO, naming the option, where one that says who asks cannot be sent. */
+refs_status RefsCheckIdentity(const char *location, refs_error *error);
+
+/** An option without the ends of lines that it has where it was read from a file. */
+std::string RefsIdentityValue(const char *text);
+
 /** Whether a location is of http and of a host that a login is for: nothing that says who asks goes
  * there. */
 bool RefsIsLoginInTheClear(const char *location);

@@ -68,8 +68,9 @@ static refs_status find(refs_host *host, const char *location, const refs_object
 
 /* A service is asked as any server, but for grants. */
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
+    const refs_host *host = self;
     refs_str name = refs_str_from(location);
-    (void)self;
+    REFS_TRY(refs_host__check_identity(&host->settings, err));
     if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
     if (refs_str_starts(name, "http://") || refs_str_starts(name, "https://"))
         return refs_buf_append_str(url, name, err);

@@ -54,6 +54,11 @@ const char *refs_host__login_advice(const refs_settings *settings, const char *l
     return refs_earthdata_advice(&login, location);
 }
 
+refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err) {
+    const refs_setting_lookup lookup = lookup_in(settings);
+    return refs_identity_check(&lookup, err);
+}
+
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules) {
     const refs_setting_lookup lookup = lookup_in(settings);
@@ -83,6 +88,12 @@ static const struct {
                {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
                {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
 
+static void set_value(CURL *easy, CURLoption option, const char *text) {
+    char *value = text != NULL ? refs_str_copy(refs_identity_value(text)) : NULL;
+    if (value != NULL) curl_easy_setopt(easy, option, value);
+    refs_free(value);
+}
+
 static const struct {
     const char *name;
     unsigned long bits;
@@ -107,7 +118,7 @@ static void set_unsafe(CURL *easy) {
 }
 
 static void append_header(refs_str header, struct curl_slist **headers) {
-    header = refs_str_trim(header, " \t\r\"");
+    header = refs_str_trim(header, " \t\r\n\"");
     char *text = header.size > 0 ? refs_str_copy(header) : NULL;
     struct curl_slist *longer = text != NULL ? curl_slist_append(*headers, text) : NULL;
     if (longer != NULL) *headers = longer;
@@ -153,8 +164,7 @@ void *refs_host__prepare(const refs_settings *settings, const char *url, void *h
     if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
         curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
-        if (get(settings, strings[i].setting) != NULL)
-            curl_easy_setopt(easy, strings[i].option, get(settings, strings[i].setting));
+        set_value(easy, strings[i].option, get(settings, strings[i].setting));
     if (strncasecmp(url, "https:", 6) == 0 && get(settings, "GDAL_HTTPS_PROXY") != NULL)
         curl_easy_setopt(easy, CURLOPT_PROXY, get(settings, "GDAL_HTTPS_PROXY"));
     set_authentication(easy, CURLOPT_HTTPAUTH, get(settings, "GDAL_HTTP_AUTH"));

@@ -41,7 +41,7 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     refs_lock(&host->lock);
     refs_status status = append_url(host, location, url, err);
     refs_unlock(&host->lock);
-    return status;
+    return status == REFS_OK ? refs_host__check_identity(&host->settings, err) : status;
 }
 
 static bool is_signed(refs_host *host, const char *location, refs_object *object) {

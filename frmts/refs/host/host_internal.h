@@ -100,6 +100,9 @@ void refs_host__forget_grant(refs_host *host, const char *location, const refs_o
 
 /* -- handle.c: options of libcurl -------------------------------------------------------------- */
 
+/** As refs_identity_check. */
+refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err);
+
 /** As `rules` and `prepare` of refs_http_host. */
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
