@@ -99,6 +99,14 @@ TEST(Units, HaveFactorsAndOrigins) {
     expectLinear("1e-3 kg kg-1", "kg kg-1", 1e-3);
     expectLinear("1e-6", "mol mol-1", 1e-6);
     expectLinear("10^-6", "1", 1e-6);
+    expectLinear("10-6", "1", 1e-6);
+    expectLinear("10-3 Pa s", "Pa s", 1e-3);
+    expectLinear("kg 10+3", "kg", 1e3);
+    expectLinear("1/2.5-3", "1", 2.5 * 2.5 * 2.5);
+    expectLinear("10 -3 kg", "kg", -30);
+    expectLinear("10-3.5 kg", "kg", -35);
+    expectLinear("10-3e2 kg", "kg", -3000);
+    expectLinear("10-3-2 kg", "kg", -2e-3);
     expectLinear("ppm", "1", 1e-6);
     expectLinear("100 %", "1", 1);
     expectLinear("K @ 273.15", "degC", 1);
@@ -218,6 +226,10 @@ void compare(const Udunits &udunits, const std::string &from, const std::string 
 TEST(Units, AreThoseOfUdunits) {
     Udunits udunits;
     if (!udunits.isThere()) GTEST_SKIP() << "libudunits2 and its database are not installed";
+    for (const char *number :
+         {"10-3", "10 -3", "10+3", "2.5-3", "10-3.5", "10-3e2", "10-3-2", "-10-3", "10--3",
+          "10e-2.1", "(1).1", "(10-3)-2", "10-0", "10-3.", "10e1-3"})
+        compare(udunits, std::string(number) + " kg", "kg");
     std::vector<std::string> bases;
     for (size_t i = 0; refs_cf__unit_at(i) != nullptr; i++) {
         const refs_cf__known_unit *unit = refs_cf__unit_at(i);

@@ -194,15 +194,30 @@ static bool look_up(refs_str name, int depth, refs_cf__unit *unit) {
     return false;
 }
 
+/* An integer with a sign that stands at a number is its power, and any other number a factor:
+ * "10-3" is a thousandth, "10 -3" and "10-3.0" are -30. */
+static bool cut_power_of_number(refs_str *text, int *power) {
+    refs_str rest = *text, behind;
+    int exponent;
+    const bool is_signed = refs_str_starts(rest, "-") || refs_str_starts(rest, "+");
+    if (!is_signed || !cut_integer(&rest, cut_digit, power)) return false;
+    behind = rest;
+    const bool is_float =
+        refs_str_starts(rest, ".") ||
+        ((cut(&behind, "e") || cut(&behind, "E")) && cut_integer(&behind, cut_digit, &exponent));
+    if (!is_float) *text = rest;
+    return !is_float;
+}
+
 static bool read_power(refs_str *text, bool is_number, refs_cf__unit *unit) {
     int power = 1;
     const bool is_told = cut(text, "^") || cut(text, "**");
-    const bool may_be = is_told || !is_number;
-    const bool has_power = (may_be && cut_integer(text, cut_digit, &power)) ||
+    const bool has_power = (is_told || !is_number ? cut_integer(text, cut_digit, &power)
+                                                  : cut_power_of_number(text, &power)) ||
                            cut_integer(text, cut_superscript, &power);
     const bool is_fraction =
         has_power && text->size > 1 && text->data[0] == '.' && is_digit(text->data[1]);
-    return (has_power || !is_told) && !is_fraction && raise(unit, power);
+    return (has_power || !is_told) && !is_fraction && raise(unit, has_power ? power : 1);
 }
 
 static bool read_factor(refs_str *text, int depth, refs_cf__unit *unit) {
@@ -225,7 +240,7 @@ static bool cut_operator(refs_str *text, bool *divides) {
         *divides = true;
         *text = rest;
     }
-    const bool is_told = *divides || cut(text, "*") || cut(text, ".") ||
+    const bool is_told = *divides || cut(text, "*") || (!begins_number(*text) && cut(text, ".")) ||
                          cut(text, multiplication_dot) || (!begins_number(*text) && cut(text, "-"));
     skip_blanks(text);
     return is_told;
