@@ -128,6 +128,13 @@ def gives_another_file():
         return world.said(world.set("", "empty.json"))
 
 
+@produces("it is not a netCDF file, as its name says", "it begins as …")
+def gives_a_damaged_file():
+    with World() as world:
+        world.said(world.set("no set", "a.nc"))
+        return world.said(world.set("CDF", "b.nc"))
+
+
 @produces("the server answered a web page")
 def is_shown_a_login():
     page = {"status": 200, "headers": {"Content-Type": "text/html"}, "body": "<html>log in</html>"}

@@ -92,19 +92,50 @@ TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
 TEST(ParquetOpen, SaysWhatWasGivenForASet) {
     const std::map<std::string, std::string> contents = {
         {"<!DOCTYPE html>", "as a web page or XML"},
-        {"\x89HDF\r\n", "as a NetCDF-4 or HDF5 file"},
-        {"CDF\3", "as a NetCDF-3 file"},
-        {"GRIB", "as a GRIB file"},
-        {{"II*\0", 4}, "as a TIFF file"},
-        {{"MM\0*", 4}, "as a TIFF file"},
+        {"\x0e\x03\x13\x01", "as an HDF4 file"},
+        {"BZh9", "as a file packed by bzip2"},
         {"PAR1", "as a Parquet file"},
         {"PK\3\4", "as a ZIP archive"}};
     for (const auto &content : contents)
         EXPECT_EQ(Open("file", {{"file", content.first}}).said,
                   "file: it begins " + content.second + ", not as a reference set");
+    const std::map<std::string, std::string> damaged = {
+        {"\x89HDF\r\n", "a NetCDF-4 or HDF5 file and is none: its first bytes are "
+                        "89 48 44 46 0d 0a: it is damaged, or cut off"},
+        {"\x89HDF\n\x1a\n\n", "a NetCDF-4 or HDF5 file and is none: its first bytes are "
+                              "89 48 44 46 0a 1a 0a 0a: it is damaged, as files are that were "
+                              "transferred as text"},
+        {"CDF\3", "a NetCDF-3 file and is none: its first bytes are 43 44 46 03: it is damaged, or "
+                  "cut off"},
+        {"GRIB",
+         "a GRIB file and is none: its first bytes are \"GRIB\": it is damaged, or cut off"},
+        {{"II*\0", 4},
+         "a TIFF file and is none: its first bytes are 49 49 2a 00: it is damaged, or "
+         "cut off"},
+        {{"MM\0*", 4},
+         "a TIFF file and is none: its first bytes are 4d 4d 00 2a: it is damaged, or "
+         "cut off"}};
+    for (const auto &content : damaged)
+        EXPECT_EQ(Open("file", {{"file", content.first}}).said,
+                  "file: it begins as " + content.second);
     EXPECT_EQ(Open("file", {{"file", "GRI"}}).said,
               "file: it does not begin as a reference set: neither \"{\" nor \"[\"");
     EXPECT_EQ(Open("file", {{"file", ""}}).said, "file: the file is empty");
+}
+
+TEST(ParquetOpen, SaysWhatAFileIsNotAlthoughItIsCalledSo) {
+    EXPECT_EQ(Open("a.nc", {{"a.nc", std::string(20, '\0')}}).said,
+              "a.nc: it is not a netCDF file, as its name says: its first bytes are "
+              "00 00 00 00 00 00 00 00, not \"CDF\" or, of netCDF-4, 89 \"HDF\": zeros are what a "
+              "file has that was not written to its end");
+    EXPECT_EQ(
+        Open("a.H5", {{"a.H5", "Not found\n"}}).said,
+        "a.H5: it is not an HDF5 file, as its name says: its first bytes are \"Not foun\", not "
+        "89 \"HDF\"");
+    for (const char *name : {"a.grb2", "a.tif", "/vsicurl/http://h/a.tiff?x=a.b"})
+        EXPECT_NE(Open(name, {{name, "\1\2"}}).said.find("first bytes are 01 02, not \""),
+                  std::string::npos)
+            << name;
 }
 
 TEST(ParquetOpen, SaysThatAServerAnsweredAPage) {

@@ -1,8 +1,6 @@
 /* open.c -- which format a set is in, see refset.h. */
-#include <strings.h>
-
+#include "content.h"
 #include "format.h"
-
 #include "metadata_file.h"
 #include "set.h"
 
@@ -23,61 +21,6 @@ static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t 
     if (status != REFS_OK) refs_error_prefix(err, "%s", input->location);
     vfs->close(vfs->self, handle);
     return status;
-}
-
-/* What people give for a set: mostly the file that one would be of. */
-static const char *other_content(refs_bytes head) {
-    static const struct {
-        const char *begins;
-        size_t size;
-        const char *is;
-    } contents[] = {{"\x89HDF", 4, "as a NetCDF-4 or HDF5 file"},
-                    {"CDF", 3, "as a NetCDF-3 file"},
-                    {"GRIB", 4, "as a GRIB file"},
-                    {"II*", 4, "as a TIFF file"},
-                    {"MM\0*", 4, "as a TIFF file"},
-                    {"PAR1", 4, "as a Parquet file"},
-                    {"PK\3\4", 4, "as a ZIP archive"},
-                    {"<", 1, "as a web page or XML"}};
-    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++)
-        if (head.size >= contents[i].size &&
-            memcmp(head.data, contents[i].begins, contents[i].size) == 0)
-            return contents[i].is;
-    return NULL;
-}
-
-/* What servers show to people: a page to log in, or one about what is wanted. */
-static bool is_page(refs_bytes head) {
-    static const char *const begins[] = {"<html", "<!doctype html"};
-    refs_str text = refs_str_view((const char *)head.data, head.size);
-    if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
-    while (text.size > 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != '\0')
-        text = refs_str_part(text, 1, text.size);
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (text.size >= strlen(begins[i]) &&
-            strncasecmp(text.data, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
-
-static refs_status fail_on_page(const char *location, refs_error *err) {
-    return refs_fail(err, REFS_INVALID,
-                     "%s: the server answered a web page (HTML), not a set or a data file: it may "
-                     "want a login, or this is the URL of a page",
-                     location);
-}
-
-static refs_status fail_on_content(const char *location, refs_bytes head, refs_error *err) {
-    const char *other = other_content(head);
-    if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
-    if (is_page(head) && refs_location_is_remote(refs_str_from(location)))
-        return fail_on_page(location, err);
-    if (other == NULL)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: it does not begin as a reference set: neither \"{\" nor \"[\"",
-                         location);
-    return refs_fail(err, REFS_INVALID, "%s: it begins %s, not as a reference set", location,
-                     other);
 }
 
 /* What a location holds. */
@@ -105,8 +48,8 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     size_t size = 0;
     refs_error problem = REFS_ERROR_INIT;
     REFS_TRY(read_head(input, head, &size, err));
-    if (is_page(refs_bytes_view(head, size)))
-        return fail_on_content(input->location, refs_bytes_view(head, size), err);
+    if (refs_refset__is_page(refs_bytes_view(head, size)))
+        return refs_refset__fail_on_content(input->location, refs_bytes_view(head, size), err);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         what->format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
@@ -114,7 +57,7 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     what->is_file = size > 0 && head[0] != '<';
     refs_status status = size == HEAD_SIZE ? try_formats(input, what, &problem) : REFS_INVALID;
     if (status == REFS_INVALID)
-        return fail_on_content(input->location, refs_bytes_view(head, size), err);
+        return refs_refset__fail_on_content(input->location, refs_bytes_view(head, size), err);
     return refs_fail(err, status, "%s", problem.message);
 }
 

@@ -1,0 +1,143 @@
+/* content.c -- what people give for a set: mostly the file that one would be of, or a damaged one.
+ */
+#include "content.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "refs/refset.h"
+
+/* -- kinds ------------------------------------------------------------------------------------- */
+
+/* How files begin. Those that are read begin so and are damaged where no format takes them. */
+static const struct {
+    const char *begins;
+    size_t size;
+    bool is_read;
+    const char *is;
+} contents[] = {{"\x89HDF", 4, true, "a NetCDF-4 or HDF5 file"},
+                {"CDF", 3, true, "a NetCDF-3 file"},
+                {"GRIB", 4, true, "a GRIB file"},
+                {"II*", 4, true, "a TIFF file"},
+                {"MM\0*", 4, true, "a TIFF file"},
+                {"\x0e\x03\x13\x01", 4, false, "an HDF4 file"},
+                {"PAR1", 4, false, "a Parquet file"},
+                {"PK\3\4", 4, false, "a ZIP archive"},
+                {"BZh", 3, false, "a file packed by bzip2"},
+                {"<", 1, false, "a web page or XML"}};
+
+/* What names say that a file is, and how such files begin. */
+static const struct {
+    const char *ending, *is, *begins;
+} names[] = {{".nc", "a netCDF file", "\"CDF\" or, of netCDF-4, 89 \"HDF\""},
+             {".nc4", "a netCDF file", "\"CDF\" or, of netCDF-4, 89 \"HDF\""},
+             {".h5", "an HDF5 file", "89 \"HDF\""},
+             {".hdf5", "an HDF5 file", "89 \"HDF\""},
+             {".he5", "an HDF5 file", "89 \"HDF\""},
+             {".grib", "a GRIB file", "\"GRIB\""},
+             {".grib2", "a GRIB file", "\"GRIB\""},
+             {".grb", "a GRIB file", "\"GRIB\""},
+             {".grb2", "a GRIB file", "\"GRIB\""},
+             {".tif", "a TIFF file", "\"II*\" or \"MM\""},
+             {".tiff", "a TIFF file", "\"II*\" or \"MM\""}};
+
+static bool ends_with(refs_str text, const char *ending) {
+    const size_t size = strlen(ending);
+    return text.size > size && strncasecmp(text.data + text.size - size, ending, size) == 0;
+}
+
+/* -- pages ------------------------------------------------------------------------------------- */
+
+bool refs_refset__is_page(refs_bytes head) {
+    static const char *const begins[] = {"<html", "<!doctype html"};
+    refs_str text = refs_str_view((const char *)head.data, head.size);
+    if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
+    while (text.size > 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != '\0')
+        text = refs_str_part(text, 1, text.size);
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (text.size >= strlen(begins[i]) &&
+            strncasecmp(text.data, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static refs_status fail_on_page(const char *location, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: the server answered a web page (HTML), not a set or a data file: it may "
+                     "want a login, or this is the URL of a page",
+                     location);
+}
+
+/* -- messages ---------------------------------------------------------------------------------- */
+
+#define SHOWN_BYTES 8
+
+/* The first bytes, as text where they are. */
+static const char *show(refs_bytes head, char text[4 * SHOWN_BYTES]) {
+    const size_t n = head.size < SHOWN_BYTES ? head.size : SHOWN_BYTES;
+    bool is_text = true;
+    for (size_t i = 0; i < n; i++)
+        is_text = is_text && head.data[i] >= ' ' && head.data[i] <= '~' && head.data[i] != '"';
+    if (is_text) {
+        snprintf(text, 4 * SHOWN_BYTES, "\"%.*s\"", (int)n, (const char *)head.data);
+        return text;
+    }
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + 3 * i, 4, i + 1 < n ? "%02x " : "%02x", head.data[i]);
+    return text;
+}
+
+static bool are_zeros(refs_bytes head) {
+    for (size_t i = 0; i < head.size; i++)
+        if (head.data[i] != 0) return false;
+    return true;
+}
+
+/* HDF5 has line ends in its signature, so that it is seen when they were changed. */
+static const char *reason_of_damage(refs_bytes head) {
+    static const char signature[] = "\x89HDF\r\n\x1a\n";
+    const bool had_lines = head.size >= 8 && memcmp(head.data, signature, 4) == 0 &&
+                           memcmp(head.data, signature, 8) != 0;
+    return had_lines ? "it is damaged, as files are that were transferred as text"
+                     : "it is damaged, or cut off";
+}
+
+static refs_status fail_on_damage(const char *location, refs_bytes head, const char *is,
+                                  refs_error *err) {
+    char bytes[4 * SHOWN_BYTES];
+    return refs_fail(err, REFS_INVALID,
+                     "%s: it begins as %s and is none: its first bytes are %s: %s", location, is,
+                     show(head, bytes), reason_of_damage(head));
+}
+
+static refs_status fail_on_name(const char *location, refs_bytes head, refs_error *err) {
+    char bytes[4 * SHOWN_BYTES];
+    const refs_str whole = refs_str_from(location);
+    const refs_str name = refs_str_part(whole, 0, refs_str_find(whole, '?'));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ends_with(name, names[i].ending))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: it is not %s, as its name says: its first bytes are %s, not %s%s",
+                             location, names[i].is, show(head, bytes), names[i].begins,
+                             are_zeros(head)
+                                 ? ": zeros are what a file has that was not written to its end"
+                                 : "");
+    return refs_fail(err, REFS_INVALID,
+                     "%s: it does not begin as a reference set: neither \"{\" nor \"[\"", location);
+}
+
+refs_status refs_refset__fail_on_content(const char *location, refs_bytes head, refs_error *err) {
+    if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
+    if (refs_refset__is_page(head) && refs_location_is_remote(refs_str_from(location)))
+        return fail_on_page(location, err);
+    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
+        if (head.size < contents[i].size ||
+            memcmp(head.data, contents[i].begins, contents[i].size) != 0)
+            continue;
+        if (contents[i].is_read) return fail_on_damage(location, head, contents[i].is, err);
+        return refs_fail(err, REFS_INVALID, "%s: it begins as %s, not as a reference set", location,
+                         contents[i].is);
+    }
+    return fail_on_name(location, head, err);
+}
