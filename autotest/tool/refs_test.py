@@ -1715,6 +1715,27 @@ class Refusals(Folder):
             run("index", "in", "-o", "in/all.json")
             self.expect_hours("in/all.json", [0, 1])
 
+    def test_what_was_left_behind_is_no_source(self):
+        os.mkdir("data")
+        names = [self.write(f"data/{hour}.nc", [hour]) for hour in range(2)]
+        for name in ("all.json", "all.parq"):
+            run("index", *names, "-o", name)
+            shutil.move(name, f"data/{name}.tmp-12-0")
+        with open("data/cut.json.tmp-3-14", "wb") as file:
+            file.write(b'{"version":1,"refs":{')
+        shutil.copytree("data/all.parq.tmp-12-0", "data/all.parq.tmp-12-0.old")
+        os.mkdir("data/all.json.resume")
+        run("index", names[0], "-o", "data/all.json.resume/0123456789abcdef.json")
+        for sources in ("data", "data/*"):
+            done = subprocess.run([REFS, "index", sources, "-o", "all.json"], capture_output=True,
+                                  text=True, check=True)
+            self.expect_hours("all.json", range(2))
+            for name in ("all.json.tmp-12-0", "all.parq.tmp-12-0", "cut.json.tmp-3-14"):
+                self.assertIn(f"{name} in data", done.stderr)
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        self.assertEqual(read("data", "t").shape[0], 2)
+        gdal.PopErrorHandler()
+
     def test_what_is_written_through_a_link_is_where_that_leads_to(self):
         self.write("a.nc", [0])
         os.mkdir("sets")
@@ -1875,6 +1896,23 @@ class Other(Folder):
             if name == "all.parq":  # has its times in two chunks
                 run("combine", "some-all.parq", "--along", "time", "-o", "some-all.parq")
             self.assertEqual(content("some-" + name), content(name))
+
+    def test_append_needs_the_source_that_has_the_coordinates(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
+        os.mkdir("moved")
+        for name in ("all.json", "all.parq"):
+            run("index", *names[:3], "-o", name)
+            before = content(name)
+            os.rename("0.nc", "moved/0.nc")
+            said = run("append", name, names[3], status=1)
+            for part in ("/0.nc", "joining reads the coordinates and other small variables of a set"):
+                self.assertIn(part, said)
+            self.assertEqual(content(name), before)
+            folder = os.path.realpath(self.folder)
+            run("convert", name, "--rewrite", f"{folder}/0.nc=>{folder}/moved/0.nc", "-o", name)
+            run("append", name, names[3])
+            self.expect_hours(name, range(4))
+            os.rename("moved/0.nc", "0.nc")
 
     def test_readers_never_see_half_a_set(self):
         names = [self.write(f"{hour}.nc", [hour]) for hour in range(8)]

@@ -46,7 +46,7 @@ static refs_status differ(const refs_join_source *a, const refs_join_source *b,
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
                                  const refs_join_options *options, refs_buf *dims,
                                  refs_error *err) {
-    refs_join_source a = {NULL, NULL, NULL, NULL}, b = {NULL, NULL, NULL, NULL};
+    refs_join_source a = {.store = NULL}, b = {.store = NULL};
     refs_status status = refs_join__source_open(options, first, &a, err);
     if (status == REFS_OK) status = refs_join__source_open(options, last, &b, err);
     size_t n = status == REFS_OK ? refs_hierarchy_n_arrays(a.hierarchy) : 0;

@@ -247,6 +247,7 @@ typedef struct refs_join_source {
     struct refs_store *store;
     struct refs_cache *cache;
     refs_hierarchy *hierarchy;
+    bool is_file; /**< a data file, not a set, which refers to others */
 } refs_join_source;
 
 /** To be closed also after a failure. */

@@ -26,7 +26,7 @@ refs_status refs_join__source_open(const refs_join_options *options, const refs_
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     fetching.http = options->http;
     fetching.advice = options->advice;
-    memset(source, 0, sizeof *source);
+    *source = (refs_join_source){.is_file = refs_set_is_file(set)};
     REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
     REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &source->cache, err));
@@ -51,8 +51,19 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
 }
 
-static refs_status read_each(refs_array *const *arrays, size_t n, const refs_value_sink *sink,
-                             refs_error *err) {
+/* What a set refers to may be gone long after it was made. */
+static refs_status fail_read(const refs_join_source *source, refs_status status,
+                             const refs_error *problem, refs_error *err) {
+    if (status != REFS_IO || source->is_file) return refs_fail(err, status, "%s", problem->message);
+    return refs_fail(err, status,
+                     "%s: joining reads the coordinates and other small variables of a set, and "
+                     "this one is in that file alone: where it is gone for good, index the files "
+                     "that are left again",
+                     problem->message);
+}
+
+static refs_status read_each(const refs_join_source *source, refs_array *const *arrays, size_t n,
+                             const refs_value_sink *sink, refs_error *err) {
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
@@ -61,7 +72,7 @@ static refs_status read_each(refs_array *const *arrays, size_t n, const refs_val
         if (result == REFS_OK)
             status = sink->take(sink->user, i, refs_buf_view(&values), err);
         else if (result != REFS_UNSUPPORTED || !sink->is_optional(sink->user, i))
-            status = refs_fail(err, result, "%s", problem.message);
+            status = fail_read(source, result, &problem, err);
     }
     refs_buf_clear(&values);
     return status;
@@ -78,7 +89,7 @@ refs_status refs_join__load(const refs_join_source *source, const refs_array_met
         n_opened += status == REFS_OK;
     }
     if (status == REFS_OK && n > 1) refs_arrays_load(arrays, n);
-    if (status == REFS_OK) status = read_each(arrays, n, sink, err);
+    if (status == REFS_OK) status = read_each(source, arrays, n, sink, err);
     for (size_t i = 0; i < n_opened; i++) refs_array_free(arrays[i]);
     refs_free(arrays);
     return status;
