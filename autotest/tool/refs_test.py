@@ -960,6 +960,23 @@ class Unlike(Folder):
         with netCDF4.Dataset("all.nc") as file:
             self.assertNotIn("valid_range", [*file["v"].ncattrs(), *file["time"].ncattrs()])
 
+    def test_one_value_that_differs_makes_no_tiles(self):
+        def write(name, time, lat):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, values in (("time", [time]), ("lat", lat), ("lon", range(5))):
+                    file.createDimension(dim, len(values))
+                    file.createVariable(dim, "f8", (dim,))[:] = values
+                file["time"].units = "days since 2000-01-01"
+                file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = time
+            return name
+
+        first, last = write("a.nc", 0, [50, 48, 46, 44, 42, 40]), write("b.nc", 1, [50, 48, 46, 43.9, 42, 40])
+        said = run("index", first, last, "-o", "all.json", status=1)
+        self.assertIn("lat of a.nc (50 to 40, 6 values) and of b.nc (50 to 40, 6 values) differ in value 3 "
+                      "(44 and 43.9)", said)
+        run("index", first, write("c.nc", 2, [50, 48, 46, 44, 42, 40]), "-o", "all.parq")
+        self.assertIn("differ in value 3", run("append", "all.parq", last, status=1))
+
     def test_large_grids_are_compared(self):
         def write(name, step, change=None, scale=1):
             with netCDF4.Dataset(name, "w") as file:

@@ -61,20 +61,63 @@ static refs_status describe(const refs_join *join, size_t line, size_t number, r
                            refs_join__print_value(&end, last), (unsigned long long)axis->n);
 }
 
+static refs_values coordinate_of(const refs_join *join, size_t line, size_t number) {
+    const refs_join_member *member = &join->members[number];
+    const uint32_t i = member->axes[line].array;
+    if (i == REFS_JOIN_NONE) return (refs_values){.dtype = NULL};
+    const refs_join_array *array = &member->arrays[i];
+    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values)};
+}
+
+/* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
+static refs_status describe_value(const refs_join *join, size_t line, const size_t members[2],
+                                  refs_buf *text, refs_error *err) {
+    const refs_values one = coordinate_of(join, line, members[0]),
+                      other = coordinate_of(join, line, members[1]);
+    char shown[2][REFS_VALUE_TEXT];
+    if (one.dtype == NULL || other.dtype == NULL ||
+        join->members[members[0]].axes[line].n != join->members[members[1]].axes[line].n)
+        return REFS_OK;
+    const uint64_t i = refs_join__first_difference(&one, &other);
+    if (i == 0 || i == UINT64_MAX) return REFS_OK;
+    const refs_value values[2] = {refs_join__unpacked_at(&one, i),
+                                  refs_join__unpacked_at(&other, i)};
+    return refs_buf_printf(text, err, " in value %llu (%s and %s)", (unsigned long long)i,
+                           refs_join__print_value(&values[0], shown[0]),
+                           refs_join__print_value(&values[1], shown[1]));
+}
+
 static refs_status fail_pair(const refs_join *join, size_t line, const size_t members[2],
                              refs_error *err) {
-    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = describe(join, line, members[0], &one, err);
     if (status == REFS_OK) status = describe(join, line, members[1], &other, err);
+    if (status == REFS_OK) status = describe_value(join, line, members, &value, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_UNSUPPORTED,
-                           "%s of %.*s and of %.*s differ, and not as those of parts of one grid "
-                           "do: say along which dimensions sources are to be joined",
+                           "%s of %.*s and of %.*s differ%.*s, and not as those of parts of one "
+                           "grid do: say along which dimensions sources are to be joined",
                            join->options.dims[line], (int)one.size, (const char *)one.data,
-                           (int)other.size, (const char *)other.data);
+                           (int)other.size, (const char *)other.data, (int)value.size,
+                           value.size > 0 ? (const char *)value.data : "");
     refs_buf_clear(&one);
     refs_buf_clear(&other);
+    refs_buf_clear(&value);
     return status;
+}
+
+/* Whether two parts have the same steps of all between the first and the last of them. */
+static bool have_same_steps(const refs_join *join, size_t line, const tile *one,
+                            const tile *other) {
+    if (one->first != other->first || one->last != other->last || one->n != other->n) return false;
+    const uint64_t *mine = join->members[one->member].axes[line].position,
+                   *theirs = join->members[other->member].axes[line].position;
+    bool are_same = true, are_reversed = true;
+    for (uint64_t i = 0; i < one->n && (are_same || are_reversed); i++) {
+        are_same = are_same && mine[i] == theirs[i];
+        are_reversed = are_reversed && mine[i] == theirs[one->n - 1 - i];
+    }
+    return are_same || are_reversed;
 }
 
 static refs_status open_tiling(const refs_join *join, size_t line, tiling *all, refs_error *err) {
@@ -85,8 +128,7 @@ static refs_status open_tiling(const refs_join *join, size_t line, tiling *all, 
     qsort(all->tiles, n, sizeof *all->tiles, by_place);
     for (size_t i = 0; i < n; i++) {
         const tile *at = &all->tiles[i], *before = i > 0 ? at - 1 : NULL;
-        const bool is_same = before != NULL && before->first == at->first &&
-                             before->last == at->last && before->n == at->n;
+        const bool is_same = before != NULL && have_same_steps(join, line, before, at);
         const bool is_across = before != NULL && !is_same && at->first <= before->last;
         if (is_across) {
             const size_t members[2] = {before->member, at->member};
