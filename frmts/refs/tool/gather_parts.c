@@ -1,0 +1,124 @@
+/* gather_parts.c -- what is gathered, and what the master calls it; see gather.h. */
+#include "gather.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
+static bool is_filler_name(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return strstr(slash != NULL ? slash : name, ".fill.") != NULL;
+}
+
+bool gather_is_outline(const gathering *all, size_t p) {
+    return p < all->names.n && tool_is_outline(all->names.items[p]);
+}
+
+size_t gather_find_outlined(const gathering *all, size_t p, const char *path) {
+    const size_t i =
+        gather_is_outline(all, p) ? tool_arrays_find(&all->parts[p].arrays, path) : SIZE_MAX;
+    return i != SIZE_MAX && all->parts[p].arrays.metas[i]->aggregation != NULL ? i : SIZE_MAX;
+}
+
+const refs_cfa_array *gather_array_of(const gathering *all, size_t p, size_t i) {
+    return &all->parts[p].arrays.source.arrays[i];
+}
+
+/* How much of a name in a store is the folder of the master there: CF-1.13 names fragments relative
+ * to that, S3netCDF4 as they are. */
+static size_t size_of_folder(const gathering *all, const char *name) {
+    const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
+    const bool is_relative = all->options.version == REFS_CFA_CF_1_13 &&
+                             tool_is_remote(all->output) && strncmp(name, all->output, size) == 0;
+    return is_relative ? size : 0;
+}
+
+/* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
+ * it. */
+static refs_status name_part(const gathering *all, const char *name, char **named,
+                             refs_error *err) {
+    char real[PATH_MAX];
+    const size_t size = strlen(all->folder);
+    if (tool_is_remote(name) || realpath(name, real) == NULL) {
+        *named = refs_str_copy(refs_str_from(name + size_of_folder(all, name)));
+    } else if (tool_is_remote(all->output)) {
+        return refs_fail(err, REFS_INVALID,
+                         "%s: is a file of this machine, which the master %s cannot name: copy the "
+                         "fragments to where others read them, and name them there",
+                         name, all->output);
+    } else {
+        const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
+        *named = refs_str_copy(refs_str_from(is_inside ? real + size + 1 : real));
+    }
+    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+const char *gather_format_of(const gathering *all, const char *location) {
+    uint8_t head[4] = {0};
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got;
+    if (refs_vfs_read_range(all->session.vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
+    if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
+    return head[3] == 5   ? "NETCDF3_64BIT_DATA"
+           : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
+                          : "NETCDF3_CLASSIC";
+}
+
+static refs_status find_folder(gathering *all, refs_error *err) {
+    char output[PATH_MAX];
+    if (tool_is_remote(all->output)) return REFS_OK;
+    snprintf(output, sizeof output, "%s", all->output);
+    char *slash = strrchr(output, '/');
+    if (slash != NULL) slash[slash == output] = '\0';
+    if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
+        return refs_fail(err, REFS_IO, "%s: there is no such folder", output);
+    return REFS_OK;
+}
+
+refs_status gather_open_parts(gathering *all, refs_error *err) {
+    REFS_TRY(find_folder(all, err));
+    all->parts = refs_calloc(all->names.n + 1, sizeof *all->parts);
+    if (all->parts == NULL) return refs_fail_nomem(err);
+    for (size_t p = 0; p < all->names.n; p++) {
+        gather_part *one = &all->parts[p];
+        if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+        REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
+        REFS_TRY(tool_arrays_open(&all->session, all->names.items[p], &one->arrays, err));
+        one->format = gather_format_of(all, one->arrays.location);
+    }
+    if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
+    if (all->arguments->output != NULL) return REFS_OK;
+    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->parts[all->names.n].arrays, err));
+    all->has_master = true;
+    return REFS_OK;
+}
+
+refs_cf_units gather_units_of(const refs_cfa_variable *variable) {
+    return (refs_cf_units){refs_json_text(refs_json_get(variable->attributes, "units")),
+                           refs_json_text(refs_json_get(variable->attributes, "calendar"))};
+}
+
+bool gather_is_filler(const gathering *all, size_t p) {
+    return is_filler_name(all->parts[p].named);
+}
+
+size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path) {
+    return tool_arrays_find(&all->parts[p].arrays, dim_path);
+}
+
+const char *gather_name_of(const gathering *all, size_t p) {
+    return p < all->names.n ? all->names.items[p] : all->output;
+}
+
+refs_status gather_move_fillers(tool_names *names, refs_error *err) {
+    char **moved = refs_calloc(names->n + 1, sizeof *moved);
+    size_t n = 0;
+    if (moved == NULL) return refs_fail_nomem(err);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < names->n; i++)
+            if (is_filler_name(names->items[i]) == (pass == 1)) moved[n++] = names->items[i];
+    if (n > 0) memcpy(names->items, moved, n * sizeof *moved);
+    refs_free(moved);
+    return REFS_OK;
+}

@@ -1,0 +1,398 @@
+/* gather_values.c -- arrays that are in the master itself, such as coordinates, put together from
+ * those of the parts; see gather.h.
+ */
+#include "gather.h"
+
+#include <string.h>
+
+/* An array of the master that is put together from those of the parts. */
+typedef struct whole {
+    const refs_cfa_array *array;
+    uint64_t shape[REFS_MAX_RANK];
+    refs_buf values;
+} whole;
+
+/* The element of an axis with a value of its coordinate, or 0. */
+static uint64_t element_at(const gather_axis *along, double value) {
+    for (size_t i = 0; i < along->n; i++)
+        for (uint64_t k = 0; along->slices[i].values != NULL && k < along->slices[i].size; k++)
+            if (along->slices[i].values[k] == value) return along->slices[i].begin + k;
+    return 0;
+}
+
+/* The place of a part along a dimension, of the name `name`: that of the field in it, or, where it
+ * has none, of its coordinate. */
+static refs_status find_begin(gathering *all, size_t p, const char *name, uint64_t *begin,
+                              refs_error *err) {
+    const gather_field *of;
+    size_t d;
+    gather_slice read = {.values = NULL};
+    *begin = 0;
+    for (size_t f = 0; f < all->n_fields; f++)
+        for (size_t m = 0; m < all->fields[f].n; m++) {
+            of = &all->fields[f];
+            if (of->members[m].part != p) continue;
+            for (d = 0; d < of->rank; d++) {
+                if (strcmp(of->axes[d].name, name) != 0) continue;
+                *begin = of->axes[d].slices[of->members[m].index[d]].begin;
+                return REFS_OK;
+            }
+        }
+    const gather_axis *along = gather_find_axis(all, name, &of, &d);
+    const size_t c =
+        along != NULL && along->path != NULL ? gather_coordinate_of(all, p, along->path) : SIZE_MAX;
+    if (c == SIZE_MAX || gather_array_of(all, p, c)->variable.rank != 1) return REFS_OK;
+    read.size = gather_array_of(all, p, c)->shape[0];
+    REFS_TRY(gather_read_values(all, along, p, &read, err));
+    if (read.values != NULL && read.size > 0) *begin = element_at(along, read.values[0]);
+    refs_free(read.values);
+    return REFS_OK;
+}
+
+static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t *begin,
+                     const uint8_t *values) {
+    size_t rank = from->variable.rank, size = to->array->variable.dtype.size;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    for (size_t d = 0; d < rank; d++)
+        if (from->shape[d] == 0) return;
+    for (bool more = true; more; values += size) {
+        uint64_t at = 0;
+        for (size_t d = 0; d < rank; d++) at = at * to->shape[d] + begin[d] + index[d];
+        memcpy(to->values.data + at * size, values, size);
+        more = false;
+        for (size_t d = rank; d-- > 0 && !more;) {
+            more = ++index[d] < from->shape[d];
+            if (!more) index[d] = 0;
+        }
+    }
+}
+
+static bool have_one_type(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == b->type && a->size == b->size;
+}
+
+/* Floats as those of another size. */
+static refs_status resize_floats(refs_buf *values, const refs_dtype *from, const refs_dtype *to,
+                                 refs_error *err) {
+    const size_t n = values->size / from->size;
+    refs_buf made = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_resize(&made, n * to->size, err));
+    for (size_t i = 0; i < n; i++) {
+        float single;
+        double number;
+        memcpy(from->size == 4 ? (void *)&single : &number, values->data + i * from->size,
+               from->size);
+        if (from->size == 4)
+            number = (double)single;
+        else
+            single = (float)number;
+        memcpy(made.data + i * to->size, to->size == 4 ? (const void *)&single : &number, to->size);
+    }
+    refs_buf_clear(values);
+    *values = made;
+    return REFS_OK;
+}
+
+static bool are_floats(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 && b->size >= 4;
+}
+
+static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to, refs_error *err) {
+    const refs_cfa_array *from = gather_array_of(all, p, i);
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
+    const refs_dtype *own = &from->variable.dtype, *wanted = &to->array->variable.dtype;
+    const bool is_one_type = have_one_type(own, wanted);
+    if (from->variable.rank != to->array->variable.rank ||
+        (!is_one_type && !are_floats(own, wanted)))
+        return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
+                         all->parts[p].named, from->variable.path);
+    for (size_t d = 0; d < from->variable.rank; d++) {
+        REFS_TRY(find_begin(all, p, from->variable.dims[d], &begin[d], err));
+        n *= from->shape[d];
+        if (begin[d] + from->shape[d] > to->shape[d])
+            return refs_fail(err, REFS_INVALID, "%s: %s is longer than in other sources",
+                             all->parts[p].named, from->variable.path);
+    }
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = refs_buf_resize(&values, (size_t)n * own->size, err);
+    const refs_cfa_box box = {i, zero, from->shape};
+    if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
+    if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
+    if (status == REFS_OK) copy_box(to, from, begin, values.data);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* A coordinate whose values were converted has other units, and is of doubles. */
+static refs_status write_times(gathering *all, refs_master *master, const refs_cfa_array *array,
+                               const gather_axis *along, refs_error *err) {
+    refs_cfa_variable variable = array->variable;
+    refs_buf values = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; status == REFS_OK && i < along->n; i++)
+        status = refs_buf_append(&values, along->slices[i].values,
+                                 (size_t)along->slices[i].size * sizeof(double), err);
+    variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = 8};
+    variable.fill = NULL;
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, "{\"units\": ");
+    if (status == REFS_OK)
+        status =
+            refs_json_write_string(gather_wanted_units(all, &array->variable).units, &text, err);
+    for (size_t i = 0; status == REFS_OK && i < refs_json_size(variable.attributes); i++) {
+        refs_str name = refs_json_name_at(variable.attributes, i);
+        if (refs_str_is(name, "units")) continue;
+        status = refs_buf_append(&text, ", ", 2, err);
+        if (status == REFS_OK) status = refs_json_write_string(name, &text, err);
+        if (status == REFS_OK) status = refs_buf_append(&text, ": ", 2, err);
+        if (status == REFS_OK)
+            status = refs_json_write(refs_json_at(variable.attributes, i), &text, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, err);
+    variable.attributes = refs_json_root(doc);
+    if (status == REFS_OK)
+        status = refs_master_variable(master, &variable, refs_buf_view(&values), err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&text);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* Whether the units of a coordinate differ from those of the master in any part. */
+static bool is_converted(const gathering *all, const char *path, const refs_cfa_variable *first) {
+    const refs_cf_units to = gather_wanted_units(all, first);
+    for (size_t p = 0; p < all->names.n; p++) {
+        size_t c = tool_arrays_find(&all->parts[p].arrays, path);
+        if (c == SIZE_MAX) continue;
+        if (!refs_str_equal(gather_units_of(&gather_array_of(all, p, c)->variable).units, to.units))
+            return true;
+    }
+    return false;
+}
+
+static refs_status write_strings(gathering *all, refs_master *master, size_t p, size_t i,
+                                 refs_error *err) {
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    const refs_cfa_array *array = &source->arrays[i];
+    refs_buf strings = REFS_BUF_INIT;
+    for (size_t d = 0; d < array->variable.rank; d++) {
+        const gather_field *of;
+        size_t k;
+        const gather_axis *along = gather_find_axis(all, array->variable.dims[d], &of, &k);
+        if (along != NULL && gather_length_of(along) != array->shape[d])
+            return refs_fail(err, REFS_UNSUPPORTED, "%s: strings along %s, which is split",
+                             array->variable.path, array->variable.dims[d]);
+    }
+    refs_status status = source->read_strings(source->self, i, &strings, err);
+    if (status == REFS_OK)
+        status = refs_master_variable(master, &array->variable, refs_buf_view(&strings), err);
+    refs_buf_clear(&strings);
+    return status;
+}
+
+/* A gap along dimension `d`. */
+typedef struct gap {
+    size_t d;
+    const gather_slice *at;
+} gap;
+
+static refs_status copy_gap(gathering *all, size_t i, const whole *to, gap of, refs_error *err) {
+    const refs_cfa_source *source = &all->parts[all->names.n].arrays.source;
+    refs_cfa_array from = source->arrays[i];
+    uint64_t begin[REFS_MAX_RANK] = {0}, start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
+    size_t n = from.variable.dtype.size;
+    for (size_t d = 0; d < from.variable.rank; d++) {
+        count[d] = d == of.d ? of.at->size : from.shape[d];
+        if (d != of.d && from.shape[d] != to->shape[d]) return REFS_OK;
+        if (!refs_mul_size(n, (size_t)count[d], &n)) return refs_fail_nomem(err);
+    }
+    begin[of.d] = of.at->begin;
+    start[of.d] = of.at->in_teller;
+    from.shape = count;
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = refs_buf_resize(&values, n, err);
+    const refs_cfa_box box = {i, start, count};
+    if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
+    if (status == REFS_OK) copy_box(to, &from, begin, values.data);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* What is in the gaps of a master, of arrays such as its coordinates. */
+static refs_status copy_gaps(gathering *all, const whole *to, refs_error *err) {
+    const size_t m = all->names.n, size = to->array->variable.dtype.size;
+    const size_t i = all->has_master
+                         ? tool_arrays_find(&all->parts[m].arrays, to->array->variable.path)
+                         : SIZE_MAX;
+    if (i == SIZE_MAX) return REFS_OK;
+    refs_cfa_array from = *gather_array_of(all, m, i);
+    if (from.variable.rank != to->array->variable.rank || from.variable.dtype.size != size)
+        return REFS_OK;
+    for (size_t d = 0; d < from.variable.rank; d++) {
+        const gather_field *of;
+        size_t k;
+        const gather_axis *along = gather_find_axis(all, from.variable.dims[d], &of, &k);
+        for (size_t s = 0; along != NULL && s < along->n; s++)
+            if (along->slices[s].is_gap && along->slices[s].teller == m)
+                REFS_TRY(copy_gap(all, i, to, (gap){d, &along->slices[s]}, err));
+    }
+    return REFS_OK;
+}
+
+/* The element of an axis with a value of its coordinate, from the one at `near` on, around; or
+ * UINT64_MAX. */
+static uint64_t look_from(const gather_axis *along, size_t *near, double value) {
+    for (size_t i = 0; i < along->n; i++) {
+        const gather_slice *at = &along->slices[(*near + i) % along->n];
+        for (uint64_t k = 0; at->values != NULL && k < at->size; k++) {
+            if (gather_differs_as_float(at->values[k], value)) continue;
+            *near = (*near + i) % along->n;
+            return at->begin + k;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* An array of an outline, and where its elements are in the master:
+ * UINT64_MAX for those that are not. */
+typedef struct mapped {
+    const refs_cfa_array *from;
+    uint64_t *map[REFS_MAX_RANK];
+    refs_buf values;
+} mapped;
+
+static refs_status map_dim(gathering *all, size_t p, mapped *made, size_t dim, refs_error *err) {
+    const uint64_t n = made->from->shape[dim];
+    const char *name = made->from->variable.dims[dim];
+    uint64_t *map = made->map[dim];
+    const gather_field *of;
+    size_t d, near = 0;
+    gather_slice read = {.size = n};
+    const gather_axis *along = gather_find_axis(all, name, &of, &d);
+    const size_t c =
+        along != NULL && along->path != NULL ? gather_coordinate_of(all, p, along->path) : SIZE_MAX;
+    const bool has_values = c != SIZE_MAX && gather_array_of(all, p, c)->variable.rank == 1 &&
+                            gather_array_of(all, p, c)->shape[0] == n;
+    const bool is_whole = along == NULL || gather_length_of(along) == n || of->outline == p;
+    const uint64_t end = along != NULL ? gather_length_of(along) : n;
+    if (has_values && !is_whole) REFS_TRY(gather_read_values(all, along, p, &read, err));
+    for (uint64_t k = 0; k < n; k++)
+        map[k] = read.values != NULL   ? look_from(along, &near, read.values[k])
+                 : is_whole && k < end ? k
+                                       : UINT64_MAX;
+    refs_free(read.values);
+    return REFS_OK;
+}
+
+static void copy_mapped(const whole *to, const mapped *of) {
+    const size_t rank = of->from->variable.rank, size = to->array->variable.dtype.size;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    const uint8_t *value = of->values.data;
+    for (size_t done = 0; done < of->values.size; done += size, value += size) {
+        uint64_t at = 0;
+        bool is_in = true;
+        for (size_t d = 0; d < rank; d++) {
+            const uint64_t place = of->map[d][index[d]];
+            is_in = is_in && place < to->shape[d];
+            at = at * to->shape[d] + (is_in ? place : 0);
+        }
+        if (is_in) memcpy(to->values.data + at * size, value, size);
+        for (size_t d = rank; d-- > 0;) {
+            if (++index[d] < of->from->shape[d]) break;
+            index[d] = 0;
+        }
+    }
+}
+
+static refs_status read_mapped(gathering *all, size_t p, size_t i, mapped *of, refs_error *err) {
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    size_t size = of->from->variable.dtype.size;
+    uint64_t zero[REFS_MAX_RANK] = {0};
+    for (size_t d = 0; d < of->from->variable.rank; d++) {
+        const uint64_t n = of->from->shape[d];
+        of->map[d] = refs_calloc((size_t)n + 1, sizeof *of->map[d]);
+        if (of->map[d] == NULL || !refs_mul_size(size, (size_t)n, &size))
+            return refs_fail_nomem(err);
+        REFS_TRY(map_dim(all, p, of, d, err));
+    }
+    REFS_TRY(refs_buf_resize(&of->values, size, err));
+    const refs_cfa_box box = {i, zero, of->from->shape};
+    return size > 0 ? source->read(source->self, &box, of->values.data, err) : REFS_OK;
+}
+
+/* What no fragment has is as the outline says; what fragments have replaces it. */
+static refs_status copy_outline(gathering *all, size_t p, size_t i, const whole *to,
+                                refs_error *err) {
+    mapped of = {.from = gather_array_of(all, p, i)};
+    if (of.from->variable.rank != to->array->variable.rank ||
+        !have_one_type(&of.from->variable.dtype, &to->array->variable.dtype))
+        return REFS_OK;
+    refs_status status = read_mapped(all, p, i, &of, err);
+    if (status == REFS_OK) copy_mapped(to, &of);
+    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(of.map[d]);
+    refs_buf_clear(&of.values);
+    return status;
+}
+
+static refs_status copy_outlines(gathering *all, const whole *to, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const size_t i = gather_is_outline(all, p)
+                             ? tool_arrays_find(&all->parts[p].arrays, to->array->variable.path)
+                             : SIZE_MAX;
+        if (i != SIZE_MAX) REFS_TRY(copy_outline(all, p, i, to, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status write_whole(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    whole made = {.array = gather_array_of(all, p, i)};
+    size_t size = made.array->variable.dtype.size;
+    for (size_t d = 0; d < made.array->variable.rank; d++) {
+        const gather_field *of;
+        size_t k;
+        const gather_axis *along = gather_find_axis(all, made.array->variable.dims[d], &of, &k);
+        made.shape[d] = along != NULL ? gather_length_of(along) : made.array->shape[d];
+        if (!refs_mul_size(size, (size_t)made.shape[d], &size) || size > REFS_CFA_MAX_VALUE_BYTES)
+            return refs_fail(err, REFS_LIMIT, "%s: is too large for a master",
+                             made.array->variable.path);
+    }
+    REFS_TRY(refs_buf_resize(&made.values, size, err));
+    memset(made.values.data, 0, size);
+    refs_status status = copy_outlines(all, &made, err);
+    /* Those of its own type come last, and hold. */
+    for (size_t k = 0; status == REFS_OK && k < 2 * all->names.n; k++) {
+        const size_t q = k % all->names.n;
+        size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
+        if (c == SIZE_MAX || gather_is_outline(all, q)) continue;
+        const bool is_own =
+            have_one_type(&gather_array_of(all, q, c)->variable.dtype, &made.array->variable.dtype);
+        if (is_own == (k >= all->names.n)) status = copy_part(all, q, c, &made, err);
+    }
+    if (status == REFS_OK) status = copy_gaps(all, &made, err);
+    if (status == REFS_OK)
+        status =
+            refs_master_variable(master, &made.array->variable, refs_buf_view(&made.values), err);
+    refs_buf_clear(&made.values);
+    return status;
+}
+
+refs_status gather_write_other(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    const refs_cfa_array *array = gather_array_of(all, p, i);
+    const gather_field *of;
+    size_t d;
+    const gather_axis *along =
+        array->variable.rank == 1 ? gather_find_axis(all, array->variable.dims[0], &of, &d) : NULL;
+    bool is_own =
+        along != NULL && along->path != NULL && strcmp(along->path, array->variable.path) == 0;
+    if (is_own && is_converted(all, along->path, &array->variable))
+        return write_times(all, master, array, along, err);
+    refs_type type = array->variable.dtype.type;
+    if (type == REFS_TYPE_OBJECT || type == REFS_TYPE_BYTES || type == REFS_TYPE_UNICODE)
+        return write_strings(all, master, p, i, err);
+    return write_whole(all, master, p, i, err);
+}

@@ -1,0 +1,242 @@
+/* gather_write.c -- the master: dimensions, aggregations, and what is not there; see gather.h. */
+#include "gather.h"
+
+#include <string.h>
+
+#include "refs/unlimited.h"
+
+/* Whether the master that is added to, or an outline, says that a dimension may grow. */
+static refs_cfa_growth growth_of(const gathering *all, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    const refs_str group = refs_str_part(refs_str_from(path), 0, (size_t)(name - 1 - path));
+    for (size_t p = 0; p < all->names.n + all->has_master; p++) {
+        if (p < all->names.n && !gather_is_outline(all, p)) continue;
+        const refs_group_meta *meta =
+            refs_hierarchy_find_group(all->parts[p].arrays.set.hierarchy, group);
+        const refs_json *list =
+            meta != NULL ? refs_json_get(meta->attributes, REFS_UNLIMITED_DIMENSIONS) : NULL;
+        for (size_t i = 0; i < refs_json_size(list); i++)
+            if (refs_str_is(refs_json_text(refs_json_at(list, i)), name)) return REFS_CFA_UNLIMITED;
+    }
+    return REFS_CFA_FIXED;
+}
+
+static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const refs_cfa_source *source = &all->parts[p].arrays.source;
+        for (size_t i = 0; i < source->n_dims && !gather_is_filler(all, p); i++) {
+            const gather_field *of;
+            size_t d;
+            const gather_axis *along =
+                gather_find_axis(all, strrchr(source->dims[i].path, '/') + 1, &of, &d);
+            uint64_t size = along != NULL ? gather_length_of(along) : source->dims[i].size;
+            const char *path = source->dims[i].path;
+            REFS_TRY(refs_master_dimension(master, path, size, growth_of(all, path), err));
+        }
+    }
+    return REFS_OK;
+}
+
+/* Whether a filler is of a field, and has the shape of its fragment at `number`. */
+static bool fills(const gathering *all, size_t p, const gather_field *of, size_t number) {
+    size_t i = tool_arrays_find(&all->parts[p].arrays, of->path);
+    if (!gather_is_filler(all, p) || i == SIZE_MAX ||
+        gather_array_of(all, p, i)->variable.rank != of->rank)
+        return false;
+    for (size_t d = of->rank; d-- > 0; number /= of->axes[d].n)
+        if (gather_array_of(all, p, i)->shape[d] != of->axes[d].slices[number % of->axes[d].n].size)
+            return false;
+    return true;
+}
+
+static void fill_gaps(const gathering *all, const gather_field *of, refs_cfa_fragment *fragments,
+                      size_t n) {
+    const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = 0; fragments[i].file == NULL && p < all->names.n; p++)
+            if (fills(all, p, of, i))
+                fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
+}
+
+static bool is_known_to_be_nothing(const gather_field *of, size_t number) {
+    uint64_t index[REFS_MAX_RANK];
+    for (size_t d = of->rank; d-- > 0; number /= of->axes[d].n) index[d] = number % of->axes[d].n;
+    return tool_outlined_is_nothing(&of->outlined, index);
+}
+
+/* What is missing of a field that some files do not have. */
+static void tell_gaps(const gathering *all, const gather_field *of,
+                      const refs_cfa_fragment *fragments, size_t n) {
+    const refs_notes notes = {tool_note, NULL};
+    size_t n_missing = 0;
+    for (size_t i = 0; i < n; i++)
+        n_missing += fragments[i].file == NULL && !is_known_to_be_nothing(of, i);
+    if (n_missing == 0 || all->arguments->quiet) return;
+    if (of->outline != SIZE_MAX)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: %zu of %zu fragments were written, and are not given: their values are "
+                  "missing",
+                  of->path, n_missing, n);
+    else if (of->is_named)
+        refs_note(
+            &notes, REFS_NOTE_WARNING,
+            "%s: %zu of %zu fragments are not there, and their values are missing: those that "
+            "held nothing but the fill value were not written; files may have been lost, too",
+            of->path, n_missing, n);
+    if (of->n_absent == 0) return;
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s is not in %zu of %zu sources, of which the first is %s: its values are missing "
+              "there",
+              of->path, of->n_absent, all->names.n, all->parts[of->first_absent].named);
+}
+
+static void tell_left_out(const gather_field *of) {
+    const refs_notes notes = {tool_note, NULL};
+    for (size_t d = 0; d < of->rank; d++)
+        if (of->axes[d].n < of->outlined.n[d])
+            refs_note(&notes, REFS_NOTE_WARNING,
+                      "%s: of %zu fragments along %s the last %zu are left out: some of them were "
+                      "written, and none is given",
+                      of->path, of->outlined.n[d], of->axes[d].name,
+                      of->outlined.n[d] - of->axes[d].n);
+}
+
+/* Fragments that held nothing but the fill value were not written: without an outline, names and
+ * coordinates of others tell of those in front of them, and nothing of those behind. */
+static void tell_end(const gathering *all, const gather_field *of) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!of->is_named || all->has_master || all->arguments->quiet) return;
+    if (of->outline != SIZE_MAX) {
+        tell_left_out(of);
+        return;
+    }
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s: is as long as the fragments that are there: whether others followed that held "
+              "nothing but the fill value, and were not written, nothing tells",
+              of->path);
+}
+
+static refs_status write_field(gathering *all, refs_master *master, const gather_field *of,
+                               refs_error *err) {
+    const refs_cfa_array *array = gather_array_of(all, of->members[0].part, of->members[0].array);
+    refs_cfa_grid grid = {{0}, {NULL}};
+    uint64_t *sizes[REFS_MAX_RANK] = {NULL};
+    refs_cfa_fragment *fragments = NULL;
+    size_t n = 1;
+    refs_status status = REFS_OK;
+    for (size_t d = 0; status == REFS_OK && d < of->rank; d++) {
+        grid.n[d] = of->axes[d].n;
+        sizes[d] = refs_calloc(of->axes[d].n, sizeof **sizes);
+        if (sizes[d] == NULL || !refs_mul_size(n, of->axes[d].n, &n)) status = refs_fail_nomem(err);
+        for (size_t i = 0; status == REFS_OK && i < of->axes[d].n; i++)
+            sizes[d][i] = of->axes[d].slices[i].size;
+        grid.sizes[d] = sizes[d];
+    }
+    if (status == REFS_OK) fragments = refs_calloc(n, sizeof *fragments);
+    if (status == REFS_OK && fragments == NULL) status = refs_fail_nomem(err);
+    for (size_t m = 0; status == REFS_OK && m < of->n; m++) {
+        size_t at = 0;
+        for (size_t d = 0; d < of->rank; d++)
+            at = at * of->axes[d].n + (size_t)of->members[m].index[d];
+        const gather_part *from = &all->parts[of->members[m].part];
+        const char *path = of->path;
+        if (fragments[at].file != NULL)
+            status = refs_fail(err, REFS_INVALID, "%s and %s: hold the same part of %s",
+                               fragments[at].file, from->named, of->path);
+        bool is_root = strchr(path + 1, '/') == NULL;
+        fragments[at] = (refs_cfa_fragment){from->named, is_root ? path + 1 : path, from->format};
+    }
+    if (status == REFS_OK && all->options.version == REFS_CFA_CF_1_13)
+        fill_gaps(all, of, fragments, n);
+    if (status == REFS_OK) tell_gaps(all, of, fragments, n);
+    if (status == REFS_OK) tell_end(all, of);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(master, &array->variable, &grid, fragments, err);
+    for (size_t d = 0; d < of->rank; d++) refs_free(sizes[d]);
+    refs_free(fragments);
+    return status;
+}
+
+/* Its fragments as the outline says they are, or as those of other variables are along dimensions
+ * that have grown since. */
+static refs_status grid_of_nothing(const gathering *all, const refs_cfa_array *array,
+                                   const tool_outlined *outlined, refs_cfa_grid *grid,
+                                   refs_error *err) {
+    for (size_t d = 0; d < array->variable.rank; d++) {
+        const gather_field *of;
+        size_t k;
+        const gather_axis *along = gather_find_axis(all, array->variable.dims[d], &of, &k);
+        if (along != NULL && gather_length_of(along) == array->shape[d]) along = NULL;
+        grid->n[d] = along != NULL ? along->n : outlined->n[d];
+        uint64_t *sizes = refs_calloc((size_t)grid->n[d] + 1, sizeof *sizes);
+        grid->sizes[d] = sizes;
+        if (sizes == NULL) return refs_fail_nomem(err);
+        for (size_t i = 0; i < grid->n[d]; i++)
+            sizes[i] = along != NULL ? along->slices[i].size
+                                     : outlined->slices[d][i].end - outlined->slices[d][i].begin;
+    }
+    return REFS_OK;
+}
+
+/* A variable of an outline that has no fragment: there was none. Of one that had any, none is
+ * given: it is left out. */
+static refs_status write_nothing(gathering *all, refs_master *master, size_t p, size_t i,
+                                 refs_error *err) {
+    const refs_cfa_array *array = gather_array_of(all, p, i);
+    refs_cfa_grid grid = {{0}, {NULL}};
+    refs_cfa_fragment *fragments = NULL;
+    tool_outlined outlined;
+    size_t n = 1;
+    REFS_TRY(tool_outlined_open(all->parts[p].arrays.metas[i], &outlined, err));
+    refs_status status = REFS_OK;
+    const bool is_nothing = !outlined.has_fragments;
+    if (is_nothing) status = grid_of_nothing(all, array, &outlined, &grid, err);
+    for (size_t d = 0; d < array->variable.rank && is_nothing && status == REFS_OK; d++)
+        if (!refs_mul_size(n, (size_t)grid.n[d], &n)) status = refs_fail_nomem(err);
+    if (is_nothing && status == REFS_OK) {
+        all->n_aggregations++;
+        fragments = refs_calloc(n, sizeof *fragments);
+        status = fragments != NULL
+                     ? refs_master_aggregation(master, &array->variable, &grid, fragments, err)
+                     : refs_fail_nomem(err);
+    }
+    refs_free(fragments);
+    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free((void *)(uintptr_t)grid.sizes[d]);
+    tool_outlined_clear(&outlined);
+    return status;
+}
+
+/* Whether an earlier part has an array of this path. */
+static bool is_written(const gathering *all, size_t p, const char *path) {
+    for (size_t q = 0; q < p; q++)
+        if (tool_arrays_find(&all->parts[q].arrays, path) != SIZE_MAX) return true;
+    return false;
+}
+
+static refs_status write_arrays(gathering *all, refs_master *master, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const refs_cfa_source *source = &all->parts[p].arrays.source;
+        for (size_t i = 0; i < source->n_arrays && !gather_is_filler(all, p); i++) {
+            const char *path = source->arrays[i].variable.path;
+            if (is_written(all, p, path)) continue;
+            const gather_field *of = gather_find_field(all, path);
+            all->n_aggregations += of != NULL;
+            REFS_TRY(of != NULL ? write_field(all, master, of, err)
+                     : gather_find_outlined(all, p, path) != SIZE_MAX
+                         ? write_nothing(all, master, p, i, err)
+                         : gather_write_other(all, master, p, i, err));
+        }
+    }
+    if (all->n_aggregations > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: none of the fragments that it tells of is given",
+                     all->names.items[0]);
+}
+
+refs_status gather_write_master(gathering *all, refs_master *master, refs_error *err) {
+    const refs_cfa_source *first = &all->parts[0].arrays.source;
+    REFS_TRY(write_dims(all, master, err));
+    for (size_t i = 0; i < first->n_groups; i++)
+        REFS_TRY(refs_master_attributes(master, first->groups[i].path, first->groups[i].attributes,
+                                        err));
+    return write_arrays(all, master, err);
+}
