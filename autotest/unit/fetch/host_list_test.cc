@@ -30,6 +30,25 @@ TEST(HostList, HasPortsThatCount) {
         EXPECT_FALSE(has("a.org:8443,b.net", authority)) << authority;
 }
 
+TEST(HostList, TakesThePortOfHttpsForNone) {
+    for (const char *list : {"a.org", "a.org:443"})
+        for (const char *authority : {"a.org", "a.org:443", "x.a.org", "x.a.org:443"})
+            EXPECT_TRUE(has(list, authority)) << list << " " << authority;
+    EXPECT_FALSE(has("a.org:443", "a.org:8443"));
+}
+
+TEST(HostList, HasDomainsHoweverTheyAreWritten) {
+    for (const char *list : {".a.org", "*.a.org", "https://a.org", "https://a.org:443/", "a.org/",
+                             "HTTPS://.a.org", "b.net,*.A.org"}) {
+        EXPECT_TRUE(has(list, "a.org")) << list;
+        EXPECT_TRUE(has(list, "x.a.org:443")) << list;
+        EXPECT_FALSE(has(list, "xa.org")) << list;
+        EXPECT_FALSE(has(list, "x.org")) << list;
+    }
+    for (const char *list : {"*", ".", "*.", "https://", "/", "a.org/b", "*a.org", "ftp://a.org"})
+        EXPECT_FALSE(has(list, "x.a.org")) << list;
+}
+
 TEST(HostList, HasPortsThatAreDropped) {
     for (const char *authority : {"a.org", "x.a.org:443", "b.net", "b.net:80", "[::1]", "[::1]:80"})
         EXPECT_TRUE(has("a.org:8443,b.net,[::1]:8080", authority, REFS_HOST_PORTS_DROPPED))

@@ -11,6 +11,24 @@ static refs_str without_port(refs_str authority) {
     return has_port ? refs_str_part(authority, 0, colon) : authority;
 }
 
+static refs_str without(refs_str authority, refs_host_ports ports) {
+    if (ports == REFS_HOST_PORTS_COUNT && !refs_str_ends(authority, ":443")) return authority;
+    return without_port(authority);
+}
+
+static bool cut(refs_str *text, const char *begin) {
+    const size_t size = strlen(begin);
+    if (text->size < size || strncasecmp(text->data, begin, size) != 0) return false;
+    *text = refs_str_part(*text, size, text->size);
+    return true;
+}
+
+refs_str refs_host_list__authority(refs_str written) {
+    if (!cut(&written, "https://")) (void)cut(&written, "http://");
+    if (refs_str_ends(written, "/")) written = refs_str_part(written, 0, written.size - 1);
+    return without(written, REFS_HOST_PORTS_COUNT);
+}
+
 static bool is_of(refs_str authority, refs_str host) {
     if (host.size == 0 || host.size > authority.size) return false;
     const size_t begin = authority.size - host.size;
@@ -20,9 +38,11 @@ static bool is_of(refs_str authority, refs_str host) {
 
 bool refs_host_list__has(const char *list, refs_str authority, refs_host_ports ports) {
     refs_str rest = refs_str_from(list != NULL ? list : ""), host;
-    const bool are_dropped = ports == REFS_HOST_PORTS_DROPPED;
-    if (are_dropped) authority = without_port(authority);
-    while (refs_str_next_word(&rest, ", ", &host))
-        if (is_of(authority, are_dropped ? without_port(host) : host)) return true;
+    authority = without(authority, ports);
+    while (refs_str_next_word(&rest, ", ", &host)) {
+        host = without(refs_host_list__authority(host), ports);
+        if (!cut(&host, "*.")) (void)cut(&host, ".");
+        if (is_of(authority, host)) return true;
+    }
     return false;
 }
