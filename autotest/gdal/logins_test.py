@@ -36,6 +36,18 @@ class Earthdata(ByGdal, logins.Earthdata):
         self.assertEqual(done.stdout.split(), ["True", "True", str(logins.BANDS)], done.stderr)
         self.assertEqual(self.logins(server), 2)
 
+    def test_by_netrc_that_is_corrected_is_tried_again(self):
+        server = self.serve(faults=self.faults, tls=True)
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "for password in 'fail', 'pass':\n"
+                  "    with open(sys.argv[2], 'w') as file:\n"
+                  "        file.write(f'machine localhost login user password {password}\\n')\n"
+                  "    try: print(gdal.Open(sys.argv[1]).RasterCount)\n"
+                  "    except RuntimeError as error: print('.netrc has a wrong password' in str(error))\n")
+        done = self.run_alone([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v', self.folder.file(".netrc")],
+                              EARTHDATA_LOGIN_HOST=f"localhost:{server.port}")
+        self.assertEqual(done.stdout.split(), ["True", str(logins.BANDS)], done.stderr)
+
     def test_by_netrc_is_not_sent_in_the_clear_by_gdal_either(self):
         self.write_netrc()
         server = self.serve()

@@ -37,6 +37,7 @@ class Earthdata(ByNetcdf, logins.Earthdata):
     test_by_a_wrong_password_ends_with_what_to_try = None
     test_by_a_token_of_two_lines_sends_nothing = None
     test_says_that_it_sends_nothing_in_the_clear = None
+    test_says_that_it_sends_nothing_to_other_hosts = None
     test_by_netrc_says_that_it_sends_nothing_in_the_clear = None
     test_by_a_wrong_password_is_tried_once = test_by_a_wrong_token_is_tried_once = None
     pages = ("/v.bin",)

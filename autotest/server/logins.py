@@ -94,7 +94,7 @@ class Earthdata(Case):
         self.assertEqual(self.logins(server), 1)
         self.write_netrc("wrong")
         server = self.serve(faults=self.faults, tls=True, name="netrc")
-        self.assertIn("HTTP 401", self.open(server))
+        self.assertIn(".netrc has a wrong password", self.open(server))
         self.assertEqual(self.logins(server), 1)
 
     def test_by_a_wrong_token_is_tried_once(self):
@@ -145,6 +145,11 @@ class Earthdata(Case):
             with self.subTest(env):
                 self.assertEqual(self.open(server, **env), "")
         self.assertEqual(self.sent(server, "127.0.0.1"), {None})
+
+    def test_says_that_it_sends_nothing_to_other_hosts(self):
+        server = self.serve(tls=True, faults={"/refs.json": {"status": 401}})
+        self.assertIn("EARTHDATA_TOKEN was not sent to this host: EARTHDATA_HOSTS",
+                      self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS="a.org"))
 
     def test_sends_nothing_elsewhere_though_redirects_are_trusted(self):
         fault = {"status": 302, "headers": {"Location": "https://localhost:{port}/@to{path}"}}

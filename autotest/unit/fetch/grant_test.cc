@@ -86,9 +86,10 @@ TEST_F(Grant, IsRenewedBeforeItExpires) {
 TEST(Login, TokenGoesToItsHostsByHttpsAlone) {
     const refs_http_login login = {"earthdata.nasa.gov, x.org:8443", "t", "urs.earthdata.nasa.gov",
                                    "u", "p"};
-    for (const char *url : {"https://data.x.earthdata.nasa.gov/a", "https://EARTHDATA.NASA.GOV",
-                            "HTTPS://x.org:8443/a?b", "https://urs.earthdata.nasa.gov/oauth",
-                            "https://a@b.earthdata.nasa.gov/"})
+    for (const char *url :
+         {"https://data.x.earthdata.nasa.gov/a", "https://EARTHDATA.NASA.GOV",
+          "HTTPS://x.org:8443/a?b", "https://urs.earthdata.nasa.gov/oauth",
+          "https://a@b.earthdata.nasa.gov/", "https://data.earthdata.nasa.gov:443/a"})
         EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_TOKEN) << url;
     for (const char *url :
          {"http://data.earthdata.nasa.gov/a", "https://notearthdata.nasa.gov/", "https://x.org/",
@@ -195,6 +196,8 @@ TEST(Login, PasswordGoesToTheLoginAlone) {
     const refs_http_login login = {"earthdata.nasa.gov", nullptr, "urs.earthdata.nasa.gov", "u",
                                    "p"};
     EXPECT_EQ(refs_login__part(&login, "https://urs.earthdata.nasa.gov/oauth?x"),
+              REFS_LOGIN_PASSWORD);
+    EXPECT_EQ(refs_login__part(&login, "https://URS.earthdata.nasa.gov:443/oauth?x"),
               REFS_LOGIN_PASSWORD);
     for (const char *url :
          {"http://urs.earthdata.nasa.gov/", "https://a.urs.earthdata.nasa.gov/",

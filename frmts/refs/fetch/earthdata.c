@@ -65,9 +65,10 @@ const char *refs_earthdata_advice(const refs_http_login *login, const char *loca
     if (refs_earthdata_is_in_the_clear(login, location))
         return "no login was sent, nor what .netrc says: they go over https alone";
     if (login->token != NULL)
-        return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
-    if (login->password != NULL) return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
+        return "EARTHDATA_TOKEN was not sent to this host: EARTHDATA_HOSTS names those that get it";
     bool is_earthdata = strstr(location, ".earthdata.nasa.gov") != NULL ||
                         strstr(location, ".earthdatacloud.nasa.gov") != NULL;
+    if (login->password != NULL)
+        return is_earthdata ? "a licence of the data may want your consent" : NULL;
     return is_earthdata ? "log in by EARTHDATA_TOKEN" : NULL;
 }

@@ -21,7 +21,8 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
  * Earthdata included, on whatever port: nothing that says who asks goes there, .netrc included. */
 bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url);
 
-/** What to try where a server refuses; NULL where it is not Earthdata that was asked. */
+/** What to try where a server refuses a request that carried no login (refs_login__advice is for
+ * others); NULL where it is not Earthdata that was asked. */
 const char *refs_earthdata_advice(const refs_http_login *login, const char *location);
 
 #ifdef __cplusplus

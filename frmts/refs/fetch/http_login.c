@@ -24,7 +24,8 @@ static refs_str authority_of(const char *url) {
 
 static bool is_the_login(const refs_http_login *login, refs_str authority) {
     if (login->login_host == NULL) return false;
-    refs_str host = refs_str_from(login->login_host);
+    const refs_str host = refs_host_list__authority(refs_str_from(login->login_host));
+    authority = refs_host_list__authority(authority);
     return authority.size == host.size && strncasecmp(authority.data, host.data, host.size) == 0;
 }
 
@@ -73,9 +74,27 @@ uint64_t refs_login__netrc_state(const char *file) {
         file = name;
     }
     if (stat(file, &status) != 0) return 0;
-    const uint64_t state[] = {(uint64_t)status.st_mtime, (uint64_t)status.st_size,
-                              (uint64_t)status.st_ino};
+#ifdef __APPLE__
+    const struct timespec when = status.st_mtimespec;
+#else
+    const struct timespec when = status.st_mtim;
+#endif
+    const uint64_t state[] = {(uint64_t)when.tv_sec, (uint64_t)when.tv_nsec,
+                              (uint64_t)status.st_size, (uint64_t)status.st_ino};
     return refs_lookup3_64(refs_bytes_view(state, sizeof state), add_text(0, file));
+}
+
+const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, const char *url) {
+    switch (refs_login__part(login, url)) {
+    case REFS_LOGIN_TOKEN:
+        return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
+    case REFS_LOGIN_PASSWORD:
+        return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
+    default:
+        return netrc != 0 && is_left_to_netrc(login, url)
+                   ? ".netrc has a wrong password for it, or none; or log in by EARTHDATA_TOKEN"
+                   : NULL;
+    }
 }
 
 /* -- .netrc ------------------------------------------------------------------------------------ */

@@ -24,6 +24,10 @@ uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const cha
  * place of ~/.netrc, or NULL. */
 uint64_t refs_login__netrc_state(const char *file);
 
+/** What to try where the login that a request of `url` carries was refused; NULL where it carries
+ * none. */
+const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, const char *url);
+
 /** Whether a request of `url` that began as one of `first` may carry what .netrc says of its host:
  * over https, and in the clear where nobody was sent from another host to one that no provider logs
  * in at. */

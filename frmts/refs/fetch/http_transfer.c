@@ -423,6 +423,11 @@ static void element_of(const refs_transfer *transfer, const char *name, char *te
     refs_response__element(refs_str_view(transfer->refusal_text, (size_t)kept), name, text, size);
 }
 
+static const char *login_advice(const refs_transfer *transfer) {
+    if (refs_transfer__login_key(transfer) == 0) return NULL;
+    return refs_login__advice(&transfer->login.login, transfer->netrc, transfer->url_now);
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_validators *validators = &transfer->response.validators;
     const refs_http_host *host = transfer->host;
@@ -443,7 +448,10 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
     char code[64];
     element_of(transfer, "Code", code, sizeof code);
     bool has_no_bucket = status == 404 && strcmp(code, REFS_NO_BUCKET) == 0;
-    if ((status == 401 || status == 403 || has_no_bucket) && host->advice != NULL) {
+    const char *of_login = status == 401 || status == 403 ? login_advice(transfer) : NULL;
+    if (of_login != NULL) {
+        advice = of_login;
+    } else if ((status == 401 || status == 403 || has_no_bucket) && host->advice != NULL) {
         const char *of_host = host->advice(host->self, transfer->location, status);
         if (of_host != NULL) advice = of_host;
     }
