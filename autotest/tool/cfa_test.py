@@ -365,6 +365,17 @@ class Combine(Folder):
                 self.assertIn(version, file.Conventions)
             os.remove("source.nc")
 
+    def test_adds_to_masters_of_any_name(self):
+        for day in range(3):
+            self.write(f"d{day}.nc", (day,), data=self.values()[day:day + 1])
+        run("index", "d0.nc", "d1.nc", "-q", "-o", "index.nc")
+        for version in VERSIONS:
+            self.combine("d0.nc", "d1.nc", version=version, name=f"v{version}.nc")
+        for master in ("index.nc", *(f"v{version}.nc" for version in VERSIONS)):
+            run("append", master, "d2.nc")
+            np.testing.assert_array_equal(read(master), self.values()[:3])
+        self.assertIn("is a data file", run("append", "d0.nc", "d1.nc", status=2))
+
     def test_adds_what_was_split_as_the_master_is(self):
         self.write("source.nc", (0, 1), data=self.values()[:2])
         self.split(subarray_shape="1,3,8")

@@ -695,6 +695,13 @@ static void tell_anew(const char *set, int folder) {
         set);
 }
 
+/* ".nc" is the end of data files, too. */
+static bool is_named_master(const char *set) {
+    const refs_str name = refs_str_from(set);
+    return refs_str_ends(name, ".nca") ||
+           (refs_str_ends(name, ".nc") && (tool_is_remote(set) || tool_is_master(set)));
+}
+
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     int file;
@@ -703,10 +710,9 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
         return TOOL_USAGE;
     }
     const char *set = arguments->names.items[0];
-    const bool is_master = refs_str_ends(refs_str_from(set), ".nca");
     tool_exit result;
     if (!tool_lock(set, &file)) return TOOL_FAILED;
-    if (is_master) {
+    if (is_named_master(set)) {
         result = tool_gather(arguments);
     } else {
         grow_parquet(set, &options);
