@@ -719,6 +719,17 @@ class Ended(Folder):
         run("index", "source.nc", "-q", "-o", "all.json")
         self.assertFalse(os.path.exists(left[0]))
 
+    def test_leave_nothing_that_is_taken_for_a_source(self):
+        os.mkdir("days")
+        self.write("days/0.nc")
+        os.mkdir("days/m.tmp-00000000-7-0")
+        for name in ("all.json.tmp-00000000-7-0", "m.nca.tmp-00000000-7-1", "m.tmp-00000000-7-0/m.tas.0.0.0.nc"):
+            shutil.copyfile("days/0.nc", "days/" + name)
+        for sources in ("days", "days/*"):
+            run("index", sources, "-o", "all.json")
+            np.testing.assert_array_equal(read("all.json"), self.values())
+        np.testing.assert_array_equal(read("days"), self.values())
+
 
 class Info(Folder):
     def test_qgis_shows_aggregations(self):

@@ -8,6 +8,7 @@
 
 #include "refs/cfa.h"
 #include "refs/join.h"
+#include "refs/place.h"
 #include "refs/scan.h"
 
 /* What files are told by. */
@@ -164,24 +165,6 @@ static int by_name(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Cuts "-12" from the end. */
-static bool cut_number(refs_str *name) {
-    size_t n = 0;
-    while (n < name->size && name->data[name->size - 1 - n] >= '0' &&
-           name->data[name->size - 1 - n] <= '9')
-        n++;
-    if (n == 0 || n == name->size || name->data[name->size - 1 - n] != '-') return false;
-    name->size -= n + 1;
-    return true;
-}
-
-/* "all.json.tmp-123-0": what is being written, or was when that was killed (place.c, folder.c). */
-static bool is_unfinished(const char *text) {
-    refs_str name = refs_str_from(text);
-    if (refs_str_ends(name, ".old")) name.size -= 4;
-    return cut_number(&name) && cut_number(&name) && refs_str_ends(name, ".tmp");
-}
-
 /* What an interrupted run has indexed, which the next one goes on from. */
 static bool is_resumed(const expansion *all, const char *folder, const char *name) {
     return refs_str_ends(refs_str_from(name), ".resume") &&
@@ -190,7 +173,7 @@ static bool is_resumed(const expansion *all, const char *folder, const char *nam
 
 static bool is_passed_over(const expansion *all, const char *folder, const char *name) {
     if (name[0] == '.' || is_resumed(all, folder, name)) return true;
-    if (!is_unfinished(name)) return false;
+    if (!refs_place_is_unfinished(name)) return false;
     refs_note(&all->host->notes, REFS_NOTE_WARNING,
               "%s in %s is passed over: refs writes it, or was killed when it did: then remove it",
               name, *folder != '\0' ? folder : ".");

@@ -15,6 +15,9 @@ typedef struct refs_place {
  * whole: "wanted.tmp-TAG-PROCESS-NUMBER", with a NUL behind it. */
 refs_status refs_place_append_name(const char *wanted, int number, refs_buf *name, refs_error *err);
 
+/** Whether a name is one of these, of whatever process. */
+bool refs_place_is_unfinished(const char *name);
+
 /** Removes what has such a name in the folder of `path` and was being written by a process of this
  * machine that is no more. */
 void refs_place_sweep(const char *path);

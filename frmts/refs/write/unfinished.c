@@ -43,18 +43,36 @@ static bool is_alive(long process) {
     return kill((pid_t)process, 0) == 0 || errno != ESRCH;
 }
 
-/* ".tmp-<tag>-<process>-<number>", and ".old" behind it for what was moved away. */
-static bool is_left(const char *name, uint32_t tag, bool *was_moved) {
-    unsigned of;
+/* What such a name says. */
+typedef struct unfinished {
+    unsigned tag;
     long process;
+    bool was_moved; /* ".old" behind it: what was there before */
+} unfinished;
+
+static bool read_name(const char *name, unfinished *of) {
     int number, end = 0;
     const char *mark = NULL;
     for (const char *at = name; (at = strstr(at, MARK)) != NULL; at++) mark = at;
     if (mark == NULL || mark == name ||
-        sscanf(mark, MARK "%8x-%10ld-%4d%n", &of, &process, &number, &end) != 3)
+        sscanf(mark, MARK "%8x-%10ld-%4d%n", &of->tag, &of->process, &number, &end) != 3)
         return false;
-    *was_moved = strcmp(mark + end, ".old") == 0;
-    return (mark[end] == '\0' || *was_moved) && of == tag && process > 0 && !is_alive(process);
+    of->was_moved = strcmp(mark + end, ".old") == 0;
+    return (mark[end] == '\0' || of->was_moved) && of->process > 0;
+}
+
+/* Names had no tag before. */
+static bool is_without_tag(const char *name) {
+    long process;
+    int number, end = 0;
+    const char *mark = strstr(name, MARK);
+    return mark != NULL && sscanf(mark, MARK "%10ld-%4d%n", &process, &number, &end) == 2 &&
+           (mark[end] == '\0' || strcmp(mark + end, ".old") == 0);
+}
+
+bool refs_place_is_unfinished(const char *name) {
+    unfinished of;
+    return read_name(name, &of) || is_without_tag(name);
 }
 
 /* Whether what is moved away to `path` has been replaced: else it is all that is there. */
@@ -71,10 +89,10 @@ static bool is_replaced(const char *path) {
 
 static void sweep_one(refs_str folder, const char *name, uint32_t tag) {
     refs_buf path = REFS_BUF_INIT;
-    bool was_moved;
-    if (!is_left(name, tag, &was_moved)) return;
+    unfinished of;
+    if (!read_name(name, &of) || of.tag != tag || is_alive(of.process)) return;
     if (refs_buf_printf(&path, NULL, "%.*s%s", REFS_STR_ARG(folder), name) == REFS_OK &&
-        (!was_moved || is_replaced((const char *)path.data)))
+        (!of.was_moved || is_replaced((const char *)path.data)))
         refs_place_remove((const char *)path.data);
     refs_buf_clear(&path);
 }
