@@ -532,6 +532,19 @@ class Others(Folder):
             other.wait()
 
 
+    def test_that_split_anew_are_told_of(self):
+        for version in VERSIONS:
+            self.split(subarray_shape="1,6,8", cfa_version=version)
+            dataset = gdal.Open('REFS:"m.nca":tas')
+            np.testing.assert_array_equal(dataset.GetRasterBand(1).ReadAsArray(), self.values()[0])
+            self.write("other.nc", data=self.values() + 1)
+            self.split(source="other.nc", subarray_shape="1,6,8", cfa_version=version)
+            with self.assertRaisesRegex(RuntimeError, "m.nca: the file was replaced"):
+                dataset.GetRasterBand(2).ReadAsArray()
+            dataset = None
+            np.testing.assert_array_equal(read("m.nca"), self.values() + 1)
+
+
 class Unlike(Folder):
     """Sources of which some lack a variable, or have it otherwise."""
 

@@ -114,6 +114,25 @@ static refs_status tell_opened(const refs_fragments *fragments, const char *loca
     return options->opened != NULL ? options->opened(options->user, location, id, err) : REFS_OK;
 }
 
+static bool is_master_name(refs_str name) {
+    return refs_str_ends(name, ".nca") || refs_str_ends(name, ".nc");
+}
+
+/* An archive that is written anew has its fragments before its master, and under the same names.
+ * Reading a byte of the master fails where it is not as it was first read (watch.h). */
+static refs_status check_master(const refs_fragments *fragments, refs_error *err) {
+    const char *location = fragments->options.location;
+    const refs_vfs *vfs = fragments->options.vfs;
+    uint8_t byte;
+    const refs_vfs_range range = {0, sizeof byte, &byte};
+    size_t got;
+    if (location == NULL || !is_master_name(refs_str_from(location)) || vfs->is_local == NULL ||
+        !vfs->is_local(vfs->self, location))
+        return REFS_OK;
+    const refs_status status = refs_vfs_read_range(vfs, location, &range, &got, err);
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
+}
+
 static refs_status open_at(const refs_fragments *fragments, const char *location, opening *made,
                            refs_error *err) {
     const refs_fragments_options *options = &fragments->options;
@@ -121,7 +140,8 @@ static refs_status open_at(const refs_fragments *fragments, const char *location
     REFS_TRY(tell_opened(fragments, location, err));
     REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
     refs_store_share(made->store, options->locations, NULL);
-    return refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err);
+    REFS_TRY(refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err));
+    return check_master(fragments, err);
 }
 
 static void clear_opening(opening *made) {

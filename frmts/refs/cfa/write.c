@@ -1,7 +1,9 @@
 /* write.c -- a source as a master and fragments, or as one file. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cfa_internal.h"
@@ -324,9 +326,18 @@ static refs_status end_outline(cfa_files *files, refs_error *err) {
     return status;
 }
 
+/* New fragments have the names of those before: whoever reads the old master is to see that it is
+ * not what it was, before it reads of both. */
+static refs_status place_fragments(cfa_files *files, refs_error *err) {
+    (void)utimensat(AT_FDCWD, files->path, NULL, 0);
+    REFS_TRY(refs_cfa__folder_place(&files->parts, err));
+    (void)utimensat(AT_FDCWD, files->path, NULL, 0);
+    return REFS_OK;
+}
+
 static refs_status end_master(cfa_files *files, refs_error *err) {
     REFS_TRY(end_outline(files, err));
-    if (delivery_of(files) == NULL) REFS_TRY(refs_cfa__folder_place(&files->parts, err));
+    if (delivery_of(files) == NULL) REFS_TRY(place_fragments(files, err));
     refs_master *master = files->master;
     files->master = NULL;
     return refs_master_finish(master, err);
