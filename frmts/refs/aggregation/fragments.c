@@ -169,7 +169,10 @@ static refs_status open_any(const refs_fragments *fragments, const char *locatio
         if (first.status == REFS_OK) first = problem;
         if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
     }
-    if (first.status == REFS_OK) return REFS_NOT_FOUND;
+    if (first.status == REFS_OK) {
+        REFS_TRY(check_master(fragments, err));
+        return REFS_NOT_FOUND;
+    }
     return refs_fail(err, first.status, "%s", first.message);
 }
 

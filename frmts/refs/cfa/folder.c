@@ -72,13 +72,21 @@ static refs_status move_away(cfa_folder *folder, refs_error *err) {
     return errno == ENOENT ? REFS_OK : fail_errno(folder->wanted, err);
 }
 
-refs_status refs_cfa__folder_place(cfa_folder *folder, refs_error *err) {
-    REFS_TRY(move_away(folder, err));
-    /* An empty one goes. */
-    if (rmdir(folder->written) != 0) {
-        if (rename(folder->written, folder->wanted) != 0) return fail_errno(folder->wanted, err);
-        folder->is_placed = true;
+/* Fragments that are not there for a moment would be missing to who reads them then. */
+static refs_status replace(cfa_folder *folder, refs_error *err) {
+    if (refs_place_exchange(folder->written, folder->wanted)) {
+        folder->old = folder->written;
+        folder->written = NULL;
+        return REFS_OK;
     }
+    REFS_TRY(move_away(folder, err));
+    return rename(folder->written, folder->wanted) == 0 ? REFS_OK : fail_errno(folder->wanted, err);
+}
+
+refs_status refs_cfa__folder_place(cfa_folder *folder, refs_error *err) {
+    const bool is_empty = rmdir(folder->written) == 0;
+    REFS_TRY(is_empty ? move_away(folder, err) : replace(folder, err));
+    folder->is_placed = !is_empty;
     refs_free(folder->written);
     folder->written = NULL;
     return REFS_OK;

@@ -163,8 +163,7 @@ refs_status refs_place_open(const char *path, bool is_folder, refs_place *place,
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-/* Both names at once, where the system can: somebody always has the wanted one. */
-static bool exchange(const char *one, const char *other) {
+bool refs_place_exchange(const char *one, const char *other) {
 #if defined(SYS_renameat2) && defined(RENAME_EXCHANGE)
     return syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
 #else
@@ -177,7 +176,7 @@ static bool exchange(const char *one, const char *other) {
 /* Else a folder is moved away before another takes its name: rename(2) replaces only empty ones. */
 static refs_status replace_folder(refs_place *place, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
-    if (exchange(place->written, place->wanted)) {
+    if (refs_place_exchange(place->written, place->wanted)) {
         remove_tree(place->written, 0);
         return REFS_OK;
     }

@@ -28,6 +28,9 @@ refs_status refs_place_open(const char *path, bool is_folder, refs_place *place,
 /** Puts what was written in the place of what was there. */
 refs_status refs_place_move(refs_place *place, refs_error *err);
 
+/** Gives each of two things the name of the other, both at once; false where the system cannot. */
+bool refs_place_exchange(const char *one, const char *other);
+
 /** Writes a file that holds these bytes; what was there stays until all of them are written. */
 refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err);
 
