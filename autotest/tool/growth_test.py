@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -279,7 +280,8 @@ class Servers(Steps):
                 with open(to, "wb") as file:
                     file.write(content)
                 then = os.stat("/proc/self").st_mtime - 60 * minutes_ago
-                os.utime(to, (then, then))
+                if minutes_ago > 0:
+                    os.utime(to, (then, then))
 
     def array(self):
         return self.open(self.server.url("all.parq")).GetRootGroup().OpenMDArray("t")
@@ -318,6 +320,33 @@ class Servers(Steps):
         with self.assertRaisesRegex(RuntimeError, "all.parq/.zmetadata: the set was written anew since it was opened"):
             before.ReadAsArray([2, 10], [1, 5])
         self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
+
+    def test_that_are_written_twice_within_seconds_never_mix_states(self):
+        run("combine", self.combine(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.upload(0)
+        before = self.array()
+        shutil.rmtree("all.parq")
+        run("combine", self.combine(0, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        time.sleep(1.2)
+        self.upload(0)
+        with self.assertRaisesRegex(RuntimeError, "was written anew"):
+            before.ReadAsArray([2, 10], [1, 5])
+        self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
+
+    def test_whose_servers_date_all_answers_as_they_are_made_are_read(self):
+        self.server.close()
+        now = {"headers": {"Last-Modified": "{now+0}"}}
+        self.server = Server(self.served, {path: now for path in (
+            "all.parq/.zmetadata", *(f"all.parq/t/refs.{i}.parq" for i in range(9)))})
+        self.addCleanup(self.server.close)
+        run("combine", self.write(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.upload(9)
+        before = self.array()
+        time.sleep(1.2)
+        n = self.requests()
+        self.assertEqual(before.ReadAsArray([2, 10], [1, 1]).tolist(), [[710]])
+        np.testing.assert_array_equal(before.ReadAsArray(), 100 * np.arange(5, 8)[:, None] + np.arange(N))
+        self.assertLessEqual(self.requests(), n + 3)
 
     def test_that_are_gone_are_no_missing_values(self):
         before = self.make_and_open()

@@ -32,6 +32,9 @@ typedef struct refs_vfs_validators {
     int64_t changed_s; /**< the same for its inode: later where a time of modification was set */
     uint32_t changed_ns;
     char etag[128];
+    int64_t
+        fresh_s; /**< in the place of modified_s, which is 0: the time is so recent that it may
+                    stay what it is when the thing is modified again, or is that of the answer */
 } refs_vfs_validators;
 
 /** Receives the names in a folder. */

@@ -169,6 +169,7 @@ static void fill_validators(const refs_validators *http, refs_vfs_validators *va
     memset(validators, 0, sizeof *validators);
     validators->size = http->total;
     validators->modified_s = http->modified_s;
+    validators->fresh_s = http->fresh_s;
     if (refs_validators__tell(http))
         snprintf(validators->etag, sizeof validators->etag, "%s", http->etag);
 }

@@ -6,6 +6,7 @@
 #include "metadata_file.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "refs/lookup3.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
 
@@ -14,6 +15,11 @@
 
 static int64_t settled(int64_t modified_s) {
     return time(NULL) - modified_s >= SETTLED_S ? modified_s : modified_s - 1;
+}
+
+/* A recent date tells what is later, but not that something is the same. */
+static int64_t date_of(const refs_vfs_validators *validators) {
+    return validators->modified_s != 0 ? validators->modified_s : validators->fresh_s;
 }
 
 /* -- the metadata that the set was opened with ------------------------------------------------- */
@@ -29,6 +35,15 @@ static refs_status note_sources(refs_set_state *state, const refs_json *document
     return status;
 }
 
+static refs_status digest(const refs_json *document, uint64_t *sum, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    const refs_status status = refs_json_write(document, &text, err);
+    *sum = (uint64_t)refs_lookup3(refs_buf_view(&text), 0) << 32 |
+           refs_lookup3(refs_buf_view(&text), 1);
+    refs_buf_clear(&text);
+    return status;
+}
+
 refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, const char *folder,
                                     const refs_json *document, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
@@ -38,11 +53,13 @@ refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, 
     refs_buf_clear(&name);
     if (state->metadata == NULL) return refs_fail_nomem(err);
     if (vfs->validators(vfs->self, state->metadata, &state->known, NULL) != REFS_OK ||
-        (state->known.modified_s == 0 && state->known.etag[0] == '\0'))
+        (date_of(&state->known) == 0 && state->known.etag[0] == '\0'))
         return REFS_OK;
+    if (state->known.etag[0] == '\0' && state->known.modified_s == 0)
+        REFS_TRY(digest(document, &state->digest, err));
     (void)refs_json_u64(refs_json_get(document, "record_size"), &state->record_size);
     REFS_TRY(note_sources(state, document, err));
-    state->trusted_s = settled(state->known.modified_s);
+    state->trusted_s = settled(date_of(&state->known));
     pthread_mutex_init(&state->lock, NULL);
     state->vfs = vfs;
     return REFS_OK;
@@ -57,7 +74,7 @@ void refs_refset__state_clear(refs_set_state *state) {
 
 static bool is_same(const refs_vfs_validators *one, const refs_vfs_validators *other) {
     if (one->etag[0] != '\0' && other->etag[0] != '\0') return strcmp(one->etag, other->etag) == 0;
-    return one->modified_s == other->modified_s && one->size == other->size;
+    return date_of(one) == date_of(other) && one->size == other->size;
 }
 
 /* -- growth ------------------------------------------------------------------------------------ */
@@ -145,15 +162,34 @@ static refs_status compare(const refs_set_state *state, const refs_json *documen
     return status;
 }
 
-static refs_status read_growth(const refs_set_state *state, const refs_chunk_grids *grids,
-                               bool *has_grown, refs_error *err) {
+/* The same document under another date, when both were just made: so are all answers, and dates
+ * tell nothing. */
+static refs_status compare_digests(refs_set_state *state, const refs_vfs_validators *now,
+                                   const refs_json *document, bool *is_same_text, refs_error *err) {
+    uint64_t sum = 0;
+    *is_same_text = false;
+    if (state->digest == 0) return REFS_OK;
+    REFS_TRY(digest(document, &sum, err));
+    *is_same_text = sum == state->digest;
+    state->is_undated = *is_same_text && now->modified_s == 0;
+    state->digest = sum;
+    return REFS_OK;
+}
+
+static refs_status read_growth(refs_set_state *state, const refs_vfs_validators *now,
+                               const refs_chunk_grids *grids, bool *has_grown, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_json_doc *document = NULL;
     refs_status status =
         refs_vfs_read_whole(state->vfs, state->metadata, REFS_MAX_METADATA_BYTES, &text, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &document, err);
-    if (status == REFS_OK) status = compare(state, refs_json_root(document), grids, has_grown, err);
+    bool is_same_text = false;
+    if (status == REFS_OK)
+        status = compare_digests(state, now, refs_json_root(document), &is_same_text, err);
+    *has_grown = is_same_text;
+    if (status == REFS_OK && !is_same_text)
+        status = compare(state, refs_json_root(document), grids, has_grown, err);
     refs_json_doc_free(document);
     refs_buf_clear(&text);
     return status;
@@ -177,7 +213,7 @@ static refs_status check_metadata(refs_set_state *state, const refs_chunk_grids 
     bool has_grown = true;
     REFS_TRY(ask(state, &now, err));
     if (is_same(&state->known, &now)) return REFS_OK;
-    REFS_TRY(read_growth(state, grids, &has_grown, err));
+    REFS_TRY(read_growth(state, &now, grids, &has_grown, err));
     if (!has_grown)
         return refs_fail(err, REFS_CORRUPT,
                          "%s: the set was written anew since it was opened: open it again",
@@ -192,11 +228,12 @@ refs_status refs_refset__state_check(refs_set_state *state, const char *location
     refs_vfs_validators record = {0};
     if (vfs == NULL) return REFS_OK;
     if (location != NULL && vfs->validators(vfs->self, location, &record, NULL) != REFS_OK)
-        record.modified_s = 0;
+        record.modified_s = record.fresh_s = 0;
     refs_lock(&state->lock);
-    const bool is_old = record.modified_s != 0 && record.modified_s <= state->trusted_s;
+    const int64_t date_s = date_of(&record);
+    const bool is_old = state->is_undated || (date_s != 0 && date_s <= state->trusted_s);
     const refs_status status = is_old ? REFS_OK : check_metadata(state, grids, err);
-    const int64_t trusted_s = settled(record.modified_s);
+    const int64_t trusted_s = settled(date_s);
     if (status == REFS_OK && trusted_s > state->trusted_s) state->trusted_s = trusted_s;
     refs_unlock(&state->lock);
     return status;

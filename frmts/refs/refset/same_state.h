@@ -24,6 +24,8 @@ typedef struct refs_set_state {
     pthread_mutex_t lock; /**< guards what follows, and is held while a server is asked */
     refs_vfs_validators known;
     int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
+    bool is_undated;   /**< the server dates all answers as they are made: nothing is checked */
+    uint64_t digest;   /**< of the document, where only a recent date is known of it; or 0 */
 } refs_set_state;
 
 /** Takes note of the metadata of the set in `folder`, which were just read from there. Does nothing
