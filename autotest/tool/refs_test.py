@@ -1090,6 +1090,83 @@ class Unlike(Folder):
                 self.write_units("d.nc", 1, "m", (1, 2), "i4", n), "-q", "-o", "mm.nca")
             self.assertEqual(read("mm.nca", "v")[:, 0, :2].tolist(), [[1, 2], [1000, 2000]])
 
+    def write_levels(self, name, levels, units, dtype="f8", bounds=True):
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("depth", None)
+            file.createDimension("bnds", 2)
+            file.createDimension("x", 4)
+            axis = file.createVariable("depth", dtype, ("depth",), chunksizes=(1,))
+            axis.units, axis[:] = units, levels
+            if bounds:
+                axis.bounds = "depth_bnds"
+                file.createVariable("depth_bnds", dtype, ("depth", "bnds"))[:] = np.stack(
+                    [np.array(levels), 2 * np.array(levels)], axis=-1)
+            v = file.createVariable("v", "f4", ("depth", "x"), chunksizes=(1, 4))
+            factor = {"m": 1, "cm": 0.01, "km": 1000, "Pa": 1, "hPa": 100}.get(units, 1)
+            v[:] = np.array(levels)[:, None] * factor + np.zeros(4)
+        return name
+
+    def test_coordinates_in_other_units_are_converted(self):
+        for dtype in ("f8", "f4", "i4"):
+            names = [self.write_levels("0.nc", [1, 2], "m", dtype), self.write_levels("1.nc", [300, 400], "cm", dtype),
+                     self.write_levels("2.nc", [5, 7], "m", dtype)]
+            for order in (names, names[::-1]):
+                run("index", *order, "--along", "depth", "-q", "-o", "all.json")
+                np.testing.assert_array_equal(read("all.json", "depth"), [1, 2, 3, 4, 5, 7])
+                np.testing.assert_array_equal(read("all.json", "depth_bnds")[:, 1], [2, 4, 6, 8, 10, 14])
+                np.testing.assert_array_equal(read("all.json", "v")[:, 0], [1, 2, 3, 4, 5, 7])
+                self.assertIn('"m', json.loads(content("all.json"))["refs"]["depth/.zattrs"])
+        # In integers, half a metre is none; in binary, a third of one has no number of centimetres.
+        self.write_levels("1.nc", [350, 400], "cm", "i4")
+        self.assertIn("350 cannot be said exactly", run("index", *names, "-a", "depth", "-o", "b.json", status=1))
+        names = [self.write_levels("0.nc", [1, 2], "m"), self.write_levels("1.nc", [1000 / 3], "cm")]
+        self.assertIn("cannot be said exactly", run("index", *names, "-a", "depth", "-o", "b.json", status=1))
+        names = [self.write_levels("0.nc", [10.5, 20], "degC"), self.write_levels("1.nc", [300.15, 310.4], "K")]
+        run("index", *names, "-a", "depth", "-q", "-o", "k.json")
+        np.testing.assert_array_equal(read("k.json", "depth"), [10.5, 20, 27, 37.25])
+        names = [self.write_levels("0.nc", [1, 2], "m"), self.write_levels("1.nc", [300], "hPa")]
+        self.assertIn("other units", run("index", *names, "-a", "depth", "-o", "b.json", status=1))
+        self.assertFalse(os.path.exists("b.json"))
+
+    def test_coordinates_in_other_units_give_the_same_bytes_in_any_grouping(self):
+        chance = random.Random(5)
+        for dtype, digits in (("f8", 4), ("f4", 2)):
+            levels = sorted(chance.sample(range(1, 10 ** (digits + 1)), 16))
+            names = []
+            for i in range(8):
+                units = chance.choice(["m", "cm", "km"])
+                factor = {"m": 10**digits, "cm": 10 ** (digits - 2), "km": 10 ** (digits + 3)}[units]
+                names.append(self.write_levels(f"{i}.nc", [level / factor for level in levels[2 * i:2 * i + 2]],
+                                               units, dtype))
+            chance.shuffle(names)
+            for name in ("all.json", "all.parq"):
+                run("index", *names, "-q", "--along", "depth", "-o", name)
+            for name in names:
+                run("index", name, "-q", "--along", "depth", "-o", name + ".json")
+            for attempt in range(8):
+                parts = [name + ".json" for name in names]
+                while len(parts) > 1:
+                    chance.shuffle(parts)
+                    n = chance.randint(2, min(4, len(parts)))
+                    new = f"part{attempt}_{len(parts)}.json"
+                    run("combine", *parts[:n], "-q", "--along", "depth", "-o", new)
+                    parts = [*parts[n:], new]
+                run("convert", parts[0], "-o", "again.json")
+                self.assertEqual(content("again.json"), content("all.json"))
+
+    def test_packed_coordinates_in_other_units_are_refused(self):
+        for i, units in enumerate(("hours since 2020-01-01", "hours since 2020-01-02")):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                file.createDimension("time", None)
+                file.createDimension("x", 4)
+                axis = file.createVariable("time", "i4", ("time",))
+                axis.units, axis.scale_factor = units, 0.5
+                axis.set_auto_maskandscale(False)
+                axis[:] = [2, 4]
+                file.createVariable("v", "i2", ("time", "x"), chunksizes=(1, 4))[:] = i
+        said = run("index", "0.nc", "1.nc", "-o", "all.json", status=1)
+        self.assertIn("1.nc: time: its values are packed", said)
+
     def test_units_that_are_not_converted_are_told_at_once(self):
         for n in (2, 40):
             files = [self.write_units("a.nc", 0, "K", n=n), self.write_units("b.nc", 1, "m", n=n),

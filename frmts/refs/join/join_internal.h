@@ -286,15 +286,18 @@ bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
  */
 
 /** Times of one unit as times of another: new = (old * scale_by + add) / divide_by, in
- * microseconds. */
+ * microseconds; other numbers: new = old * scale + offset. */
 typedef struct refs_rebase {
     bool is_same;
+    bool is_linear; /**< the next four hold, and nothing else */
+    double scale, offset, back_scale, back_offset;
     int64_t unit_us, to_unit_us; /**< microseconds; 0: not a whole number of them */
     int64_t add_us;
     double unit, to_unit; /**< seconds */
 } refs_rebase;
 
-/** How values in `from` become values in `to`; REFS_UNSUPPORTED where they are no such units. */
+/** How values in `from` become values in `to`; REFS_UNSUPPORTED where the conversion is not known.
+ */
 refs_status refs_join__rebase(const refs_cf_units *from, const refs_cf_units *to,
                               refs_rebase *rebase, refs_error *err);
 
@@ -309,9 +312,10 @@ refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_
 /** Whether units are those of times, "days since ...". */
 bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
 
-/** Rebases `n` values in place; REFS_UNSUPPORTED where one cannot be said exactly in integers. */
-refs_status refs_join__apply(const refs_rebase *rebase, const refs_dtype *dtype, uint8_t *values,
-                             uint64_t n, refs_error *err);
+/** Rebases `n` values of `array` in place; REFS_UNSUPPORTED where one cannot be said exactly, so
+ * that another change of units gives what one would have, or where they are packed. */
+refs_status refs_join__apply(const refs_rebase *rebase, const refs_join_array *array,
+                             uint8_t *values, uint64_t n, refs_error *err);
 
 /** When the Gregorian calendar begins: julian days, as those of refs_cf_clock are in it. */
 #define REFS_JOIN_REFORM_US (2299161 * 86400e6)

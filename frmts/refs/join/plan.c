@@ -155,7 +155,35 @@ static refs_status fail_units(const line_steps *all, size_t other, refs_error *e
                      REFS_STR_ARG(calendar_of(join, arrays[1])));
 }
 
-/* The part with the earliest time, whose units hold for all; SIZE_MAX where all have the same. */
+/* A value as one that can be compared with others, whatever their units: an instant, or a number
+ * in the units of the first part. */
+static bool common_value(const refs_join *join, const refs_join_array *first,
+                         const refs_join_array *array, double value, double *common) {
+    const refs_cf_units from = refs_join__count_of(join, array);
+    const refs_cf_units to = refs_join__count_of(join, first);
+    double scale, offset;
+    if (refs_join__instant(from.units, from.calendar, value, common)) return true;
+    if (from.units.size == 0 || to.units.size == 0 || refs_join__counts_time(join, first) ||
+        refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return false;
+    *common = value * scale + offset;
+    return scale > 0;
+}
+
+/* Of two that are the same but for what converting rounds, that in the units that come first by
+ * name: whatever the order of parts. */
+static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
+                      double difference, double least) {
+    const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
+    if (refs_join__counts_time(join, a) || fabs(difference) > 1e-9 * fabs(least))
+        return difference < 0;
+    const size_t size = one.size < other.size ? one.size : other.size;
+    const int order = memcmp(one.data, other.data, size);
+    return order != 0 ? order < 0 : one.size < other.size;
+}
+
+/* The part with the earliest time, or the least value, whose units hold for all; SIZE_MAX where all
+ * have the same. */
 static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
     refs_join *join = all->join;
     const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
@@ -169,12 +197,15 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
         const calendars found = compare_calendars(join, array, first);
         const bool is_alike = array->units == first->units && found == ONE_CALENDAR;
         are_mixed = are_mixed || found == GREGORIAN_CALENDARS;
-        if (found == OTHER_CALENDARS || !refs_join__instant(refs_join__text(join, array->units),
-                                                            refs_join__text(join, array->calendar),
-                                                            all->steps[i].value.number, &us))
+        if (found == OTHER_CALENDARS ||
+            !common_value(join, first, array, all->steps[i].value.number, &us))
             return fail_units(all, is_alike ? other : i, err);
-        if (us < least) *earliest = all->steps[i].member;
-        if (us < least) least = us;
+        const bool is_first =
+            *earliest == SIZE_MAX ||
+            is_before(join, array, coordinate_of(&join->members[*earliest], all->line), us - least,
+                      least);
+        if (is_first) *earliest = all->steps[i].member;
+        if (is_first) least = us;
     }
     if (are_mixed && least < REFS_JOIN_REFORM_US) return fail_units(all, other, err);
     return REFS_OK;
@@ -191,8 +222,8 @@ static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
     if (rebase.is_same) return REFS_OK;
     refs_status status = refs_buf_append_str(&values, old, err);
     if (status == REFS_OK)
-        status = refs_join__apply(&rebase, &array->dtype, values.data,
-                                  values.size / array->dtype.size, err);
+        status =
+            refs_join__apply(&rebase, array, values.data, values.size / array->dtype.size, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
@@ -293,12 +324,19 @@ static int by_size(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+static refs_status print_place(const line_steps *all, const step *at, refs_buf *text) {
+    const refs_join_array *array = coordinate_of(&all->join->members[at->member], all->line);
+    const refs_values values = {&array->dtype, array->unpacking,
+                                refs_join__text(all->join, array->values)};
+    const refs_value value = refs_join__unpacked_at(&values, at->step);
+    return refs_join__print_place(all->join, all->line, &value, text, NULL);
+}
+
 static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, double usual) {
     const refs_join *join = all->join;
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
-    if (refs_join__print_place(join, all->line, &before->value, &one, NULL) == REFS_OK &&
-        refs_join__print_place(join, all->line, &after->value, &other, NULL) == REFS_OK)
+    if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
                   join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,

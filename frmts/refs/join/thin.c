@@ -139,8 +139,7 @@ static refs_status gather_one(refs_join *join, const gathered *to, const refs_jo
         !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
         status = refs_join__rebase(&own, units, &rebase, err);
     if (status == REFS_OK && array->dtype.size > 0)
-        status = refs_join__apply(&rebase, &array->dtype, moved.data,
-                                  moved.size / array->dtype.size, err);
+        status = refs_join__apply(&rebase, array, moved.data, moved.size / array->dtype.size, err);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
                           REFS_STR_ARG(refs_join__text(join, joined->path)));
