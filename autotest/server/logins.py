@@ -308,6 +308,21 @@ class Grants(Case):
         self.assertEqual(self.read(server.url("bucket/refs.json"), **env), "")
         self.assertEqual(len(self.asked(server, "/token")), 2)
 
+    def test_of_tokens_that_are_always_refused_are_asked_for_once_more(self):
+        server = self.serve(faults={"/bucket/v.bin": {"status": 403}})
+        self.folder.write("token", "sv=1&sig=s3cret")
+        env = {"REFS_TOKEN_URL": f"{server.base}/bucket/=>{server.url('token')}", "REFS_MAX_GAP": "0"}
+        self.assertIn("HTTP 403", self.read(server.url("bucket/refs.json"), **env))
+        self.assertEqual(len(self.asked(server, "/token")), 2)
+
+    def test_of_tokens_replace_those_that_expired_in_the_set(self):
+        self.folder.write_array(BANDS, WIDTH, url="v.bin?sv=0&se=1&sp=r&sig=old", name="bucket/refs.json", chunk_gap=100000)
+        server = self.serve()
+        self.folder.write("token", "sv=1&sig=s3cret")
+        env = {"REFS_TOKEN_URL": f"{server.base}/bucket/=>{server.url('token')}"}
+        self.assertEqual(self.read(server.url("bucket/refs.json"), **env), "")
+        self.assertEqual({r["path"] for r in self.asked(server, "/bucket/v.bin")}, {"/bucket/v.bin?sv=1&sig=s3cret"})
+
     def test_of_tokens_are_of_whole_folders(self):
         server = self.serve()
         shutil.copytree(self.folder.file("served/bucket"), self.folder.file("served/bucket2"))

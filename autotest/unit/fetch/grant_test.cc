@@ -119,7 +119,7 @@ TEST(Login, NetrcIsForWhoWasNotSentInTheClear) {
         EXPECT_EQ(refs_login__may_use_netrc(&login, row.first, row.url), row.may) << row.url;
 }
 
-TEST(Grants, AreOfTheFirstServiceWhosePrefixFits) {
+TEST(Grants, AreOfTheServiceWhosePrefixFits) {
     const char *list =
         "/vsis3/a/=>https://one, https://h/b/ => https://two?x=1 ,,\n/vsis3/=>http://three";
     const auto service = [&](const char *location) {
@@ -143,8 +143,9 @@ TEST(Grants, AreOfTheFirstServiceWhosePrefixFits) {
 }
 
 TEST(Grants, ThatCanHoldNowhereAreErrorsThatNameThem) {
-    for (const char *item : {"nonsense", "/vsis3/b/=>", "=>https://one", "b=>https://one",
-                             "ftp://b/=>https://one", "/vsis3/b/=>one", "=>"}) {
+    for (const char *item :
+         {"nonsense", "/vsis3/b/=>", "=>https://one", "b=>https://one", "ftp://b/=>https://one",
+          "/vsis3/b/=>one", "=>", "https://h/naip/->https://one"}) {
         refs_error error = REFS_ERROR_INIT;
         refs_str found;
         const std::string list = std::string("/vsis3/a/=>https://one,") + item;
@@ -152,6 +153,66 @@ TEST(Grants, ThatCanHoldNowhereAreErrorsThatNameThem) {
             << item;
         EXPECT_NE(strstr(error.message, item), nullptr) << error.message;
     }
+}
+
+TEST(Grants, AreOfTheLongestPrefixThatFits) {
+    for (const char *list : {"https://h/a/=>https://one,https://h/a/b/=>https://two",
+                             "https://h/a/b/=>https://two,https://h/a/=>https://one",
+                             "/vsicurl/https://h/a/=>https://one,https://h/a/b=>https://two"}) {
+        refs_str found;
+        EXPECT_EQ(refs_grant_service(list, "/vsicurl/https://h/a/b/c", &found, nullptr), REFS_OK);
+        EXPECT_EQ(std::string(found.data, found.size), "https://two") << list;
+        EXPECT_EQ(refs_grant_service(list, "/vsicurl/https://h/a/c", &found, nullptr), REFS_OK);
+        EXPECT_EQ(std::string(found.data, found.size), "https://one") << list;
+    }
+    refs_str found;
+    EXPECT_EQ(refs_grant_service("/vsis3/b/=>https://one,s3://b/c=>https://two", "/vsis3/b/c/d",
+                                 &found, nullptr),
+              REFS_OK);
+    EXPECT_EQ(std::string(found.data, found.size), "https://two");
+}
+
+TEST(Grants, OfPrefixesThatBeginNoNameAreErrors) {
+    for (const char *prefix : {"https://*.h.net/", "https://h/a/../", "https://h/a/?x",
+                               "https://h/a#b", "s3://b*/", "/vsis3/b/./c"}) {
+        refs_error error = REFS_ERROR_INIT;
+        refs_str found;
+        EXPECT_EQ(refs_grant_service((std::string(prefix) + "=>https://one").c_str(), "/vsis3/a/k",
+                                     &found, &error),
+                  REFS_INVALID)
+            << prefix;
+        EXPECT_NE(strstr(error.message, "can begin no name"), nullptr) << error.message;
+    }
+}
+
+TEST(Grants, GoIntoUrlsInPlaceOfOldOnes) {
+    const struct {
+        const char *url, *token, *with;
+    } rows[] = {
+        {"https://h/a", "sv=1&sig=n", "https://h/a?sv=1&sig=n"},
+        {"https://h/a?x=1&&y", "sv=1&sig=n", "https://h/a?x=1&y&sv=1&sig=n"},
+        {"https://h/a#b", "sv=1&sig=n", "https://h/a?sv=1&sig=n"},
+        {"https://h/a?sv=0&st=1&se=2&sp=rl&sig=o", "sv=1&sig=n", "https://h/a?sv=1&sig=n"},
+        {"https://h/a?sv=0&snapshot=3&skoid=4&sig=o", "sv=1&sig=n",
+         "https://h/a?snapshot=3&sv=1&sig=n"},
+        {"https://h/a?key=old&x=1", "key=new", "https://h/a?x=1&key=new"},
+        {"https://h/a?X-Amz-Signature=s&x=1", "key=new", "https://h/a?X-Amz-Signature=s&x=1"},
+        {"https://h/a?sv=0&sig=o", "key=new", "https://h/a?sv=0&sig=o"},
+    };
+    for (const auto &row : rows) {
+        refs_buf with = REFS_BUF_INIT;
+        EXPECT_EQ(refs_grant_url(refs_str_from(row.url), row.token, &with, nullptr), REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<const char *>(with.data), with.size), row.with);
+        refs_buf_clear(&with);
+    }
+}
+
+TEST(Grants, AreRenewedOnceInAWhileWhereTheyAreRefused) {
+    EXPECT_TRUE(refs_grant_may_renew(0, 1000));
+    EXPECT_FALSE(refs_grant_may_renew(1000, 1000));
+    EXPECT_FALSE(refs_grant_may_renew(1000, 1000 + REFS_GRANT_REFUSED_S - 1));
+    EXPECT_TRUE(refs_grant_may_renew(1000, 1000 + REFS_GRANT_REFUSED_S));
+    EXPECT_TRUE(refs_grant_may_renew(1000, 900)) << "the clock was put back";
 }
 
 TEST(Grants, AreOfWholeHostsBucketsAndFolders) {
@@ -165,6 +226,13 @@ TEST(Grants, AreOfWholeHostsBucketsAndFolders) {
         {"https://acc.net", "/vsicurl/https://acc.net@evil.com/", false},
         {"https://acc.net", "/vsicurl/https://acc.net.evil.com/", false},
         {"https://acc.net", "https://acc.net:81/", false},
+        {"https://acc.net/a/", "https://ACC.net:443/a/x", true},
+        {"HTTPS://Acc.net:443/a/", "/vsicurl/https://acc.net/a/x", true},
+        {"http://acc.net:80/", "http://acc.net/x", true},
+        {"http://acc.net/", "http://acc.net:443/x", false},
+        {"http://acc.net/", "https://acc.net/x", false},
+        {"https://acc.net/", "http://acc.net/x", false},
+        {"https://acc.net/a/", "https://acc.net/A/x", false},
         {"https://acc.net", "https://acc.net\\@evil.com/", false},
         {"/vsicurl/https://acc.net", "/vsicurl/https://acc.net.evil.com/", false},
         {"/vsicurl/https://acc.net", "/vsicurl/https://acc.net/x", true},

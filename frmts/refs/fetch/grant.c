@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "http_redirect.h"
 #include "refs/json.h"
 
 void refs_grant_clear(refs_grant *grant) {
@@ -116,6 +117,10 @@ refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, 
                      "the answer is neither keys (accessKeyId, secretAccessKey) nor a token");
 }
 
+bool refs_grant_may_renew(int64_t renewed_s, int64_t now_s) {
+    return renewed_s == 0 || now_s < renewed_s || now_s - renewed_s >= REFS_GRANT_REFUSED_S;
+}
+
 bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s) {
     enum { MARGIN_S = 300 };
     if (grant->expires_s == INT64_MAX) return true;
@@ -130,8 +135,36 @@ bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s)
 
 #define CURL_PREFIX "/vsicurl/"
 
+static bool cut(refs_str *text, const char *begin) {
+    const size_t size = strlen(begin);
+    if (text->size < size || strncasecmp(text->data, begin, size) != 0) return false;
+    *text = refs_str_part(*text, size, text->size);
+    return true;
+}
+
 static bool is_http(refs_str text) {
-    return refs_str_starts(text, "http://") || refs_str_starts(text, "https://");
+    return cut(&text, "http://") || cut(&text, "https://");
+}
+
+/* Cuts scheme, host and port away where both have the same: letters are the same in either case,
+ * and a port that is the scheme's is none. */
+static bool cut_same_origin(refs_str *one, refs_str *other) {
+    refs_str *const texts[] = {one, other};
+    refs_str hosts[2];
+    const bool is_secure = cut(one, "https://");
+    if (!cut(other, is_secure ? "https://" : "http://")) return false;
+    if (!is_secure && !cut(one, "http://")) return false;
+    for (int i = 0; i < 2; i++) {
+        size_t size = 0;
+        while (size < texts[i]->size && memchr("/?#", texts[i]->data[size], 3) == NULL) size++;
+        hosts[i] = refs_str_part(*texts[i], 0, size);
+        *texts[i] = refs_str_part(*texts[i], size, texts[i]->size);
+        const char *port = is_secure ? ":443" : ":80";
+        if (refs_str_ends(hosts[i], port))
+            hosts[i] = refs_str_part(hosts[i], 0, hosts[i].size - strlen(port));
+    }
+    return hosts[0].size > 0 && hosts[0].size == hosts[1].size &&
+           strncasecmp(hosts[0].data, hosts[1].data, hosts[0].size) == 0;
 }
 
 /* The character at the beginning, which may be percent-encoded, and how many bytes it takes. */
@@ -172,12 +205,13 @@ static bool leads_out(refs_str path) {
 
 bool refs_grant_is_of(refs_str prefix, const char *location) {
     refs_str name = refs_str_from(location), rest;
-    if (refs_str_starts(name, CURL_PREFIX) && !refs_str_starts(prefix, CURL_PREFIX))
-        name = refs_str_part(name, sizeof CURL_PREFIX - 1, name.size);
-    if (prefix.size == 0 || !refs_str_equal(refs_str_part(name, 0, prefix.size), prefix))
-        return false;
+    if (prefix.size == 0) return false;
+    (void)cut(&name, CURL_PREFIX);
+    (void)cut(&prefix, CURL_PREFIX);
+    const bool is_url = is_http(prefix);
+    if (is_url && !cut_same_origin(&prefix, &name)) return false;
+    if (!refs_str_equal(refs_str_part(name, 0, prefix.size), prefix)) return false;
     rest = refs_str_part(name, prefix.size, name.size);
-    bool is_url = is_http(prefix) || refs_str_starts(prefix, CURL_PREFIX);
     if (is_url) rest = refs_str_part(rest, 0, strcspn(rest.data, "?#"));
     if (rest.size > 0 && rest.data[0] != '/' && !refs_str_ends(prefix, "/")) return false;
     return !leads_out(rest);
@@ -203,17 +237,41 @@ static bool may_be_prefix(refs_str prefix) {
            refs_str_starts(prefix, "gs://") || refs_str_starts(prefix, "az://");
 }
 
+/* A segment of a path that leads elsewhere, written as such. */
+static bool has_dots(refs_str path) {
+    for (refs_str segment; refs_str_next_word(&path, "/", &segment);)
+        if (refs_str_is(segment, ".") || refs_str_is(segment, "..")) return true;
+    return false;
+}
+
+/* Prefixes are no patterns; a query is not looked at, and "..", which some resolve, leads out. */
+static refs_status check_prefix(refs_str prefix, refs_error *err) {
+    const bool has_query =
+        refs_str_find(prefix, '?') != SIZE_MAX || refs_str_find(prefix, '#') != SIZE_MAX;
+    if (refs_str_find(prefix, '*') == SIZE_MAX && !has_query && !has_dots(prefix)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "REFS_TOKEN_URL: \"%.*s\" can begin no name that it is for: prefixes have no "
+                     "\"*\", no query, no \"#\" and no \"..\"",
+                     REFS_STR_ARG(prefix));
+}
+
+static bool has_arrow(refs_str item, const char *arrow) {
+    for (size_t i = 0; i + 1 < item.size; i++)
+        if (memcmp(item.data + i, arrow, 2) == 0) return true;
+    return false;
+}
+
 /* Both empty for a URL alone. */
 static refs_status split(refs_str item, refs_str *prefix, refs_str *service, refs_error *err) {
     size_t at = 0;
     while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
     *prefix = *service = refs_str_from("");
-    if (at + 1 >= item.size && is_http(item)) return REFS_OK;
+    if (at + 1 >= item.size && is_http(item) && !has_arrow(item, "->")) return REFS_OK;
     if (at + 1 < item.size) {
         *prefix = refs_str_trim(refs_str_part(item, 0, at), BLANKS);
         *service = refs_str_trim(refs_str_part(item, at + 2, item.size), BLANKS);
     }
-    if (may_be_prefix(*prefix) && is_http(*service)) return REFS_OK;
+    if (may_be_prefix(*prefix) && is_http(*service)) return check_prefix(*prefix, err);
     return refs_fail(
         err, REFS_INVALID,
         "REFS_TOKEN_URL: \"%.*s\" is not PREFIX=>URL, with a prefix such as s3://bucket/, "
@@ -221,9 +279,20 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
         REFS_STR_ARG(item));
 }
 
+/* So that prefixes of one name can be compared: without what may stand before a bucket or host. */
+static size_t length_of(refs_str prefix) {
+    static const char *const begins[] = {"s3://",   "gs://",   "az://",
+                                         "/vsis3/", "/vsigs/", "/vsiaz/"};
+    (void)cut(&prefix, CURL_PREFIX);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (cut(&prefix, begins[i])) break;
+    return prefix.size - refs_str_ends(prefix, "/");
+}
+
 refs_status refs_grant_service(const char *list, const char *location, refs_str *service,
                                refs_error *err) {
     refs_str rest = refs_str_from(list), prefix, of_item;
+    size_t length = 0;
     *service = refs_str_from("");
     while (rest.size > 0) {
         refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
@@ -231,7 +300,60 @@ refs_status refs_grant_service(const char *list, const char *location, refs_str 
         item = refs_str_trim(item, BLANKS);
         if (item.size == 0) continue;
         REFS_TRY(split(item, &prefix, &of_item, err));
-        if (service->size == 0 && is_of_named(prefix, location)) *service = of_item;
+        if (!is_of_named(prefix, location)) continue;
+        if (service->size > 0 && length_of(prefix) <= length) continue;
+        *service = of_item;
+        length = length_of(prefix);
     }
     return REFS_OK;
+}
+
+/* -- URLs -------------------------------------------------------------------------------------- */
+
+/* What a shared access signature of Azure consists of. */
+static const char azure[] =
+    "sv ss srt sr st se sp spr sip sig si skoid sktid skt ske sks skv saoid "
+    "suoid scid rscc rscd rsce rscl rsct sdd ses";
+
+static refs_str name_of(refs_str parameter) {
+    return refs_str_part(parameter, 0, refs_str_find(parameter, '='));
+}
+
+static bool has_name(refs_str parameters, const char *separators, refs_str name) {
+    for (refs_str each; refs_str_next_word(&parameters, separators, &each);)
+        if (refs_str_equal(name_of(each), name)) return true;
+    return false;
+}
+
+/* Those of a query that a token replaces are left away. */
+static refs_status append_query(refs_str query, refs_str token, refs_buf *url, refs_error *err) {
+    const bool is_azure = has_name(token, "&", refs_str_from("sig"));
+    char mark = '?';
+    for (refs_str each; refs_str_next_word(&query, "&", &each);) {
+        const refs_str name = name_of(each);
+        if (has_name(token, "&", name) || (is_azure && has_name(refs_str_from(azure), " ", name)))
+            continue;
+        REFS_TRY(refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_ARG(each)));
+        mark = '&';
+    }
+    return refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_ARG(token));
+}
+
+/* A signature of another kind stays alone: stores refuse a second one. */
+static bool is_signed_otherwise(refs_str url, const char *token) {
+    char *text = refs_str_copy(url);
+    const bool is_signed = text != NULL && refs_redirect__is_signed(text) &&
+                           !has_name(refs_str_from(token), "&", refs_str_from("sig"));
+    refs_free(text);
+    return is_signed;
+}
+
+refs_status refs_grant_url(refs_str url, const char *token, refs_buf *with, refs_error *err) {
+    url = refs_str_part(url, 0, refs_str_find(url, '#'));
+    if (is_signed_otherwise(url, token)) return refs_buf_append_str(with, url, err);
+    const size_t mark = refs_str_find(url, '?');
+    REFS_TRY(refs_buf_append_str(with, refs_str_part(url, 0, mark), err));
+    const refs_str query =
+        mark != SIZE_MAX ? refs_str_part(url, mark + 1, url.size) : refs_str_from("");
+    return append_query(query, refs_str_from(token), with, err);
 }

@@ -35,14 +35,26 @@ refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, 
  * tenth of its time is left, whichever is later. `since_s` is when it came. */
 bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s);
 
+/** After a refusal a service is asked again; for so long all others are its last word. */
+#define REFS_GRANT_REFUSED_S 60
+
+/** Whether a refusal at `now_s` is a reason to ask a service again that was asked because of one at
+ * `renewed_s`; 0: it never was. */
+bool refs_grant_may_renew(int64_t renewed_s, int64_t now_s);
+
+/** Appends a URL with a token in its query, in place of the parameters of its names: of a signature
+ * of Azure that has expired nothing is left. What is behind "#" is left away. A URL with a
+ * signature of another kind stays as it is. */
+refs_status refs_grant_url(refs_str url, const char *token, refs_buf *with, refs_error *err);
+
 /** Whether a location, "/vsicurl/" before it or not, is of the part of the name space that `prefix`
  * names: hosts, buckets and folders of it count whole, whether a slash ends it or not, and ".."
- * leads out of it. */
+ * leads out of it. Hosts are the same in either case, and with the port of their scheme. */
 bool refs_grant_is_of(refs_str prefix, const char *location);
 
-/** The service that a list "prefix=>URL[,prefix=>URL]" names for a location: of the first prefix
- * that it is of. Prefixes with the schemes s3, gs and az are those of GDAL's names. Empty where
- * there is none, and for a URL alone. REFS_INVALID where an item can hold nowhere. */
+/** The service that a list "prefix=>URL[,prefix=>URL]" names for a location: of the longest
+ * prefix that it is of. Prefixes with the schemes s3, gs and az are those of GDAL's names. Empty
+ * where there is none, and for a URL alone. REFS_INVALID where an item can hold nowhere. */
 refs_status refs_grant_service(const char *list, const char *location, refs_str *service,
                                refs_error *err);
 

@@ -166,12 +166,6 @@ std::string grantedUrl(const char *location, const RefsGrant &grant) {
     return url;
 }
 
-/** A URL with a token behind it. */
-std::string withToken(const std::string &url, const std::string &token) {
-    if (url.empty()) return url;
-    return url + (url.find('?') == std::string::npos ? "?" : "&") + token;
-}
-
 /** Options that tell who signs, and for which server. */
 constexpr const char *signingOptions[] = {"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACCESS_KEY",
                                           "AWS_SESSION_TOKEN",   "AWS_PROFILE",
@@ -238,7 +232,7 @@ std::string urlOf(const char *location, const RefsGrant &grant) {
         const char *url = VSIGetActualURL(location);
         plain = url != nullptr ? url : "";
     }
-    if (!grant.token.empty()) return withToken(plain, grant.token);
+    if (!grant.token.empty()) return plain.empty() ? plain : RefsUrlWithToken(plain, grant.token);
     return store != nullptr ? objectUrl(*store, location, grant) : plain;
 }
 

@@ -65,6 +65,16 @@ const char *RefsEarthdataAdvice(const char *location) {
     return refs_earthdata_advice(&login, location);
 }
 
+std::string RefsUrlWithToken(const std::string &url, const std::string &token) {
+    refs_buf buffer = REFS_BUF_INIT;
+    std::string with;
+    if (refs_grant_url(refs_str_view(url.data(), url.size()), token.c_str(), &buffer, nullptr) ==
+        REFS_OK)
+        with.assign(reinterpret_cast<const char *>(buffer.data), buffer.size);
+    refs_buf_clear(&buffer);
+    return with;
+}
+
 /* -- access for a while ------------------------------------------------------------------------ */
 
 namespace {
@@ -85,7 +95,8 @@ struct Held {
 };
 
 std::mutex heldLock;
-std::map<std::string, Held> held; ///< by the URL of the service
+std::map<std::string, Held> held;       ///< by the URL of the service
+std::map<std::string, int64_t> renewed; ///< when, because of a refusal; the same
 
 /** While this thread asks a service: that needs no other service. */
 thread_local bool isAsking = false;
@@ -175,6 +186,10 @@ refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *err
 
 void RefsForgetGrant(const char *location) {
     const std::string service = serviceOf(location);
+    const int64_t now = time(nullptr);
     const RefsLocked guard(heldLock);
+    int64_t &last = renewed[service];
+    if (!refs_grant_may_renew(last, now)) return;
+    last = now;
     held.erase(service);
 }

@@ -40,7 +40,10 @@ bool RefsHasGrant(const char *location);
 /** What it gives out for the location, asked for anew before it expires. Sends requests. */
 refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *error);
 
-/** What it gave out was refused: the next call asks anew. */
+/** A URL with a token in its query. */
+std::string RefsUrlWithToken(const std::string &url, const std::string &token);
+
+/** What it gave out was refused: the next call asks anew, once in a while. */
 void RefsForgetGrant(const char *location);
 
 #endif

@@ -12,7 +12,7 @@ struct refs_granted {
     bool is_asked; /* by a thread that no other one need wait for but by host->answered */
     bool is_known; /* grant is one, unless it has expired */
     refs_grant grant;
-    int64_t since_s;
+    int64_t since_s, renewed_s; /* ... because it was refused */
     struct refs_granted *next;
 };
 
@@ -172,8 +172,11 @@ bool refs_host__has_grant(refs_host *host, const char *location, const refs_obje
 
 void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object) {
     refs_granted *granted;
-    if (find(host, location, object, &granted, NULL) == REFS_OK && granted != NULL)
-        granted->is_known = false;
+    if (find(host, location, object, &granted, NULL) != REFS_OK || granted == NULL) return;
+    const int64_t now_s = time(NULL);
+    if (!refs_grant_may_renew(granted->renewed_s, now_s)) return;
+    granted->renewed_s = now_s;
+    granted->is_known = false;
 }
 
 /* -- beginning and end ------------------------------------------------------------------------- */

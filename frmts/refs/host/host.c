@@ -27,13 +27,17 @@ static refs_status append_url(refs_host *host, const char *location, refs_buf *u
                          "this program reads files, and http(s), s3, gs and az URLs: what else "
                          "there is GDAL reads");
     REFS_TRY(refs_host__renew_grant(host, location, &object, err));
-    if (object.kind == REFS_OBJECT_URL)
-        REFS_TRY(append_plain(object.key, url, err));
-    else
-        REFS_TRY(refs_host__url(host, &object, url, err));
-    if (object.grant == NULL || object.grant->token == NULL) return REFS_OK;
-    bool has_query = memchr(url->data, '?', url->size) != NULL;
-    return refs_buf_printf(url, err, "%c%s", has_query ? '&' : '?', object.grant->token);
+    const char *token = object.grant != NULL ? object.grant->token : NULL;
+    refs_buf plain = REFS_BUF_INIT;
+    refs_status status = object.kind == REFS_OBJECT_URL
+                             ? append_plain(object.key, &plain, err)
+                             : refs_host__url(host, &object, &plain, err);
+    const refs_str text = refs_str_view((const char *)plain.data, plain.size);
+    if (status == REFS_OK)
+        status = token != NULL ? refs_grant_url(text, token, url, err)
+                               : refs_buf_append_str(url, text, err);
+    refs_buf_clear(&plain);
+    return status;
 }
 
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
