@@ -417,6 +417,60 @@ class Combine(Folder):
                 if name == "b.nc" and lon is not None:
                     file["lon"][:] = lon
 
+    def write_parts(self, name, time, *, shift=0.0, mask=1.0, height=(2.0, "m"), units="Pa", values="u1", **more):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("y", 4), ("x", 5)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",))[:] = time
+            file["time"].units = "days since 2000-01-01"
+            for axis, unit in (("lat", "degrees_north"), ("lon", "degrees_east")):
+                file.createVariable(axis, more.get("grid", "f8"), ("y", "x")).units = unit
+                file[axis][:] = np.arange(20.0).reshape(4, 5) + shift
+            file.createVariable("mask", "f4", ("y", "x"))[:] = mask
+            file.createVariable("height", "f8", ()).units = height[1]
+            file["height"][:] = height[0]
+            if values == "text":
+                file.createVariable("v", str, ("time", "y", "x"))
+            else:
+                v = file.createVariable("v", values, ("time", "y", "x"))
+                v.setncatts({"units": units, "coordinates": "lat lon height", **more.get("attributes", {})})
+                v[:] = time
+
+    def test_compares_what_all_files_have(self):
+        """As refs index does: grids, static variables, scalar coordinates, types, units."""
+        self.write_parts("a.nc", 1)
+        for change, said, status in (
+            (dict(grid="f4"), None, 0),
+            (dict(shift=0.5), "the grids of a.nc and b.nc differ: element 0 of /lat is 0 and 0.5", 1),
+            (dict(shift=0.5, grid="f4"), "element 0 of /lat is 0 and 0.5", 1),
+            (dict(mask=2), "/mask: not the same in a.nc and b.nc: that of the first is kept", 0),
+            (dict(height=(0.002, "km")), None, 0),
+            (dict(height=(10, "m")), "/height: not the same in a.nc and b.nc", 0),
+            (dict(height=(10, "K")), '/height is in "K" and in "m" in other sources', 1),
+            (dict(units="hPa"), "/v: its unit differs between a.nc and b.nc", 1),
+            (dict(values="text"), "/v: its type differs between a.nc and b.nc", 1),
+            (dict(attributes={"cell_methods": "time: mean"}), '/v: its cell_methods is "" in a.nc and "time: mean"', 0),
+        ):
+            with self.subTest(**change):
+                self.write_parts("b.nc", 2, **change)
+                for version in VERSIONS:
+                    heard = self.combine("a.nc", "b.nc", version=version, status=status)
+                    self.assertIn(said, heard) if said else self.assertEqual(heard, "")
+                    self.combine("a.nc", version=version, name="m.nca")
+                    heard = run("append", "m.nca", "b.nc", status=status)
+                    if status != 0:
+                        self.assertIn(said, heard)
+
+    def test_integers_are_converted_where_they_have_room(self):
+        for values, attributes, status in (("i4", {}, 0), ("i2", {}, 1), ("i4", {"valid_max": np.int32(50)}, 1)):
+            with self.subTest(values=values, attributes=attributes):
+                self.write_parts("a.nc", 1, values=values, attributes=attributes)
+                self.write_parts("b.nc", 2, values=values, units="hPa", attributes=attributes)
+                self.combine("a.nc", "b.nc", status=status)
+                if status == 0:
+                    bands = gdal.Open('REFS:"again.nca":/v').ReadAsArray()
+                    self.assertEqual(bands[:, 0, 0].tolist(), [1, 200])
+
     def test_holds_coordinates_to_what_index_asks_of_them(self):
         lat, lon = np.arange(50.0, 44, -1), np.arange(8.0)
         for case, said in (

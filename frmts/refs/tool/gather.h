@@ -62,6 +62,7 @@ typedef struct gather_field {
     size_t n, capacity;
     bool is_named;                 /**< by numbers */
     bool has_told_units;           /**< that they are not converted */
+    bool has_told_words;           /**< that attributes differ which say what is measured */
     bool are_numbered;             /**< names have such, if not each its own */
     size_t n_absent, first_absent; /**< parts that do not have it, and have its coordinates */
     size_t outline; /**< part that says what was written, if numbers in names do; else SIZE_MAX */

@@ -91,9 +91,19 @@ static double number_of(const refs_cfa_variable *variable, const char *name, dou
     return refs_json_double(json, &number) ? number : otherwise;
 }
 
+static bool tells_valid_values(const refs_cfa_variable *variable) {
+    return refs_json_get(variable->attributes, "valid_range") != NULL ||
+           refs_json_get(variable->attributes, "valid_min") != NULL ||
+           refs_json_get(variable->attributes, "valid_max") != NULL;
+}
+
 /* Elements that are integers, packed or not, are integers in the units of the first part, too,
- * where units are multiples of each other. */
+ * where units are multiples of each other. They fit into its type, and into what it says is valid,
+ * only where there is room: nobody has read them. */
 static bool stay_whole(const refs_cfa_variable *first, double scale, double offset) {
+    if (first->dtype.type != REFS_TYPE_FLOAT &&
+        (first->dtype.size < sizeof(int32_t) || tells_valid_values(first)))
+        return false;
     const double step = number_of(first, "scale_factor", 1),
                  zero = number_of(first, "add_offset", 0);
     const double moved = (zero * scale + offset - zero) / step;
@@ -115,6 +125,27 @@ static refs_status check_units(const gathering *all, gather_field *of, size_t p,
     return REFS_OK;
 }
 
+/* What says what is measured: as in refs index, which joins what differs in it where people want
+ * that. */
+static void tell_other_words(const gathering *all, gather_field *of, size_t p, size_t i) {
+    static const char *const names[] = {"standard_name", "cell_methods"};
+    const refs_notes notes = {tool_note, NULL};
+    const refs_json *const both[2] = {
+        gather_array_of(all, of->members[0].part, of->members[0].array)->variable.attributes,
+        gather_array_of(all, p, i)->variable.attributes};
+    for (size_t k = 0; !of->has_told_words && k < sizeof names / sizeof *names; k++) {
+        const refs_str one = refs_json_text(refs_json_get(both[0], names[k])),
+                       other = refs_json_text(refs_json_get(both[1], names[k]));
+        if (refs_str_equal(one, other)) continue;
+        of->has_told_words = true;
+        if (!all->arguments->quiet)
+            refs_note(&notes, REFS_NOTE_WARNING,
+                      "%s: its %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
+                      of->path, names[k], REFS_STR_ARG(one), all->parts[of->members[0].part].named,
+                      REFS_STR_ARG(other), all->parts[p].named);
+    }
+}
+
 /* What tells which values elements stand for is told once, for all fragments. */
 static refs_status check_alike(const gathering *all, gather_field *of, size_t p, size_t i,
                                refs_error *err) {
@@ -128,6 +159,7 @@ static refs_status check_alike(const gathering *all, gather_field *of, size_t p,
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!is_same_attribute(first, array, names[k]))
             return fail_alike(all, of, p, names[k], err);
+    tell_other_words(all, of, p, i);
     return check_units(all, of, p, i, err);
 }
 
@@ -162,12 +194,24 @@ static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *er
     return REFS_OK;
 }
 
+/* What is no field where others have one is of another type: it is not missing there. */
+static refs_status check_others(const gathering *all, gather_field *of, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const size_t i = tool_arrays_find(&all->parts[p].arrays, of->path);
+        if (i != SIZE_MAX && !gather_is_filler(all, p) && !gather_is_outline(all, p) &&
+            !refs_cfa_is_field(&all->parts[p].arrays.source, i))
+            return fail_alike(all, of, p, "type", err);
+    }
+    return REFS_OK;
+}
+
 refs_status gather_find_fields(gathering *all, refs_error *err) {
     for (size_t p = 0; p < all->names.n; p++) {
         const refs_cfa_source *source = &all->parts[p].arrays.source;
         for (size_t i = 0; i < source->n_arrays; i++)
             if (refs_cfa_is_field(source, i)) REFS_TRY(add_member(all, p, i, err));
     }
+    for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(check_others(all, &all->fields[f], err));
     if (all->n_fields > 0 || gather_is_outline(all, 0)) return REFS_OK;
     return all->names.n > 0 && gather_is_filler(all, 0)
                ? refs_fail(err, REFS_INVALID,

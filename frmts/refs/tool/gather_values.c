@@ -3,6 +3,7 @@
  */
 #include "gather.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* An array of the master that is put together from those of the parts. */
@@ -10,7 +11,55 @@ typedef struct whole {
     const refs_cfa_array *array;
     uint64_t shape[REFS_MAX_RANK];
     refs_buf values;
+    uint32_t *writers; /* of each element: a part and one, or 0 */
+    bool has_told;     /* that parts have other values of an element */
 } whole;
+
+/* An element that two parts have. */
+typedef struct conflict {
+    uint64_t element;
+    size_t part, other;
+    const uint8_t *values[2];
+} conflict;
+
+/* Whether an array says where others lie. */
+static bool is_grid(const refs_cfa_variable *variable) {
+    const refs_str units = refs_json_text(refs_json_get(variable->attributes, "units"));
+    return refs_cf_unit_kind_of(units) != REFS_CF_UNIT_OTHER ||
+           (variable->rank == 1 &&
+            strcmp(variable->dims[0], strrchr(variable->path, '/') + 1) == 0);
+}
+
+static void print_element(const refs_dtype *dtype, const uint8_t *value, char text[32]) {
+    float single;
+    double number = 0;
+    *text = '\0';
+    if (dtype->type != REFS_TYPE_FLOAT) return;
+    memcpy(dtype->size == 4 ? (void *)&single : &number, value, dtype->size == 4 ? 4 : 8);
+    (void)snprintf(text, 32, "%.15g", dtype->size == 4 ? (double)single : number);
+}
+
+/* As refs index has it: coordinates of which some are elsewhere are those of another grid. */
+static refs_status tell_conflict(const gathering *all, whole *to, const conflict *found,
+                                 refs_error *err) {
+    const refs_notes notes = {tool_note, NULL};
+    const refs_cfa_variable *variable = &to->array->variable;
+    const char *one = all->parts[found->part].named, *other = all->parts[found->other].named;
+    char shown[2][32];
+    for (size_t k = 0; k < 2; k++) print_element(&variable->dtype, found->values[k], shown[k]);
+    if (is_grid(variable))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "the grids of %s and %s differ: element %llu of %s is %s and %s: files of "
+                         "one grid are aggregated",
+                         one, other, (unsigned long long)found->element, variable->path, shown[0],
+                         shown[1]);
+    if (!to->has_told && !all->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: not the same in %s and %s: that of the first is kept", variable->path, one,
+                  other);
+    to->has_told = true;
+    return REFS_OK;
+}
 
 /* The element of an axis with a value of its coordinate, or 0. */
 static uint64_t element_at(const gather_axis *along, double value) {
@@ -49,22 +98,86 @@ static refs_status find_begin(gathering *all, size_t p, const char *name, uint64
     return REFS_OK;
 }
 
+/* Calls for each element of a box in row order with its place in the whole. */
+typedef struct box_walk {
+    const whole *to;
+    const refs_cfa_array *from;
+    const uint64_t *begin;
+    uint64_t index[REFS_MAX_RANK];
+} box_walk;
+
+static bool begin_walk(box_walk *walk) {
+    for (size_t d = 0; d < walk->from->variable.rank; d++)
+        if (walk->from->shape[d] == 0) return false;
+    return true;
+}
+
+static uint64_t place_of(const box_walk *walk) {
+    uint64_t at = 0;
+    for (size_t d = 0; d < walk->from->variable.rank; d++)
+        at = at * walk->to->shape[d] + walk->begin[d] + walk->index[d];
+    return at;
+}
+
+static bool next_element(box_walk *walk) {
+    for (size_t d = walk->from->variable.rank; d-- > 0;) {
+        if (++walk->index[d] < walk->from->shape[d]) return true;
+        walk->index[d] = 0;
+    }
+    return false;
+}
+
 static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t *begin,
                      const uint8_t *values) {
-    size_t rank = from->variable.rank, size = to->array->variable.dtype.size;
-    uint64_t index[REFS_MAX_RANK] = {0};
-    for (size_t d = 0; d < rank; d++)
-        if (from->shape[d] == 0) return;
-    for (bool more = true; more; values += size) {
-        uint64_t at = 0;
-        for (size_t d = 0; d < rank; d++) at = at * to->shape[d] + begin[d] + index[d];
-        memcpy(to->values.data + at * size, values, size);
-        more = false;
-        for (size_t d = rank; d-- > 0 && !more;) {
-            more = ++index[d] < from->shape[d];
-            if (!more) index[d] = 0;
-        }
+    const size_t size = to->array->variable.dtype.size;
+    box_walk walk = {to, from, begin, {0}};
+    bool more = begin_walk(&walk);
+    for (; more; values += size) {
+        memcpy(to->values.data + place_of(&walk) * size, values, size);
+        more = next_element(&walk);
     }
+}
+
+/* Whether elements that two parts have are other values; what one of them has as a float, as
+ * floats. */
+static bool differ(const refs_dtype *dtype, const uint8_t *one, const uint8_t *other,
+                   bool as_floats) {
+    double numbers[2];
+    if (memcmp(one, other, dtype->size) == 0) return false;
+    if (!as_floats || dtype->size != sizeof(double)) return true;
+    memcpy(&numbers[0], one, sizeof(double));
+    memcpy(&numbers[1], other, sizeof(double));
+    return gather_differs_as_float(numbers[0], numbers[1]);
+}
+
+/* The elements of part `p`; those that another has, too, stay. */
+typedef struct taken_box {
+    size_t part;
+    const refs_cfa_array *from;
+    const uint64_t *begin;
+    const uint8_t *values;
+    bool as_floats;
+} taken_box;
+
+static refs_status take_box(const gathering *all, whole *to, const taken_box *box,
+                            refs_error *err) {
+    const refs_dtype *dtype = &to->array->variable.dtype;
+    const uint8_t *values = box->values;
+    box_walk walk = {to, box->from, box->begin, {0}};
+    bool more = begin_walk(&walk);
+    for (; more; values += dtype->size) {
+        const uint64_t at = place_of(&walk);
+        uint8_t *mine = to->values.data + at * dtype->size;
+        if (to->writers[at] == 0) {
+            to->writers[at] = (uint32_t)box->part + 1;
+            memcpy(mine, values, dtype->size);
+        } else if (differ(dtype, mine, values, box->as_floats)) {
+            const conflict found = {at, to->writers[at] - 1, box->part, {mine, values}};
+            REFS_TRY(tell_conflict(all, to, &found, err));
+        }
+        more = next_element(&walk);
+    }
+    return REFS_OK;
 }
 
 static bool have_one_type(const refs_dtype *a, const refs_dtype *b) {
@@ -97,7 +210,36 @@ static bool are_floats(const refs_dtype *a, const refs_dtype *b) {
     return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 && b->size >= 4;
 }
 
-static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to, refs_error *err) {
+/* Floats in other units in those of the whole. A height that is a pressure elsewhere is an error.
+ */
+static refs_status convert_floats(const gathering *all, size_t p, const refs_cfa_array *from,
+                                  const whole *to, refs_buf *values, refs_error *err) {
+    const refs_cf_units units[2] = {gather_units_of(&from->variable),
+                                    gather_units_of(&to->array->variable)};
+    const refs_dtype *dtype = &to->array->variable.dtype;
+    double scale, offset, number;
+    float single;
+    const refs_cf_conversion found = refs_cf_convert_units(&units[0], &units[1], &scale, &offset);
+    if (found == REFS_CF_CONVERSION_NONE || dtype->type != REFS_TYPE_FLOAT || dtype->size < 4)
+        return REFS_OK;
+    if (found == REFS_CF_CONVERSION_UNKNOWN)
+        return is_grid(&from->variable) || from->variable.rank > 0
+                   ? REFS_OK
+                   : refs_fail(err, REFS_UNSUPPORTED,
+                               "%s: %s is in \"%.*s\" and in \"%.*s\" in other sources, which are "
+                               "not converted into each other: aggregate sources of one kind",
+                               all->parts[p].named, from->variable.path,
+                               REFS_STR_ARG(units[0].units), REFS_STR_ARG(units[1].units));
+    for (uint8_t *at = values->data; at < values->data + values->size; at += dtype->size) {
+        memcpy(dtype->size == 4 ? (void *)&single : &number, at, dtype->size);
+        number = (dtype->size == 4 ? (double)single : number) * scale + offset;
+        single = (float)number;
+        memcpy(at, dtype->size == 4 ? (void *)&single : &number, dtype->size);
+    }
+    return REFS_OK;
+}
+
+static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs_error *err) {
     const refs_cfa_array *from = gather_array_of(all, p, i);
     const refs_cfa_source *source = &all->parts[p].arrays.source;
     uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
@@ -119,7 +261,11 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to
     const refs_cfa_box box = {i, zero, from->shape};
     if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
     if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
-    if (status == REFS_OK) copy_box(to, from, begin, values.data);
+    if (status == REFS_OK) status = convert_floats(all, p, from, to, &values, err);
+    const bool is_converted = !refs_str_equal(gather_units_of(&from->variable).units,
+                                              gather_units_of(&to->array->variable).units);
+    const taken_box taken = {p, from, begin, values.data, !is_one_type || is_converted};
+    if (status == REFS_OK) status = take_box(all, to, &taken, err);
     refs_buf_clear(&values);
     return status;
 }
@@ -362,20 +508,23 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
     }
     REFS_TRY(refs_buf_resize(&made.values, size, err));
     memset(made.values.data, 0, size);
-    refs_status status = copy_outlines(all, &made, err);
-    /* Those of its own type come last, and hold. */
+    made.writers = refs_calloc(size / made.array->variable.dtype.size + 1, sizeof *made.writers);
+    refs_status status =
+        made.writers != NULL ? copy_outlines(all, &made, err) : refs_fail_nomem(err);
+    /* Those of its own type come first, and hold. */
     for (size_t k = 0; status == REFS_OK && k < 2 * all->names.n; k++) {
         const size_t q = k % all->names.n;
         size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
         if (c == SIZE_MAX || gather_is_outline(all, q)) continue;
         const bool is_own =
             have_one_type(&gather_array_of(all, q, c)->variable.dtype, &made.array->variable.dtype);
-        if (is_own == (k >= all->names.n)) status = copy_part(all, q, c, &made, err);
+        if (is_own == (k < all->names.n)) status = copy_part(all, q, c, &made, err);
     }
     if (status == REFS_OK) status = copy_gaps(all, &made, err);
     if (status == REFS_OK)
         status =
             refs_master_variable(master, &made.array->variable, refs_buf_view(&made.values), err);
+    refs_free(made.writers);
     refs_buf_clear(&made.values);
     return status;
 }

@@ -5,6 +5,9 @@
 
 #include "refs/unlimited.h"
 
+/* Arrays that all parts have whole are compared up to this size, as refs index does. */
+#define MAX_COMPARED_BYTES (64 * REFS_KIB)
+
 /* Whether the master that is added to, or an outline, says that a dimension may grow. */
 static refs_cfa_growth growth_of(const gathering *all, const char *path) {
     const char *name = strrchr(path, '/') + 1;
@@ -116,6 +119,54 @@ static void tell_end(const gathering *all, const gather_field *of) {
               of->path);
 }
 
+static bool is_split(const gather_field *of) {
+    for (size_t d = 0; d < of->rank; d++)
+        if (of->axes[d].n > 1) return true;
+    return false;
+}
+
+/* Whether a field has one place for all its members, where others have several: a mask of land, a
+ * height of the ground. */
+static bool is_static(const gathering *all, const gather_field *of) {
+    bool are_others_split = false;
+    for (size_t f = 0; f < all->n_fields; f++)
+        are_others_split = are_others_split || is_split(&all->fields[f]);
+    return !of->is_named && !is_split(of) && are_others_split;
+}
+
+static refs_status read_member(gathering *all, const gather_member *member, refs_buf *values,
+                               refs_error *err) {
+    const refs_cfa_source *source = &all->parts[member->part].arrays.source;
+    const refs_cfa_array *array = &source->arrays[member->array];
+    uint64_t zero[REFS_MAX_RANK] = {0};
+    size_t size = array->variable.dtype.size;
+    for (size_t d = 0; d < array->variable.rank; d++)
+        if (!refs_mul_size(size, (size_t)array->shape[d], &size)) size = SIZE_MAX;
+    if (size > MAX_COMPARED_BYTES) return REFS_OK;
+    REFS_TRY(refs_buf_resize(values, size, err));
+    const refs_cfa_box box = {member->array, zero, array->shape};
+    return size > 0 ? source->read(source->self, &box, values->data, err) : REFS_OK;
+}
+
+/* Those of the first part are taken. */
+static refs_status compare_static(gathering *all, const gather_field *of, size_t m, bool *has_told,
+                                  refs_error *err) {
+    const refs_notes notes = {tool_note, NULL};
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    refs_status status = read_member(all, &of->members[0], &one, err);
+    if (status == REFS_OK) status = read_member(all, &of->members[m], &other, err);
+    const bool differ = status == REFS_OK && one.size == other.size && one.size > 0 &&
+                        memcmp(one.data, other.data, one.size) != 0;
+    if (differ && !*has_told && !all->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: not the same in %s and %s: that of the first is kept", of->path,
+                  all->parts[of->members[0].part].named, all->parts[of->members[m].part].named);
+    *has_told = *has_told || differ;
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+    return status;
+}
+
 static refs_status write_field(gathering *all, refs_master *master, const gather_field *of,
                                refs_error *err) {
     const refs_cfa_array *array = gather_array_of(all, of->members[0].part, of->members[0].array);
@@ -123,6 +174,7 @@ static refs_status write_field(gathering *all, refs_master *master, const gather
     uint64_t *sizes[REFS_MAX_RANK] = {NULL};
     refs_cfa_fragment *fragments = NULL;
     size_t n = 1;
+    bool has_told = false;
     refs_status status = REFS_OK;
     for (size_t d = 0; status == REFS_OK && d < of->rank; d++) {
         grid.n[d] = of->axes[d].n;
@@ -140,6 +192,10 @@ static refs_status write_field(gathering *all, refs_master *master, const gather
             at = at * of->axes[d].n + (size_t)of->members[m].index[d];
         const gather_part *from = &all->parts[of->members[m].part];
         const char *path = of->path;
+        if (fragments[at].file != NULL && is_static(all, of)) {
+            status = compare_static(all, of, m, &has_told, err);
+            continue;
+        }
         if (fragments[at].file != NULL)
             status = refs_fail(err, REFS_INVALID, "%s and %s: hold the same part of %s",
                                fragments[at].file, from->named, of->path);
