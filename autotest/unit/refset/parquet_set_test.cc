@@ -1,6 +1,8 @@
 // Parquet sets: which row of which file a chunk is, and what opening one asks for.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 
@@ -50,6 +52,18 @@ TEST(ParquetSet, FindsNothingOutsideOfTheGrid) {
           "a", "b/0.0", "a/a/0.0", "0.0", "a/0/1", "a/18446744073709551616.0"})
         EXPECT_EQ(set.At(key), "absent") << key;
     EXPECT_EQ(set.opened, Names({".zmetadata", ".zmetadata"})) << "no file is asked for them";
+}
+
+// Files in memory, in a folder that happens to be called as one of this machine.
+TEST(ParquetSet, IsHeldToNoFolderWhereItsFilesAreElsewhere) {
+    const std::string folder = testing::TempDir() + "held.parq";
+    ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+    ParquetUnderTest set(folder);
+    set.Array("a", "[1]", "[1]").Record("a/refs.0.parq", CountedRows(1));
+    const refs_status opened = set.OpenFolder();
+    EXPECT_EQ(rmdir(folder.c_str()), 0);
+    ASSERT_EQ(opened, REFS_OK) << set.error.message;
+    EXPECT_EQ(set.At("a/0"), "[/d, 0, 1]");
 }
 
 TEST(ParquetSet, HasOneChunkForAScalar) {

@@ -3,8 +3,8 @@
 
 #include "metadata_file.h"
 #include "parquet_set.h"
-#include "same_folder.h"
 #include "set.h"
+#include "set_state.h"
 
 /* How often a set is opened that is written anew meanwhile. */
 #define MAX_TRIES 10
@@ -26,17 +26,15 @@ static refs_status read_document(const refs_set_input *input, refs_json_doc **do
     return status;
 }
 
-static refs_status build(const refs_set_input *input, const refs_json *document, int kept,
-                         refs_set **set, refs_error *err) {
+static refs_status build(const refs_set_input *input, const refs_json *document,
+                         refs_set_state *state, refs_set **set, refs_error *err) {
     const refs_parquet_source source = {
         input->vfs, refs_refset__folder_of_metadata(refs_str_from(input->location)), document,
-        input->options, kept};
+        input->options, state};
     refs_parquet_set *chunks;
     refs_set_builder *builder;
-    refs_status status = refs_set_builder_open(input->name, input->options, &builder, err);
-    if (status != REFS_OK) refs_refset__folder_release(kept);
-    REFS_TRY(status);
-    status = refs_refset__parquet_open(&source, builder, &chunks, err);
+    REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
+    refs_status status = refs_refset__parquet_open(&source, builder, &chunks, err);
     if (status != REFS_OK) {
         refs_set_builder_free(builder);
         return status;
@@ -54,33 +52,27 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
     return status;
 }
 
-/* The document is that of the folder that is kept: one that takes its place meanwhile is tried. */
-static refs_status read_kept(const refs_set_input *input, refs_json_doc **document, int *kept,
-                             refs_error *err) {
+/* The document is that of the folder that is held: one that takes its place meanwhile is tried. */
+static refs_status read_held(const refs_set_input *input, refs_json_doc **document,
+                             refs_set_state *state, refs_error *err) {
     const refs_str folder = refs_refset__folder_of_metadata(refs_str_from(input->location));
-    char *path = refs_str_copy(folder);
-    refs_status status = path != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (int i = 0; status == REFS_OK && i < MAX_TRIES; i++) {
-        *kept = refs_refset__folder_keep(folder);
-        status = read_document(input, document, err);
-        if (status != REFS_OK || refs_refset__folder_check(*kept, path, NULL) == REFS_OK) break;
-        refs_refset__folder_release(*kept);
+    for (int i = 0; i < MAX_TRIES; i++) {
+        REFS_TRY(refs_refset__state_begin(state, input->vfs, folder, err));
+        REFS_TRY(read_document(input, document, err));
+        if (refs_refset__state_is_held(state)) return REFS_OK;
+        refs_refset__state_clear(state);
         refs_json_doc_free(*document);
         *document = NULL;
-        *kept = -1;
-        if (i + 1 == MAX_TRIES)
-            status = refs_fail(err, REFS_CORRUPT, "%s: is written anew all the time", path);
     }
-    if (status != REFS_OK) refs_refset__folder_release(*kept);
-    refs_free(path);
-    return status;
+    return refs_fail(err, REFS_CORRUPT, "%.*s: is written anew all the time", REFS_STR_ARG(folder));
 }
 
 static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {
     refs_json_doc *document = NULL;
-    int kept = -1;
-    refs_status status = read_kept(input, &document, &kept, err);
-    if (status == REFS_OK) status = build(input, refs_json_root(document), kept, set, err);
+    refs_set_state state = {.vfs = NULL};
+    refs_status status = read_held(input, &document, &state, err);
+    if (status == REFS_OK) status = build(input, refs_json_root(document), &state, set, err);
+    refs_refset__state_clear(&state);
     refs_json_doc_free(document);
     return status;
 }

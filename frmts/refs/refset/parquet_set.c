@@ -9,9 +9,8 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "rewrites.h"
-#include "same_folder.h"
-#include "same_state.h"
 #include "set.h"
+#include "set_state.h"
 
 /* Record files that are looked for in memory to find the first chunk. */
 #define MAX_RECORDS_LOOKED_FOR 4096
@@ -25,8 +24,6 @@ struct refs_parquet_set {
     uint64_t record_size;
     refs_chunk_grids grids;
     refs_block_cache *records;
-    int kept;        /* the folder; or -1 */
-    char *kept_name; /* of that, wherever the process goes */
     refs_set_state state;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -93,17 +90,10 @@ static char *base_of(refs_str folder) {
     return text;
 }
 
-/* That the record file at `location`, or its absence where that is NULL, is of the state that was
- * opened. */
-static refs_status check_state(refs_parquet_set *set, const char *location, refs_error *err) {
-    REFS_TRY(refs_refset__folder_check(set->kept, set->kept_name, err));
-    return refs_refset__state_check(&set->state, location, &set->grids, err);
-}
-
 static refs_status open_record(refs_parquet_set *set, const char *location, uint64_t n_rows,
                                refs_loaded_block *record, refs_error *err) {
     REFS_TRY(refs_refset__record_open(set->vfs, location, n_rows, record, err));
-    const refs_status same = check_state(set, location, err);
+    const refs_status same = refs_refset__state_check(&set->state, location, &set->grids, err);
     if (same == REFS_OK) return REFS_OK;
     refs_block_release(record->block);
     *record = (refs_loaded_block){NULL, 0};
@@ -128,8 +118,8 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
             status = open_record(set, (const char *)name.data, n_rows, record, err);
         refs_buf_clear(&name);
     }
-    if (status == REFS_NOT_FOUND) status = check_state(set, NULL, err);
-    return status;
+    return status == REFS_NOT_FOUND ? refs_refset__state_check(&set->state, NULL, &set->grids, err)
+                                    : status;
 }
 
 static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source,
@@ -144,8 +134,7 @@ static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source
         (refs_url_context){set->base, (const char *const *)set->rewrites, options->remote_to_local};
     REFS_TRY(refs_block_cache_open(options->limits.max_record_bytes, load_record, set,
                                    &set->records, err));
-    if (set->kept >= 0) REFS_TRY(refs_refset__folder_name(source->folder, &set->kept_name, err));
-    REFS_TRY(refs_refset__state_note(&set->state, set->vfs, set->folder, source->document, err));
+    REFS_TRY(refs_refset__state_note(&set->state, source->document, err));
     return read_document(set, source->document, builder, err);
 }
 
@@ -154,7 +143,8 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
     refs_parquet_set *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
-    opened->kept = source->kept;
+    opened->state = *source->state;
+    *source->state = (refs_set_state){.vfs = NULL};
     refs_status status = fill(opened, source, builder, err);
     if (status == REFS_OK)
         *set = opened;
@@ -166,14 +156,12 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
 void refs_refset__parquet_free(void *self) {
     refs_parquet_set *set = self;
     if (set == NULL) return;
-    refs_refset__folder_release(set->kept);
     refs_refset__state_clear(&set->state);
     refs_block_cache_free(set->records);
     refs_refset__chunk_grids_clear(&set->grids);
     refs_intern_clear(&set->locations);
     refs_refset__rewrites_free(set->rewrites);
     refs_free(set->base);
-    refs_free(set->kept_name);
     refs_free(set->folder);
     pthread_mutex_destroy(&set->lock);
     refs_free(set);

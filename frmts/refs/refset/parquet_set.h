@@ -10,6 +10,7 @@
 #include "chunk_key.h"
 #include "refs/json.h"
 #include "refs/refset.h"
+#include "set_state.h"
 
 typedef struct refs_parquet_set refs_parquet_set;
 
@@ -19,7 +20,7 @@ typedef struct refs_parquet_source {
     refs_str folder; /**< its location, without a slash at the end */
     const refs_json *document;
     const refs_set_options *options;
-    int kept; /**< the folder (same_folder.h), which the set takes, also where that fails; or -1 */
+    refs_set_state *state; /**< which the set takes, also where that fails */
 } refs_parquet_source;
 
 /** Adds the metadata in the document to `builder` and prepares looking up chunks. Of the source,

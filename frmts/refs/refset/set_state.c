@@ -1,12 +1,17 @@
-/* same_state.c -- see same_state.h. */
-#include "same_state.h"
+/* set_state.c -- see set_state.h. */
+#include "set_state.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "metadata_file.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/lookup3.h"
+#include "refs/refset.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
 
@@ -20,6 +25,62 @@ static int64_t settled(int64_t modified_s) {
 /* A recent date tells what is later, but not that something is the same. */
 static int64_t date_of(const refs_vfs_validators *validators) {
     return validators->modified_s != 0 ? validators->modified_s : validators->fresh_s;
+}
+
+static refs_status fail_gone(const char *what, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "%s: the set is not there any more: open it again", what);
+}
+
+static refs_status fail_anew(const char *what, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT,
+                     "%s: the set was written anew since it was opened: open it again", what);
+}
+
+/* -- folders of this machine ------------------------------------------------------------------- */
+
+static bool is_local(const refs_vfs *vfs, const char *folder) {
+    return !refs_location_is_remote(refs_str_from(folder)) && vfs->is_local != NULL &&
+           vfs->is_local(vfs->self, folder);
+}
+
+/* A name that the working directory does not change. */
+static refs_status name_folder(refs_str folder, char **name, refs_error *err) {
+    char now[PATH_MAX];
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (!refs_str_starts(folder, "/") && getcwd(now, sizeof now) != NULL)
+        status = refs_buf_printf(&text, err, "%s/", now);
+    if (status == REFS_OK) status = refs_buf_append_str(&text, folder, err);
+    if (status == REFS_OK && (*name = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_refset__state_begin(refs_set_state *state, const refs_vfs *vfs, refs_str folder,
+                                     refs_error *err) {
+    state->vfs = vfs;
+    state->folder = refs_str_copy(folder);
+    if (state->folder == NULL) return refs_fail_nomem(err);
+    if (!is_local(vfs, state->folder)) return REFS_OK;
+    refs_free(state->folder);
+    state->folder = NULL;
+    REFS_TRY(name_folder(folder, &state->folder, err));
+    state->held = open(state->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    state->is_held = state->held >= 0;
+    return REFS_OK;
+}
+
+static refs_status check_folder(const refs_set_state *state, refs_error *err) {
+    struct stat was, is;
+    if (!state->is_held || fstat(state->held, &was) != 0) return REFS_OK;
+    if (stat(state->folder, &is) != 0) return fail_gone(state->folder, err);
+    const bool is_same = is.st_dev == was.st_dev && is.st_ino == was.st_ino;
+    return is_same ? REFS_OK : fail_anew(state->folder, err);
+}
+
+bool refs_refset__state_is_held(const refs_set_state *state) {
+    return check_folder(state, NULL) == REFS_OK;
 }
 
 /* -- the metadata that the set was opened with ------------------------------------------------- */
@@ -38,17 +99,18 @@ static refs_status note_sources(refs_set_state *state, const refs_json *document
 static refs_status digest(const refs_json *document, uint64_t *sum, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     const refs_status status = refs_json_write(document, &text, err);
-    *sum = (uint64_t)refs_lookup3(refs_buf_view(&text), 0) << 32 |
-           refs_lookup3(refs_buf_view(&text), 1);
+    *sum = refs_lookup3_64(refs_buf_view(&text), 0);
     refs_buf_clear(&text);
     return status;
 }
 
-refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, const char *folder,
-                                    const refs_json *document, refs_error *err) {
+refs_status refs_refset__state_note(refs_set_state *state, const refs_json *document,
+                                    refs_error *err) {
+    const refs_vfs *vfs = state->vfs;
     refs_buf name = REFS_BUF_INIT;
-    if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(folder))) return REFS_OK;
-    REFS_TRY(refs_buf_printf(&name, err, "%s/.zmetadata", folder));
+    if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(state->folder)))
+        return REFS_OK;
+    REFS_TRY(refs_buf_printf(&name, err, "%s/.zmetadata", state->folder));
     state->metadata = refs_buf_take_text(&name);
     refs_buf_clear(&name);
     if (state->metadata == NULL) return refs_fail_nomem(err);
@@ -61,14 +123,16 @@ refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, 
     REFS_TRY(note_sources(state, document, err));
     state->trusted_s = settled(date_of(&state->known));
     pthread_mutex_init(&state->lock, NULL);
-    state->vfs = vfs;
+    state->is_noted = true;
     return REFS_OK;
 }
 
 void refs_refset__state_clear(refs_set_state *state) {
+    if (state->is_held) close(state->held);
+    if (state->is_noted) pthread_mutex_destroy(&state->lock);
+    refs_free(state->folder);
     refs_free(state->metadata);
     refs_free(state->sources);
-    if (state->vfs != NULL) pthread_mutex_destroy(&state->lock);
     *state = (refs_set_state){.vfs = NULL};
 }
 
@@ -203,8 +267,7 @@ static refs_status ask(refs_set_state *state, refs_vfs_validators *now, refs_err
     const refs_status status = vfs->validators(vfs->self, state->metadata, now, err);
     if (status != REFS_NOT_FOUND) return status;
     refs_error_clear(err);
-    return refs_fail(err, REFS_CORRUPT, "%s: the set is not there any more: open it again",
-                     state->metadata);
+    return fail_gone(state->metadata, err);
 }
 
 static refs_status check_metadata(refs_set_state *state, const refs_chunk_grids *grids,
@@ -214,19 +277,15 @@ static refs_status check_metadata(refs_set_state *state, const refs_chunk_grids 
     REFS_TRY(ask(state, &now, err));
     if (is_same(&state->known, &now)) return REFS_OK;
     REFS_TRY(read_growth(state, &now, grids, &has_grown, err));
-    if (!has_grown)
-        return refs_fail(err, REFS_CORRUPT,
-                         "%s: the set was written anew since it was opened: open it again",
-                         state->metadata);
+    if (!has_grown) return fail_anew(state->metadata, err);
     state->known = now;
     return REFS_OK;
 }
 
-refs_status refs_refset__state_check(refs_set_state *state, const char *location,
-                                     const refs_chunk_grids *grids, refs_error *err) {
+static refs_status check_record(refs_set_state *state, const char *location,
+                                const refs_chunk_grids *grids, refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     refs_vfs_validators record = {0};
-    if (vfs == NULL) return REFS_OK;
     if (location != NULL && vfs->validators(vfs->self, location, &record, NULL) != REFS_OK)
         record.modified_s = record.fresh_s = 0;
     refs_lock(&state->lock);
@@ -237,4 +296,10 @@ refs_status refs_refset__state_check(refs_set_state *state, const char *location
     if (status == REFS_OK && trusted_s > state->trusted_s) state->trusted_s = trusted_s;
     refs_unlock(&state->lock);
     return status;
+}
+
+refs_status refs_refset__state_check(refs_set_state *state, const char *location,
+                                     const refs_chunk_grids *grids, refs_error *err) {
+    REFS_TRY(check_folder(state, err));
+    return state->is_noted ? check_record(state, location, grids, err) : REFS_OK;
 }
