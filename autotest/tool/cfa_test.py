@@ -267,6 +267,19 @@ class Combine(Folder):
         run("append", "a.nca", "c.nc")
         self.assertEqual(read("a.nca").shape, (9, 6, 8))
 
+    def test_takes_numbers_of_two_archives_for_no_one_archives(self):
+        before, after = self.values(), self.values()
+        before[2:], after[:2] = -9999, -9999
+        self.write("a.nc", (0, 1, 2, 3), data=before)
+        self.write("b.nc", (4, 5, 6, 7), data=after)
+        for name in ("a", "b"):
+            self.split(f"{name}.nca", f"{name}.nc", subarray_shape="1,6,8")
+        self.combine("a/", "b/", name="all.nca")
+        run("append", "a.nca", *glob.glob("b/*.nc"))
+        for master in ("all.nca", "a.nca"):
+            np.testing.assert_array_equal(read(master, "time"), np.arange(8))
+            np.testing.assert_array_equal(read(master), np.concatenate([before, after]))
+
     def test_outlines_are_no_fragments(self):
         self.split(subarray_shape="1,6,8")
         run("index", "m/", "-o", "all.json", "-q")

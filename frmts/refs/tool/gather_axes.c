@@ -190,13 +190,41 @@ static int by_index(const void *a, const void *b) {
     return 0;
 }
 
-/* Names of two archives say the same of different fragments: then coordinates tell. */
+/* "m/m.tas" of "m/m.tas.0.1.0.nc", which has `rank` numbers. */
+static refs_str stem_of(const char *name, size_t rank) {
+    refs_str stem = refs_str_from(name);
+    if (refs_str_ends(stem, ".nc")) stem.size -= 3;
+    for (size_t d = 0; d < rank; d++) stem.size = refs_str_find_last(stem, '.');
+    return stem;
+}
+
+static bool are_of_one_archive(const gathering *all, const gather_field *of) {
+    const refs_str first = stem_of(all->parts[of->members[0].part].named, of->rank);
+    for (size_t m = 1; m < of->n; m++)
+        if (!refs_str_equal(stem_of(all->parts[of->members[m].part].named, of->rank), first))
+            return false;
+    return true;
+}
+
+static bool have_coordinates(const gathering *all, const gather_field *of) {
+    for (size_t m = 0; m < of->n; m++)
+        for (size_t d = 0; d < of->rank; d++) {
+            const char *path = dim_path(all, &of->members[m], d);
+            if (path == NULL || gather_coordinate_of(all, of->members[m].part, path) == SIZE_MAX)
+                return false;
+        }
+    return true;
+}
+
+/* Names of two archives may say the same of different fragments: then coordinates tell. */
 static refs_status check_names(gathering *all, gather_field *of, refs_error *err) {
     of->are_numbered = of->is_named;
     if (!of->is_named) return REFS_OK;
     qsort(of->members, of->n, sizeof *of->members, by_index);
     for (size_t m = 1; m < of->n; m++)
         if (by_index(&of->members[m - 1], &of->members[m]) == 0) of->is_named = false;
+    if (of->is_named && !are_of_one_archive(all, of) && have_coordinates(all, of))
+        of->is_named = false;
     return gather_take_outline(all, of, err);
 }
 
