@@ -190,6 +190,20 @@ TEST_P(EachFormat, SaysWhichSnapshotIsNotThere) {
               "invalid: " + name + ": there is no such file (snapshots that expired are removed)");
 }
 
+TEST(IcechunkFormat2, OpensNoSnapshotThatExpired) {
+    Repository repository(2);
+    const char id[] = "ZZZZZZZZZZZZZZZZZZZ0";
+    ASSERT_EQ(repository.Open(), "");
+    repository.vfs.files[std::string("repo/snapshots/") + id] =
+        repository.vfs
+            .files[std::string("repo/snapshots/") + refs_icechunk_snapshot_id(repository.opened)];
+    refs_icechunk_version version = {}, named = {};
+    version.snapshot = named.tag_or_snapshot = id;
+    for (const refs_icechunk_version &each : {version, named})
+        EXPECT_EQ(repository.Open(each), std::string("invalid: the repository has no snapshot ") +
+                                             id + " (snapshots that expired are removed)");
+}
+
 TEST_P(EachFormat, NeverTakesAMissingManifestForAbsentChunks) {
     for (const std::string &name : repository.Names("repo/manifests/"))
         repository.vfs.files.erase(name);

@@ -162,6 +162,21 @@ static refs_status find_tag(const refs_repo_info *info, const char *tag, uint64_
     return fail_without_ref(&info->tags, "tag", tag, err);
 }
 
+/* Snapshots that expired are listed no more, and their files stay until they are collected. */
+static refs_status check_listed(const refs_repo_info *info, const refs_object_id *id,
+                                refs_error *err) {
+    char text[REFS_OBJECT_ID_TEXT + 1];
+    for (uint32_t i = 0; i < info->snapshots.n; i++) {
+        listed snapshot;
+        REFS_TRY(snapshot_at(info, i, &snapshot, err));
+        if (memcmp(snapshot.id, id->bytes, REFS_OBJECT_ID_SIZE) == 0) return REFS_OK;
+    }
+    refs_icechunk__id_format(id->bytes, text);
+    return refs_fail(err, REFS_INVALID,
+                     "the repository has no snapshot %s (snapshots that expired are removed)",
+                     text);
+}
+
 /* From a snapshot back to one that is old enough; there are as many steps as snapshots. */
 static refs_status go_back(const refs_repo_info *info, int64_t place, const char *as_of,
                            listed *snapshot, refs_error *err) {
@@ -201,11 +216,14 @@ refs_status refs_icechunk__info_choose(const refs_repo_info *info,
     if (info->availability == OFFLINE)
         return refs_fail(err, REFS_UNSUPPORTED, "the repository was taken offline%s%.*s",
                          info->reason.size > 0 ? ": " : "", REFS_STR_ARG(info->reason));
-    if (version->snapshot != NULL) return refs_icechunk__snapshot_parse(version->snapshot, id, err);
+    if (version->snapshot != NULL) {
+        REFS_TRY(refs_icechunk__snapshot_parse(version->snapshot, id, err));
+        return check_listed(info, id, err);
+    }
     refs_status status = choose_ref(info, version, &snapshot, &problem);
     if (status == REFS_INVALID && version->tag_or_snapshot != NULL &&
         refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))
-        return REFS_OK;
+        return check_listed(info, id, err);
     if (status != REFS_OK) return refs_fail(err, status, "%s", problem.message);
     memcpy(id->bytes, snapshot.id, REFS_OBJECT_ID_SIZE);
     return REFS_OK;
