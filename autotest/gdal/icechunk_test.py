@@ -111,7 +111,17 @@ class Names(Case):
             self.fails("snapshots that expired are removed", read,
                        f"REFS:{repo}#snapshot=ZZZZZZZZZZZZZZZZZZZ0", "/inline")
             self.fails("options do too", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
+            self.fails('has no branch "b#1&c"', read, f"REFS:{repo}#branch=b#1%26c", "/inline")
+            self.fails('has no tag "v1@2"', read, f"REFS:{repo}@v1%402", "/inline")
             self.fails("is not one of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
+
+    def test_folders_that_lack_what_begins_one_are_said_to(self):
+        one, two = self.copy(1, "one"), self.copy(2, "two")
+        shutil.rmtree(os.path.join(one, "refs", "branch.main"))
+        with open(os.path.join(two, "repo"), "r+b") as file:
+            file.write(b"nothing")
+        for repo in one, two:
+            self.fails("is a folder with snapshots and manifests", read, f"REFS:{repo}", "/inline")
 
     def test_names_may_have_slashes_in_format_2(self):
         two = os.path.join(DATA, "v2")

@@ -137,6 +137,32 @@ static refs_status fail_without_version(const refs_candidates *candidates, const
                      REFS_STR_ARG(folder));
 }
 
+static refs_status count_parts(void *user, refs_str folder, refs_error *err) {
+    unsigned *n = user;
+    (void)err;
+    *n += refs_str_is(folder, "snapshots") || refs_str_is(folder, "manifests");
+    return REFS_OK;
+}
+
+/* Whether there is a folder of this machine with what lies in a repository. */
+static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
+    unsigned n = 0;
+    char *name = refs_str_copy(folder);
+    if (name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
+        vfs->list != NULL)
+        (void)vfs->list(vfs->self, name, &(refs_vfs_listing){count_parts, &n}, NULL);
+    refs_free(name);
+    return n == 2;
+}
+
+static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
+    return refs_fail(err, REFS_IO,
+                     "%.*s: is a folder with snapshots and manifests, as an Icechunk repository "
+                     "is, but has neither a file \"repo\" that begins as one nor, of format 1, the "
+                     "branch \"main\" or the tag that is asked for",
+                     REFS_STR_ARG(folder));
+}
+
 /* "#brnch=main" may be a part of a file's name, and mostly is not. */
 static refs_status fail_with_hint(const refs_set_input *input, const refs_error *said,
                                   refs_error *err) {
@@ -167,6 +193,9 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
         candidates->named.is_certain || refs_refset__version_is_said(&input->options->version);
     if (is_asked && !has_repository(candidates, problems))
         return fail_without_version(candidates, input->vfs, err);
+    if (said->status == REFS_IO && !has_repository(candidates, problems) &&
+        is_like_repository(input->vfs, candidates->named.folder))
+        return fail_without_beginning(candidates->named.folder, err);
     return fail_with_hint(input, said, err);
 }
 

@@ -16,12 +16,14 @@ static refs_str without_slashes(refs_str folder) {
     return folder.size > 0 ? folder : refs_str_from(".");
 }
 
-/* Where "#key=value" begins, or SIZE_MAX. */
+/* Where "#key=value" begins, or SIZE_MAX: the last one, since values may have a '#'. */
 static size_t find_keys(refs_str name) {
-    const size_t mark = refs_str_find_last(name, '#');
-    if (mark == SIZE_MAX || mark == 0) return SIZE_MAX;
-    const refs_state_key key = refs_state_key_find(refs_str_part(name, mark + 1, name.size));
-    return key < REFS_N_STATE_KEYS ? mark : SIZE_MAX;
+    for (size_t mark; (mark = refs_str_find_last(name, '#')) != SIZE_MAX && mark > 0;) {
+        if (refs_state_key_find(refs_str_part(name, mark + 1, name.size)) < REFS_N_STATE_KEYS)
+            return mark;
+        name = refs_str_part(name, 0, mark);
+    }
+    return SIZE_MAX;
 }
 
 /* Where "@tag" begins, behind the last slash, or SIZE_MAX. */
@@ -29,6 +31,26 @@ static size_t find_tag(refs_str name) {
     const size_t mark = refs_str_find_last(name, '@'), slash = refs_str_find_last(name, '/');
     const size_t first = slash == SIZE_MAX ? 0 : slash + 1;
     return mark != SIZE_MAX && mark > first && mark + 1 < name.size ? mark : SIZE_MAX;
+}
+
+/* In place: the characters that a name has a meaning for, and that of the code itself. */
+static char *undo_percent(char *text) {
+    static const struct {
+        const char *code;
+        char c;
+    } codes[] = {{"%23", '#'}, {"%25", '%'}, {"%26", '&'}, {"%40", '@'}};
+    char *to = text;
+    for (const char *from = text; *from != '\0'; to++) {
+        *to = *from++;
+        for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+            if (strncmp(from - 1, codes[i].code, 3) == 0) {
+                *to = codes[i].c;
+                from += 2;
+                break;
+            }
+    }
+    *to = '\0';
+    return text;
 }
 
 /* Reads items that are joined by '&' where they stand: `text` ends with a NUL. */
@@ -47,7 +69,7 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
         if (known != NULL)
             return refs_fail(err, REFS_INVALID, "the name says %s= twice",
                              refs_state_key_name(key));
-        memcpy((char *)version + members[key], &(char *){value + 1}, sizeof(char *));
+        memcpy((char *)version + members[key], &(char *){undo_percent(value + 1)}, sizeof(char *));
         text = next;
     }
     return REFS_OK;
@@ -64,7 +86,7 @@ refs_status refs_refset__version_split(refs_str name, refs_named_version *named,
     named->text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
     if (named->text == NULL) return refs_fail_nomem(err);
     if (named->is_certain) return read_keys(named->text, &named->version, err);
-    named->version.tag_or_snapshot = named->text;
+    named->version.tag_or_snapshot = undo_percent(named->text);
     return REFS_OK;
 }
 
