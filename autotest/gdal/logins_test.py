@@ -36,6 +36,21 @@ class Earthdata(ByGdal, logins.Earthdata):
         self.assertEqual(done.stdout.split(), ["True", "True", str(logins.BANDS)], done.stderr)
         self.assertEqual(self.logins(server), 2)
 
+    def test_by_token_uses_no_connection_that_refused_one(self):
+        server = self.serve(tls=True, faults={
+            path: {"status": 401, "require": {"Authorization": "^Bearer good$"}} for path in ("/refs.json", "/v.bin")})
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "for token in 'bad', 'good':\n"
+                  "    gdal.SetConfigOption('EARTHDATA_TOKEN', token)\n"
+                  "    try: print(gdal.Open(sys.argv[1]).RasterCount)\n"
+                  "    except RuntimeError as error: print('HTTP 401' in str(error))\n")
+        done = self.run_alone([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                              EARTHDATA_HOSTS=f"127.0.0.1:{server.port}")
+        self.assertEqual(done.stdout.split(), ["True", str(logins.BANDS)], done.stderr)
+        of = {token: {r["connection"] for r in server.requests() if token in r["headers"].get("authorization", "")}
+              for token in ("bad", "good")}
+        self.assertFalse(of["bad"] & of["good"], of)
+
     def test_by_netrc_that_is_corrected_is_tried_again(self):
         server = self.serve(faults=self.faults, tls=True)
         script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"

@@ -32,6 +32,16 @@
 
 /* -- the handle -------------------------------------------------------------------------------- */
 
+/* By HTTP/1 answers belong to requests by their order alone. A refusal of a login on a connection
+ * where they have come out of step is believed of others, too: this one ends here. */
+static void leave_if_refused(const refs_transfer *transfer) {
+    long version = CURL_HTTP_VERSION_NONE;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
+    if (refs_transfer__status(transfer) == 401 && version <= CURL_HTTP_VERSION_1_1 &&
+        refs_transfer__login_key(transfer) != 0)
+        curl_easy_setopt(transfer->current, CURLOPT_FORBID_REUSE, 1L);
+}
+
 static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
     size_t size = item_size * n;
@@ -42,6 +52,7 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
         return 0;
     }
     refs_response__line(&transfer->response, refs_str_view(data, size));
+    leave_if_refused(transfer);
     if (size > 11 && strncasecmp(data, "set-cookie:", 11) == 0) transfer->set_cookie = true;
     return size;
 }
