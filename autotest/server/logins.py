@@ -76,6 +76,14 @@ class Earthdata(Case):
         self.assertEqual(self.sent(server, "127.0.0.1"), {None})
         self.assertEqual(len([r for r in server.requests() if r["path"].startswith("/@login")]), 1)
 
+    def test_by_password_is_one_though_others_hear_late_that_it_is_wanted(self):
+        ask = self.faults["/v.bin"]
+        self.faults = {**self.faults, "/v.bin": [{**ask, "times": 1}, {**ask, "stall_s": 1}]}
+        self.faults.pop("/refs.json")
+        server = self.serve(faults=self.faults, tls=True)
+        self.assertEqual(self.open(server, EARTHDATA_USERNAME="user", EARTHDATA_PASSWORD="pass"), "")
+        self.assertEqual(self.logins(server), 1)
+
     def test_by_a_wrong_password_ends_with_what_to_try(self):
         server = self.serve(faults=self.faults, tls=True)
         said = self.open(server, EARTHDATA_USERNAME="user", EARTHDATA_PASSWORD="wrong")

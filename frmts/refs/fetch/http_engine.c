@@ -166,10 +166,22 @@ static void end_login(refs_transfer *transfer) {
         home->is_mirrored = true;
 }
 
-/* After a redirect. */
-static void note_redirect(refs_transfer *transfer) {
+/* To begin with a cookie that others have got. */
+static void start_over(engine *self, refs_transfer *transfer) {
+    refs_transfer__go_home(transfer);
+    hold_origin(self, transfer);
+    transfer->left_home = false;
+}
+
+/* After a redirect. One that was answered later than others logged in, and sent before, is out of
+ * date. */
+static void note_redirect(engine *self, refs_transfer *transfer) {
     refs_origin *home = transfer->home;
     if (home == NULL || transfer->origin == home || transfer->left_home) return;
+    if (home->n_logins > transfer->n_logins) {
+        start_over(self, transfer);
+        return;
+    }
     transfer->left_home = true;
     if (home->is_mirrored) return;
     if (home->login == NULL)
@@ -189,9 +201,7 @@ static bool must_await_login(engine *self, refs_transfer *transfer) {
     if (!transfer->awaits_login) return false;
     transfer->awaits_login = false;
     if (home->n_logins > transfer->n_logins) {
-        refs_transfer__go_home(transfer);
-        hold_origin(self, transfer);
-        transfer->left_home = false;
+        start_over(self, transfer);
     } else if (!home->is_mirrored) {
         home->login = transfer;
     }
@@ -579,7 +589,7 @@ static void end_finished(engine *self) {
         } else {
             hold_origin(self, transfer);
             if (transfer->n_redirects > 0) {
-                note_redirect(transfer);
+                note_redirect(self, transfer);
             } else {
                 end_login(transfer);
                 transfer->left_home = false;
