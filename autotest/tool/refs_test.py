@@ -809,6 +809,29 @@ class Unlike(Folder):
         self.assertIn("q of 0.nc: unknown data type", said)
         self.assertIn("1.nc has it", said)
 
+    def test_variables_that_one_source_cannot_give_are_an_error_in_any_grouping(self):
+        self.write_mixed("0.nc", 0)
+        self.write_mixed("1.nc", 1)
+        self.write("2.nc", [2])
+        with netCDF4.Dataset("2.nc", "a") as file:
+            file.createVariable("q", "f4", ("x",))[:] = 1
+        said = "q of .*: unknown data type.*; .*2.nc.* has it"
+        for name in ("some.json", "some.parq"):
+            run("index", "0.nc", "1.nc", "-q", "-o", name)
+            before = content(name)
+            self.assertRegex(run("append", name, "2.nc", status=1), said)
+            self.assertEqual(content(name), before)
+            run("convert", name, "-o", "again.json")
+            self.assertRegex(run("combine", "again.json", "2.nc", "-o", "b.json", status=1), said)
+            # Nobody asks for it.
+            run("index", "2.nc", "-v", "t", "-o", "t.json")
+            run("combine", "again.json", "t.json", "-o", "b.json")
+        for i in range(2):
+            run("index", f"{i}.nc", "-q", "-o", f"{i}.json")
+        run("combine", "0.json", "1.json", "-q", "--along", "time", "-o", "parts.json")
+        run("index", "0.nc", "1.nc", "-q", "--along", "time", "-o", "all.json")
+        self.assertEqual(content("parts.json"), content("all.json"))
+
     def test_coordinates_of_other_types_are_an_error(self):
         for name in ("0.nc", "1.nc"):
             with netCDF4.Dataset(name, "w") as file:

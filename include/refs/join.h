@@ -136,6 +136,10 @@ refs_join_sink refs_join_sink_of_writer(refs_writer *writer);
  * differ; REFS_INVALID if two parts hold the same place. */
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err);
 
+/** Tells a writer what was left out of parts, each array once. Call it before documents are
+ * written, once all parts were added. */
+refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err);
+
 /** The URL that references to `location` have in what is written: for states of sources. */
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err);

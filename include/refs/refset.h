@@ -328,6 +328,23 @@ typedef struct refs_source_visitor {
 refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
                               refs_error *err);
 
+/** An array that was left out of a set, as something in it is not supported. They are listed in the
+ * attribute "left_out" of the same group: objects with "path" and "problem". */
+typedef struct refs_left_out {
+    refs_str path; /**< "g/t2m" */
+    refs_str problem;
+} refs_left_out;
+
+/** Receives them, borrowed for the call. */
+typedef struct refs_left_out_visitor {
+    refs_status (*visit)(void *user, const refs_left_out *left_out, refs_error *err);
+    void *user;
+} refs_left_out_visitor;
+
+/** Shows those that a set has recorded; none if it has none. */
+refs_status refs_left_out_read(const refs_set *set, const refs_left_out_visitor *visitor,
+                               refs_error *err);
+
 /* -- building: for formats and for tests --------------------------------------------------------
  */
 

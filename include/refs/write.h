@@ -103,6 +103,11 @@ void refs_writer_free(refs_writer *writer);
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err);
 
+/** Records an array that sources have and the set does not, and why. Call it before documents are
+ * added. */
+refs_status refs_writer_left_out(refs_writer *writer, const refs_left_out *left_out,
+                                 refs_error *err);
+
 /** Adds a key that is not a chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err);

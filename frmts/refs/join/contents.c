@@ -777,20 +777,40 @@ static bool may_be_left_out(const reader *in, const refs_array_meta *meta) {
            !refs_join__is_dim(in->join, refs_str_from(meta->name), &line);
 }
 
-static refs_status leave_out(reader *in, const refs_array_meta *meta, refs_error *err) {
+typedef enum left_out_when { LEFT_OUT_NOW, LEFT_OUT_BEFORE } left_out_when;
+
+static refs_status leave_out(reader *in, const refs_left_out *found, left_out_when when,
+                             refs_error *err) {
     refs_join_member *member = in->member;
     if (!refs_grow((void **)&member->left_out, &member->left_out_capacity, member->n_left_out,
                    sizeof *member->left_out))
         return refs_fail_nomem(err);
     refs_join_left_out *left_out = &member->left_out[member->n_left_out];
-    REFS_TRY(number_text(in, relative(in, meta->path), &left_out->path, err));
-    REFS_TRY(number_text(in, refs_str_from(meta->problem), &left_out->problem, err));
+    left_out->was_before = when == LEFT_OUT_BEFORE;
+    REFS_TRY(number_text(in, found->path, &left_out->path, err));
+    REFS_TRY(number_text(in, found->problem, &left_out->problem, err));
     member->n_left_out++;
     return REFS_OK;
 }
 
+/* What was left out of a set when it was made, as far as it would be taken now. */
+static refs_status take_left_out(void *user, const refs_left_out *found, refs_error *err) {
+    reader *in = user;
+    const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    const bool is_inside =
+        found->path.size > group.size &&
+        (group.size == 0 || memcmp(found->path.data, group.data, group.size) == 0);
+    if (!is_inside || in->join->options.variables != NULL) return REFS_OK;
+    const refs_left_out inside = {refs_str_part(found->path, group.size, found->path.size),
+                                  found->problem};
+    return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
+}
+
 static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
-    if (may_be_left_out(in, meta)) return leave_out(in, meta, err);
+    if (may_be_left_out(in, meta)) {
+        const refs_left_out found = {relative(in, meta->path), refs_str_from(meta->problem)};
+        return leave_out(in, &found, LEFT_OUT_NOW, err);
+    }
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
@@ -865,11 +885,13 @@ static refs_status keep_urls(reader *in, refs_error *err) {
 }
 
 static refs_status read_part(reader *in, refs_error *err) {
+    const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
     REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
     REFS_TRY(find_containers(in, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
+    REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
     REFS_TRY(load_values(in, err));
     REFS_TRY(settle_pieces(in, err));

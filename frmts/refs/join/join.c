@@ -251,13 +251,47 @@ static refs_status tell_left_out(const refs_join *join, refs_error *err) {
             status = refs_intern_add(&told, path, &id, err);
             if (status != REFS_OK || told.count == n) continue;
             status = check_left_out(join, member, left_out, err);
-            if (status != REFS_OK) continue;
+            if (status != REFS_OK || left_out->was_before) continue;
             refs_note(&join->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
                       member->name, REFS_STR_ARG(path),
                       REFS_STR_ARG(refs_join__text(join, left_out->problem)));
         }
     }
     refs_intern_clear(&told);
+    return status;
+}
+
+static int by_path_and_problem(const void *left, const void *right) {
+    const refs_left_out *a = left, *b = right;
+    const refs_str pairs[2][2] = {{a->path, b->path}, {a->problem, b->problem}};
+    for (size_t i = 0; i < 2; i++) {
+        const refs_str one = pairs[i][0], other = pairs[i][1];
+        const size_t size = one.size < other.size ? one.size : other.size;
+        const int order = size > 0 ? memcmp(one.data, other.data, size) : 0;
+        if (order != 0) return order;
+        if (one.size != other.size) return one.size > other.size ? 1 : -1;
+    }
+    return 0;
+}
+
+/* Whatever the order of parts, and however they were joined before. */
+refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err) {
+    size_t n = 0, total = 0;
+    for (size_t i = 0; i < join->n_members; i++) total += join->members[i].n_left_out;
+    refs_left_out *all = refs_calloc(total + 1, sizeof *all);
+    if (all == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members; i++)
+        for (size_t k = 0; k < join->members[i].n_left_out; k++) {
+            const refs_join_left_out *left_out = &join->members[i].left_out[k];
+            all[n++] = (refs_left_out){refs_join__text(join, left_out->path),
+                                       refs_join__text(join, left_out->problem)};
+        }
+    qsort(all, n, sizeof *all, by_path_and_problem);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        if (i == 0 || !refs_str_equal(all[i].path, all[i - 1].path))
+            status = refs_writer_left_out(writer, &all[i], err);
+    refs_free(all);
     return status;
 }
 

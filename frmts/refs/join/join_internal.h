@@ -29,9 +29,10 @@
 /** Of larger ones that say where others lie, digests of samples are compared: of rows at the
  * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
  * would cost more than all else that joining reads. */
-#define REFS_JOIN_N_SAMPLES    3
-#define REFS_JOIN_SPOTS_OF_ROW 32 /**< elements of a sample that those of other types are held to  \
-                                   */
+#define REFS_JOIN_N_SAMPLES 3
+#define REFS_JOIN_SPOTS_OF_ROW                                                                     \
+    32 /**< elements of a sample that those of other types are held to                             \
+        */
 #define REFS_JOIN_N_SPOTS        (REFS_JOIN_N_SAMPLES * REFS_JOIN_SPOTS_OF_ROW)
 #define REFS_JOIN_DIGEST_BYTES   REFS_MIB
 #define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
@@ -111,6 +112,7 @@ typedef struct refs_join_axis {
 /** An array of a part that is not taken, as something in it is not supported. */
 typedef struct refs_join_left_out {
     uint32_t path, problem;
+    bool was_before; /**< when the part was made, which is a set: that was told then */
 } refs_join_left_out;
 
 typedef struct refs_join_member {

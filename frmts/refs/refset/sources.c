@@ -18,24 +18,49 @@ static refs_status show(const refs_json *list, const refs_source_visitor *visito
     return REFS_OK;
 }
 
-static refs_status show_text(refs_str text, const refs_source_visitor *visitor, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(text, &doc, err));
-    refs_status status = show(refs_json_get(refs_json_root(doc), "sources"), visitor, err);
-    refs_json_doc_free(doc);
-    return status;
+static refs_status show_left_out(const refs_json *list, const refs_left_out_visitor *visitor,
+                                 refs_error *err) {
+    for (size_t i = 0; i < refs_json_size(list); i++) {
+        const refs_json *item = refs_json_at(list, i);
+        const refs_left_out left_out = {refs_json_text(refs_json_get(item, "path")),
+                                        refs_json_text(refs_json_get(item, "problem"))};
+        REFS_TRY(visitor->visit(visitor->user, &left_out, err));
+    }
+    return REFS_OK;
 }
 
-refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
-                              refs_error *err) {
+/* Attributes of the group; *doc is NULL where there are none. */
+static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, refs_error *err) {
     refs_ref ref;
+    *doc = NULL;
     refs_status status =
         refs_set_find(set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     REFS_TRY(status);
     if (ref.kind == REFS_REF_INLINE)
         status =
-            show_text(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), visitor, err);
+            refs_json_parse(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), doc, err);
     refs_ref_release(&ref);
+    return status;
+}
+
+refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err) {
+    refs_json_doc *doc;
+    REFS_TRY(read_attributes(set, &doc, err));
+    if (doc == NULL) return REFS_OK;
+    const refs_status status = show(refs_json_get(refs_json_root(doc), "sources"), visitor, err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+refs_status refs_left_out_read(const refs_set *set, const refs_left_out_visitor *visitor,
+                               refs_error *err) {
+    refs_json_doc *doc;
+    REFS_TRY(read_attributes(set, &doc, err));
+    if (doc == NULL) return REFS_OK;
+    const refs_status status =
+        show_left_out(refs_json_get(refs_json_root(doc), "left_out"), visitor, err);
+    refs_json_doc_free(doc);
     return status;
 }

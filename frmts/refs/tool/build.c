@@ -370,6 +370,7 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(set_writer_options(all, options, err));
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
+    if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
     telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
     const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk};
     if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);

@@ -10,8 +10,8 @@ struct refs_writer {
     bool has_array;
     bool has_number;
     uint64_t last_number;
-    refs_buf sources;
-    bool has_url; /* that was checked */
+    refs_buf sources, left_out; /* lists of JSON, without their brackets */
+    bool has_url;               /* that was checked */
     uint32_t url_id;
 };
 
@@ -95,6 +95,7 @@ void refs_writer_free(refs_writer *writer) {
     refs_place_clear(&writer->place);
     refs_buf_clear(&writer->array.prefix);
     refs_buf_clear(&writer->sources);
+    refs_buf_clear(&writer->left_out);
     refs_free(writer);
 }
 
@@ -128,6 +129,11 @@ refs_status refs_writer_source(refs_writer *writer, const refs_source_state *sou
                                refs_error *err) {
     REFS_TRY(check_url(source->url, err));
     return refs_write__source(source, &writer->sources, err);
+}
+
+refs_status refs_writer_left_out(refs_writer *writer, const refs_left_out *left_out,
+                                 refs_error *err) {
+    return refs_write__left_out(left_out, &writer->left_out, err);
 }
 
 static bool is_metadata(refs_str key) {
@@ -174,17 +180,31 @@ static refs_status write_document(refs_writer *writer, refs_str key, refs_bytes 
     return status;
 }
 
+static refs_status print_attributes(const refs_writer *writer, refs_buf *text, refs_error *err) {
+    REFS_TRY(refs_buf_printf(text, err, "{\"sources\":["));
+    REFS_TRY(refs_buf_append(text, writer->sources.data, writer->sources.size, err));
+    if (writer->left_out.size > 0) {
+        REFS_TRY(refs_buf_printf(text, err, "],\"left_out\":["));
+        REFS_TRY(refs_buf_append(text, writer->left_out.data, writer->left_out.size, err));
+    }
+    return refs_buf_append(text, "]}", 2, err);
+}
+
 /* The group is written behind all other documents. */
 static refs_status write_sources(refs_writer *writer, refs_error *err) {
     const char *group = "{\"zarr_format\":2}";
-    if (writer->sources.size == 0) return REFS_OK;
-    REFS_TRY(refs_buf_append(&writer->sources, "]}", 2, err));
+    refs_buf text = REFS_BUF_INIT;
+    if (writer->sources.size == 0 && writer->left_out.size == 0) return REFS_OK;
     REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
                                     refs_bytes_view(group, strlen(group)), err));
-    REFS_TRY(write_document(writer, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
-                            refs_buf_view(&writer->sources), err));
+    refs_status status = print_attributes(writer, &text, err);
+    if (status == REFS_OK)
+        status = write_document(writer, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                refs_buf_view(&text), err);
+    refs_buf_clear(&text);
     refs_buf_clear(&writer->sources);
-    return REFS_OK;
+    refs_buf_clear(&writer->left_out);
+    return status;
 }
 
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
