@@ -1772,8 +1772,8 @@ class Refusals(Folder):
             done = subprocess.run([REFS, "index", *there, *along, "-o", "all.json"], capture_output=True, text=True,
                                   check=True)
             self.assertIn("time: 1 gap; the first between 2020-01-01T0" + "12"[missing[0] == "21.nc"], done.stderr)
-            self.assertEqual("no source has time 2, y 6 to 11" in done.stderr, missing[0] == "21.nc")
-            self.assertEqual("; time 5, y 0 to 5 (2 of 12 tiles)" in done.stderr, missing[-1] == "50.nc")
+            self.assertEqual("no source has time 2020-01-01T02:00:00, y 6 to 11" in done.stderr, missing[0] == "21.nc")
+            self.assertEqual("; time 2020-01-01T05:00:00, y 0 to 5 (2 of 12 tiles)" in done.stderr, missing[-1] == "50.nc")
         whole = subprocess.run([REFS, "index", *names, *along, "-o", "all.json"], capture_output=True,
                                text=True, check=True)
         self.assertNotIn("no source has", whole.stderr)
@@ -1781,8 +1781,8 @@ class Refusals(Folder):
             run("index", name, *along, "-q", "-o", name + ".json")
         done = subprocess.run([REFS, "combine", *(name + ".json" for name in names[:11]), *along, "-o", "all.parq"],
                               capture_output=True, text=True, check=True)
-        self.assertIn("no source has time 7, y 6 to 11 (1 of 12 tiles)", done.stderr)
-        self.assertIn("no source has time 7, y 6 to 11", self.index_as_master(*names[:11], *along))
+        self.assertIn("no source has time 2020-01-01T07:00:00, y 6 to 11 (1 of 12 tiles)", done.stderr)
+        self.assertIn("no source has time 2020-01-01T07:00:00, y 6 to 11", self.index_as_master(*names[:11], *along))
 
     def test_a_bad_file_is_left_out_where_asked_for(self):
         self.write("a.nc", [0])

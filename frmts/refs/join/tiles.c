@@ -319,10 +319,12 @@ static refs_value value_at(const refs_join *join, size_t line, uint64_t position
         const refs_join_member *member = &join->members[i];
         const refs_join_axis *axis = &member->axes[line];
         for (uint64_t k = 0; axis->array != REFS_JOIN_NONE && k < axis->n; k++)
-            if (axis->position[k] == position)
-                return refs_join__value_at(
-                    &member->arrays[axis->array].dtype,
-                    refs_join__text(join, member->arrays[axis->array].values), k);
+            if (axis->position[k] == position) {
+                const refs_join_array *array = &member->arrays[axis->array];
+                const refs_values values = {&array->dtype, array->unpacking,
+                                            refs_join__text(join, array->values)};
+                return refs_join__unpacked_at(&values, k);
+            }
     }
     return (refs_value){
         .kind = REFS_VALUE_INTEGER, .integer = (int64_t)position, .number = (double)position};
@@ -337,14 +339,14 @@ static refs_status name_cell(const cells *all, size_t cell, refs_buf *text, refs
     }
     for (size_t line = 0; line < all->join->n_dims; line++) {
         const uint64_t *edge = &all->lines[line].at[index[line]];
-        char first[REFS_VALUE_TEXT], last[REFS_VALUE_TEXT];
         const refs_value begin = value_at(all->join, line, edge[0]);
         const refs_value end = value_at(all->join, line, edge[1] - 1);
-        REFS_TRY(refs_buf_printf(text, err, "%s%s %s", line > 0 ? ", " : "",
-                                 all->join->options.dims[line],
-                                 refs_join__print_value(&begin, first)));
-        if (edge[1] - edge[0] > 1)
-            REFS_TRY(refs_buf_printf(text, err, " to %s", refs_join__print_value(&end, last)));
+        REFS_TRY(refs_buf_printf(text, err, "%s%s ", line > 0 ? ", " : "",
+                                 all->join->options.dims[line]));
+        REFS_TRY(refs_join__print_place(all->join, line, &begin, text, err));
+        if (edge[1] - edge[0] == 1) continue;
+        REFS_TRY(refs_buf_printf(text, err, " to "));
+        REFS_TRY(refs_join__print_place(all->join, line, &end, text, err));
     }
     return REFS_OK;
 }
