@@ -155,6 +155,21 @@ TEST(IcechunkFormat1, NamesNoFolderThatIsLeftOfWhatWasDeleted) {
               "invalid: the repository has no branch \"trunk\"; there are: dev, main");
 }
 
+TEST(IcechunkFormat1, FindsBranchesAndTagsWhoseNamesAreEncoded) {
+    Repository repository(1);
+    const std::string reference = repository.vfs.files["repo/refs/branch.main/ref.json"];
+    repository.vfs.files["repo/refs/branch.%C3%BC b%231/ref.json"] = reference;
+    repository.vfs.files["repo/refs/tag.50%25/ref.json"] = reference;
+    refs_icechunk_version branch = {}, tag = {}, other = {};
+    branch.branch = "\xc3\xbc b#1";
+    tag.tag_or_snapshot = "50%";
+    other.branch = "trunk";
+    for (const refs_icechunk_version &version : {branch, tag})
+        EXPECT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Open(other), "invalid: the repository has no branch \"trunk\"; there are: "
+                                      "dev, main, \xc3\xbc b#1");
+}
+
 TEST(IcechunkFormat1, NamesTheFirstOfManyBranches) {
     Repository repository(1);
     const std::string reference = repository.vfs.files["repo/refs/branch.main/ref.json"];

@@ -3,6 +3,7 @@
 
 #include "file.h"
 #include "moment.h"
+#include "ref_folder.h"
 #include "ref_names.h"
 #include "refs/json.h"
 
@@ -176,7 +177,13 @@ static refs_status hear_of_folder(void *user, refs_str folder, refs_error *err) 
     bool is_there = true;
     if (name.size == 0) return REFS_OK;
     if (others->n_looked_at++ < MAX_MARKS) REFS_TRY(look_at(others, name, &is_there, err));
-    return is_there ? refs_icechunk__ref_names_add(&others->names, name, err) : REFS_OK;
+    if (!is_there) return REFS_OK;
+    char *text = refs_icechunk__ref_decode(name);
+    refs_status status =
+        text != NULL ? refs_icechunk__ref_names_add(&others->names, refs_str_from(text), err)
+                     : refs_fail_nomem(err);
+    refs_free(text);
+    return status;
 }
 
 static refs_status list_others(other_names *others, refs_error *err) {
@@ -207,18 +214,48 @@ static refs_status fail_with_names(const refs_icechunk_source *source,
     return status;
 }
 
+static refs_status choose_written(const refs_icechunk_source *source,
+                                  const refs_icechunk_version *version, const destination *to,
+                                  refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status =
+        refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, err);
+    if (status == REFS_OK)
+        status = choose_ref(source, version, (const char *)location.data, to, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* REFS_NOT_FOUND where there is nothing to encode. */
+static refs_status choose_encoded(const refs_icechunk_source *source,
+                                  const refs_icechunk_version *version, const destination *to,
+                                  refs_error *err) {
+    const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
+    const char *name = tag != NULL ? tag : version->branch;
+    char *written = name != NULL ? refs_icechunk__ref_encode(name) : NULL;
+    refs_icechunk_version other = {.as_of = version->as_of};
+    if (name != NULL && written == NULL) return refs_fail_nomem(err);
+    if (tag != NULL)
+        other.tag = written;
+    else
+        other.branch = written;
+    const bool is_other = name != NULL && strcmp(written, name) != 0;
+    refs_status status = is_other ? choose_written(source, &other, to, err) : REFS_NOT_FOUND;
+    refs_free(written);
+    return status;
+}
+
 refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       const refs_icechunk_version *version, refs_object_id *id,
                                       refs_buf *snapshot, refs_error *err) {
     const destination to = {id, snapshot};
-    refs_buf location = REFS_BUF_INIT;
-    refs_error problem = REFS_ERROR_INIT;
+    refs_error problem = REFS_ERROR_INIT, other = REFS_ERROR_INIT;
     if (version->snapshot != NULL) return refs_icechunk__snapshot_parse(version->snapshot, id, err);
-    refs_status status =
-        refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, &problem);
-    if (status == REFS_OK)
-        status = choose_ref(source, version, (const char *)location.data, &to, &problem);
-    refs_buf_clear(&location);
+    refs_status status = choose_written(source, version, &to, &problem);
+    if (status == REFS_NOT_FOUND) {
+        const refs_status as_encoded = choose_encoded(source, version, &to, &other);
+        if (as_encoded != REFS_NOT_FOUND) return refs_fail(err, as_encoded, "%s", other.message);
+    }
     if (status == REFS_NOT_FOUND && version->tag_or_snapshot != NULL &&
         refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))
         return REFS_OK;
@@ -266,6 +303,16 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
     return all->visitor->visit(all->visitor->user, &entry, err);
 }
 
+/* As users call it. */
+static refs_status visit_named(history *all, refs_str written, const char *location,
+                               refs_error *err) {
+    char *name = refs_icechunk__ref_decode(written);
+    refs_status status = name != NULL ? visit_located(all, refs_str_from(name), location, err)
+                                      : refs_fail_nomem(err);
+    refs_free(name);
+    return status;
+}
+
 static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
     history *all = user;
     const char *kind = all->kind == REFS_ICECHUNK_IS_BRANCH ? "branch" : "tag";
@@ -274,7 +321,7 @@ static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_status status =
         ref_location(refs_str_from(all->source->folder), kind, name, &location, err);
-    if (status == REFS_OK) status = visit_located(all, name, (const char *)location.data, err);
+    if (status == REFS_OK) status = visit_named(all, name, (const char *)location.data, err);
     refs_buf_clear(&location);
     return status;
 }
