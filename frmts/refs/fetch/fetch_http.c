@@ -3,9 +3,9 @@
  * Requests are submitted as memory and the number in flight allow, and members of a request are
  * handed over as soon as their last byte is there: workers decode while the rest is on its way. */
 #include "fetch_internal.h"
-#include <time.h>
 
 #include "http_internal.h"
+#include "refs/now.h"
 
 /* A transfer under way, for a request or, where that is long, for a part of it: several connections
  * carry more than one. What is of the request is in the flight of its first part, the lead. */
@@ -44,12 +44,6 @@ typedef struct flights {
 
 /* -- submitting -------------------------------------------------------------------------------- */
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Makes the URL of a location, signed as it is needed. REFS_UNSUPPORTED without a message: it is to
  * be had by the vfs alone. */
 static refs_status make_url(flights *self, const refs_range *range, refs_error *err) {
@@ -58,7 +52,7 @@ static refs_status make_url(flights *self, const refs_range *range, refs_error *
     refs_free(self->url);
     self->url = NULL;
     self->id = range->location_id;
-    self->url_ms = now_ms();
+    self->url_ms = refs_now_ms();
     refs_status status = host->url(host->self, range->location, &url, err);
     if (status == REFS_OK && (self->url = refs_buf_take_text(&url)) == NULL)
         status = refs_fail_nomem(err);
@@ -68,7 +62,7 @@ static refs_status make_url(flights *self, const refs_range *range, refs_error *
 
 static refs_status find_url(flights *self, const refs_range *range, refs_error *err) {
     bool is_known = self->url_ms > 0 && self->id == range->location_id &&
-                    now_ms() - self->url_ms < REFS_HTTP_FRESH_MS;
+                    refs_now_ms() - self->url_ms < REFS_HTTP_FRESH_MS;
     if (!is_known) return make_url(self, range, err);
     return self->url != NULL ? REFS_OK : REFS_UNSUPPORTED;
 }

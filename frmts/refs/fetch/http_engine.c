@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 #include "http_authorities.h"
 #include "http_refused.h"
+#include "refs/now.h"
 
 struct refs_http {
     const refs_http_host *host;
@@ -82,16 +82,6 @@ typedef struct engine {
 
 /* What a connection is taken to carry a second as long as none was measured. */
 #define USUAL_BYTES_PER_S (64 * (uint64_t)REFS_MIB)
-
-static uint64_t now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-static uint64_t now_ms(void) {
-    return now_us() / 1000;
-}
 
 /* -- the thread -------------------------------------------------------------------------------- */
 
@@ -222,14 +212,15 @@ static void cancel(refs_transfer *transfer) {
 }
 
 static bool is_login_refused(const engine *self, const refs_transfer *transfer) {
-    return refs_refused__has(&self->http->refused, refs_transfer__login_key(transfer), now_ms());
+    return refs_refused__has(&self->http->refused, refs_transfer__login_key(transfer),
+                             refs_now_ms());
 }
 
 static void note_login(engine *self, const refs_transfer *transfer) {
     uint64_t key = refs_transfer__login_key(transfer);
     long status = refs_transfer__status(transfer);
     if (refs_transfer__has_token(transfer))
-        refs_refused__note_token(&self->http->refused, key, status, now_ms());
+        refs_refused__note_token(&self->http->refused, key, status, refs_now_ms());
     else
         refs_refused__note_password(&self->http->refused, key, status);
 }
@@ -247,7 +238,7 @@ static void activate(engine *self, refs_transfer *transfer) {
         finish(transfer);
         return;
     }
-    transfer->began_us = now_us();
+    transfer->began_us = refs_now_us();
     if (transfer->n_redirects == 0 && transfer->home != NULL)
         transfer->n_logins = transfer->home->n_logins;
     refs_origin__begin(transfer->origin, transfer->began_us);
@@ -259,7 +250,7 @@ static void activate(engine *self, refs_transfer *transfer) {
 }
 
 static void look_who_is_awaited(engine *self) {
-    uint64_t now = now_ms();
+    uint64_t now = refs_now_ms();
     if (now < self->looked_ms + LOOK_MS) return;
     self->looked_ms = now;
     for (refs_transfer *each = self->waiting; each != NULL; each = each->next)
@@ -270,7 +261,7 @@ static void look_who_is_awaited(engine *self) {
 
 /* Who is to be tried again later leaves the line to others until then. */
 static void look_if_any_is_awaited(engine *self) {
-    uint64_t now = now_ms();
+    uint64_t now = refs_now_ms();
     bool any = false;
     for (const refs_transfer *each = self->active; each != NULL; each = each->next)
         any = any || each->is_awaited;
@@ -297,11 +288,11 @@ static unsigned most_ahead(const engine *self) {
 
 /* Where a server limits requests, long waits are its limit's, and more requests do not help. */
 static bool may_widen(const engine *self) {
-    return self->refused_us == 0 || now_us() - self->refused_us > LIMITED_US;
+    return self->refused_us == 0 || refs_now_us() - self->refused_us > LIMITED_US;
 }
 
 static void note_refusal(engine *self) {
-    self->refused_us = now_us();
+    self->refused_us = refs_now_us();
     if (self->window > self->http->options.max_in_flight)
         self->window = self->http->options.max_in_flight;
 }
@@ -332,7 +323,7 @@ static void widen_for(engine *self, const refs_transfer *transfer, uint64_t late
  * counts: a server may be busy for a moment, and where it leads to a login, what was asked for
  * meanwhile was asked for in vain. */
 static void widen_for_silence(engine *self) {
-    uint64_t now = now_us();
+    uint64_t now = refs_now_us();
     if (self->waiting == NULL || !may_widen(self)) return;
     for (const refs_transfer *each = self->active; each != NULL; each = each->next) {
         curl_off_t asked_us = 0, began_us = 0;
@@ -408,7 +399,7 @@ static void give_back(refs_transfer *transfer) {
 
 /* Starts what is due while there is room; the rest stays, in order. */
 static void start_due(engine *self) {
-    uint64_t now = now_ms();
+    uint64_t now = refs_now_ms();
     refs_transfer *transfer = self->waiting;
     self->waiting = NULL;
     self->last_waiting = &self->waiting;
@@ -418,7 +409,7 @@ static void start_due(engine *self) {
             cancel(transfer);
         } else if (transfer->due_ms > now || must_await_login(self, transfer) ||
                    !has_room_for(self, transfer) ||
-                   refs_origin__free_at(transfer->origin, now_us()) > now_us()) {
+                   refs_origin__free_at(transfer->origin, refs_now_us()) > refs_now_us()) {
             add_waiting(self, transfer);
         } else if (is_stale(transfer, now)) {
             give_back(transfer);
@@ -441,14 +432,14 @@ static void pause(engine *self, refs_transfer *transfer) {
     if (transfer->is_paused || !can_be_paused(transfer)) return;
     if (curl_easy_pause(transfer->current, CURLPAUSE_RECV) != CURLE_OK) return;
     transfer->is_paused = true;
-    transfer->paused_at_ms = now_ms();
+    transfer->paused_at_ms = refs_now_ms();
     self->n_paused++;
 }
 
 static void note_resumed(engine *self, refs_transfer *transfer) {
     if (!transfer->is_paused) return;
     transfer->is_paused = false;
-    transfer->paused_ms += now_ms() - transfer->paused_at_ms;
+    transfer->paused_ms += refs_now_ms() - transfer->paused_at_ms;
     self->n_paused--;
 }
 
@@ -461,7 +452,7 @@ static void resume(engine *self, refs_transfer *transfer) {
 /* While somebody waits for a transfer, those that nobody waits for stand still; but where their
  * server takes no request until one of them has ended, they go on. */
 static void share_line(engine *self) {
-    uint64_t now = now_us();
+    uint64_t now = refs_now_us();
     for (refs_transfer *each = self->active; each != NULL; each = each->next)
         if (self->any_awaited && !each->is_awaited &&
             refs_origin__free_at(each->origin, now) != UINT64_MAX)
@@ -496,7 +487,7 @@ static bool may_get_room(const engine *self) {
 
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
-    uint64_t now = now_ms(), until = now + IDLE_MS;
+    uint64_t now = refs_now_ms(), until = now + IDLE_MS;
     if (may_share_connections(self)) until = now + SHARED_MS;
     if (self->n_paused > 0 || may_get_room(self)) until = now + LOOK_MS;
     for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
@@ -532,7 +523,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
                           .n_active = transfer->n_beside,
                           .status = refs_transfer__status(transfer)};
     curl_off_t asked_us = 0, began_us = 0;
-    uint64_t now = now_us();
+    uint64_t now = refs_now_us();
     unsigned n_left = transfer->origin != NULL ? transfer->origin->n_active : 0;
     if (answer.n_active <= n_left) answer.n_active = n_left + 1; /* others began after it */
     transfer->others_came = refs_origin__has_answered_since(transfer->origin, transfer->failed_us);
@@ -580,7 +571,7 @@ static void end_finished(engine *self) {
             widen(self, transfer);
         }
         remove_active(self, transfer);
-        if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, now_ms());
+        if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, refs_now_ms());
         transfer->set_cookie = false;
         note_answer(self, transfer, code);
         note_login(self, transfer);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "http_internal.h"
+#include "refs/now.h"
 
 /* As much may be read of an object that is only looked at. */
 #define LOOK_BYTES (4 * REFS_KIB)
@@ -260,19 +260,13 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Of a location that was not answered, what would be inside of it is not asked for as well. */
 static void note_silent(refs_http_vfs *vfs, const char *location) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
     char *previous = vfs->silent;
     vfs->silent = copy;
-    vfs->silent_ms = now_ms();
+    vfs->silent_ms = refs_now_ms();
     refs_unlock(&vfs->lock);
     refs_free(previous);
 }
@@ -282,7 +276,7 @@ static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
     refs_lock(&vfs->lock);
     size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
     bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == next &&
-                  now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
+                  refs_now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
     refs_unlock(&vfs->lock);
     return silent;
 }

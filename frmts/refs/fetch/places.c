@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
+
+#include "refs/now.h"
 
 /* The place of a location, or NULL without memory; under the lock. */
 static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
@@ -27,17 +28,11 @@ static refs_validators *copy_validators(const refs_validators *validators) {
     return copy;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* The first answer of a location; under the lock. Without memory it is none. */
 static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
                      const refs_validators *validators) {
     place->validators = copy_validators(validators);
-    place->identified_ms = now_ms();
+    place->identified_ms = refs_now_ms();
     if (place->validators == NULL) return;
     size_t n = fetcher->n_identified++;
     if (n < REFS_FETCH_MAX_ASKED)
@@ -61,7 +56,7 @@ refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range
     else if (place != NULL)
         difference = refs_validators__difference(place->validators, validators);
     if (place != NULL && *difference == '\0') learn_date(place->validators, validators);
-    if (place != NULL) place->answered_ms = now_ms();
+    if (place != NULL) place->answered_ms = refs_now_ms();
     refs_unlock(&fetcher->lock);
     if (place == NULL) return refs_fail_nomem(err);
     if (*difference == '\0') return REFS_OK;
@@ -167,7 +162,7 @@ static bool add_name(question *asked, const refs_fetch_name *name) {
 /* The locations whose last answer is too old; false where not all of them can be asked. Under the
  * lock. */
 static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *asked) {
-    uint64_t now = now_ms();
+    uint64_t now = refs_now_ms();
     size_t n_old = 0;
     for (size_t i = 0; i < fetcher->n_places; i++) {
         const refs_fetch_place *place = &fetcher->places[i];

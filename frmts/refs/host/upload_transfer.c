@@ -4,22 +4,16 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "refs/fork.h"
+#include "refs/now.h"
 
 /* The body of an answer: what S3 says of an object, or of a failure. */
 #define MAX_ANSWER_BYTES (256 * REFS_KIB)
 
 /* How long is waited for something to happen. */
 #define POLL_MS 1000
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* -- what libcurl calls ------------------------------------------------------------------------ */
 
@@ -233,7 +227,7 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
     if (!again || transfer->n_tries > sending->rules.max_retries)
         return fail(sending, transfer, code, status, err);
     unsigned doubled = transfer->n_tries < 8 ? transfer->n_tries - 1 : 7;
-    transfer->due_ms = now_ms() + ((int64_t)sending->rules.retry_delay_ms << doubled);
+    transfer->due_ms = (int64_t)refs_now_ms() + ((int64_t)sending->rules.retry_delay_ms << doubled);
     return REFS_OK;
 }
 
@@ -263,7 +257,7 @@ typedef struct transfer_list {
 /* Begins what is due, as far as there is room. */
 static refs_status begin_more(const refs_sending *sending, const transfer_list *all, size_t room,
                               CURLM *multi, refs_error *err) {
-    int64_t now = now_ms();
+    int64_t now = (int64_t)refs_now_ms();
     for (size_t i = 0; i < all->n; i++)
         if (all->transfers[i].easy != NULL && room > 0) room--;
     for (size_t i = 0; i < all->n && room > 0; i++) {

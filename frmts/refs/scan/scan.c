@@ -1,8 +1,7 @@
 /* scan.c -- see refs/scan.h. */
-#include <time.h>
-
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "refs/now.h"
 #include "scan_internal.h"
 
 #define HEAD_BYTES (4 * REFS_KIB)
@@ -37,12 +36,6 @@ struct refs_scan {
     uint64_t microseconds;
     refs_source_costs costs;
 };
-
-static uint64_t now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 static const refs_scan_format *format_of(refs_bytes head) {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
@@ -114,11 +107,11 @@ static refs_status open_file(refs_scan_files *files, uint32_t id, const refs_sca
     pthread_cond_init(&opened->idle, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
-    const uint64_t began_us = now_us();
+    const uint64_t began_us = refs_now_us();
     refs_status status = refs_source_open(
         refs_scan_files_vfs(files), refs_scan_files_location(files, id), &opened->source, err);
     if (status == REFS_OK) status = list(opened, err);
-    opened->microseconds = now_us() - began_us;
+    opened->microseconds = refs_now_us() - began_us;
     if (status != REFS_OK && opened->format != NULL)
         refs_error_prefix(err, "%s", opened->format->name);
     *scan = opened;
@@ -222,7 +215,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     scan->is_busy = true;
     scan->reader = pthread_self();
     refs_unlock(&scan->lock);
-    const uint64_t began_us = now_us();
+    const uint64_t began_us = refs_now_us();
     refs_status status = refs_scan__index(scan, number, &index, err);
     if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
     if (status != REFS_OK) refs_chunk_index_clear(&index);
@@ -230,7 +223,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     scan->is_busy = false;
     pthread_cond_broadcast(&scan->idle);
     scan->costs = refs_source_costs_of(scan->source);
-    scan->microseconds += now_us() - began_us;
+    scan->microseconds += refs_now_us() - began_us;
     if (status != REFS_OK) return status;
     scan->arrays[number].index = index;
     scan->arrays[number].is_indexed = true;

@@ -1,26 +1,20 @@
 /* progress.c -- how far a run is, on a terminal. */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "refs/now.h"
 #include "tool.h"
 
 #define BETWEEN_MS 100
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void tool_progress_begin(tool_progress *progress, size_t n, bool is_quiet) {
     *progress = (tool_progress){.is_on = !is_quiet && n > 1 && isatty(STDERR_FILENO), .n = n};
-    progress->begin_ms = now_ms();
+    progress->begin_ms = (int64_t)refs_now_ms();
 }
 
 void tool_progress_step(tool_progress *progress) {
     progress->done++;
-    int64_t now = now_ms(), elapsed = now - progress->begin_ms;
+    int64_t now = (int64_t)refs_now_ms(), elapsed = now - progress->begin_ms;
     if (!progress->is_on || (now - progress->shown_ms < BETWEEN_MS && progress->done < progress->n))
         return;
     progress->shown_ms = now;
