@@ -212,7 +212,7 @@ static bool are_floats(const refs_dtype *a, const refs_dtype *b) {
 
 /* Floats in other units in those of the whole. A height that is a pressure elsewhere is an error.
  */
-static refs_status convert_floats(const gathering *all, size_t p, const refs_cfa_array *from,
+static refs_status convert_floats(const gather_part *of, const refs_cfa_array *from,
                                   const whole *to, refs_buf *values, refs_error *err) {
     const refs_cf_units units[2] = {gather_units_of(&from->variable),
                                     gather_units_of(&to->array->variable)};
@@ -228,8 +228,8 @@ static refs_status convert_floats(const gathering *all, size_t p, const refs_cfa
                    : refs_fail(err, REFS_UNSUPPORTED,
                                "%s: %s is in \"%.*s\" and in \"%.*s\" in other sources, which are "
                                "not converted into each other: aggregate sources of one kind",
-                               all->parts[p].named, from->variable.path,
-                               REFS_STR_ARG(units[0].units), REFS_STR_ARG(units[1].units));
+                               of->named, from->variable.path, REFS_STR_ARG(units[0].units),
+                               REFS_STR_ARG(units[1].units));
     for (uint8_t *at = values->data; at < values->data + values->size; at += dtype->size) {
         memcpy(dtype->size == 4 ? (void *)&single : &number, at, dtype->size);
         number = (dtype->size == 4 ? (double)single : number) * scale + offset;
@@ -261,7 +261,7 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
     const refs_cfa_box box = {i, zero, from->shape};
     if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
     if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
-    if (status == REFS_OK) status = convert_floats(all, p, from, to, &values, err);
+    if (status == REFS_OK) status = convert_floats(&all->parts[p], from, to, &values, err);
     const bool is_converted = !refs_str_equal(gather_units_of(&from->variable).units,
                                               gather_units_of(&to->array->variable).units);
     const taken_box taken = {p, from, begin, values.data, !is_one_type || is_converted};
