@@ -78,6 +78,11 @@ typedef struct refs_fetch_job {
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
                                    refs_error *err);
 
+/** That an object has another `difference`, "size" or the like, than when its reading began:
+ * REFS_IO.
+ */
+refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err);
+
 /** The first range of a request. */
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
 

@@ -172,6 +172,13 @@ refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t leng
                      (unsigned long long)(offset + length - 1));
 }
 
+refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err) {
+    return refs_fail(
+        err, REFS_IO,
+        "the object was replaced while it was read: it has another %s; open the set again",
+        difference);
+}
+
 refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
                               refs_arrival *arrival, refs_error *err) {
     bool whole = request->length == REFS_FETCH_WHOLE;

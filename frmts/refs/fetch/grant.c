@@ -129,8 +129,6 @@ bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s)
     return now_s < grant->expires_s - margin;
 }
 
-#define BLANKS " \t\r\n"
-
 /* -- services ---------------------------------------------------------------------------------- */
 
 #define CURL_PREFIX "/vsicurl/"
@@ -268,8 +266,8 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
     *prefix = *service = refs_str_from("");
     if (at + 1 >= item.size && is_http(item) && !has_arrow(item, "->")) return REFS_OK;
     if (at + 1 < item.size) {
-        *prefix = refs_str_trim(refs_str_part(item, 0, at), BLANKS);
-        *service = refs_str_trim(refs_str_part(item, at + 2, item.size), BLANKS);
+        *prefix = refs_str_trim(refs_str_part(item, 0, at), REFS_BLANKS);
+        *service = refs_str_trim(refs_str_part(item, at + 2, item.size), REFS_BLANKS);
     }
     if (may_be_prefix(*prefix) && is_http(*service)) return check_prefix(*prefix, err);
     return refs_fail(
@@ -297,7 +295,7 @@ refs_status refs_grant_service(const char *list, const char *location, refs_str 
     while (rest.size > 0) {
         refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
         rest = refs_str_part(rest, item.size + 1, rest.size);
-        item = refs_str_trim(item, BLANKS);
+        item = refs_str_trim(item, REFS_BLANKS);
         if (item.size == 0) continue;
         REFS_TRY(split(item, &prefix, &of_item, err));
         if (!is_of_named(prefix, location)) continue;

@@ -92,11 +92,7 @@ static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const refs_validators *now = &transfer->response.validators;
     const char *difference =
         transfer->identified ? refs_validators__difference(&transfer->validators, now) : "";
-    if (*difference != '\0')
-        return refs_fail(
-            err, REFS_IO,
-            "the object was replaced while it was read: it has another %s; open the set again",
-            difference);
+    if (*difference != '\0') return refs_fetch__fail_replaced(difference, err);
     if (!transfer->identified) transfer->validators = *now;
     transfer->identified = true;
     return REFS_OK;

@@ -61,10 +61,7 @@ refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range
     if (place == NULL) return refs_fail_nomem(err);
     if (*difference == '\0') return REFS_OK;
     atomic_store(&fetcher->replaced, true);
-    return refs_fail(
-        err, REFS_IO,
-        "the object was replaced while it was read: it has another %s; open the set again",
-        difference);
+    return refs_fetch__fail_replaced(difference, err);
 }
 
 bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered) {
