@@ -229,12 +229,8 @@ static refs_status visit_name(void *user, refs_str key, refs_error *err) {
 /* -- arrays ------------------------------------------------------------------------------------ */
 
 static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err));
-    refs_status status =
-        refs_join__describe_layout(in->strings, refs_json_root(doc), &array->layout, err);
-    refs_json_doc_free(doc);
-    return status;
+    return refs_join__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
+                                      &array->layout, err);
 }
 
 static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,

@@ -23,11 +23,15 @@ static refs_status describe(refs_intern *strings, const refs_json *object, const
     return status;
 }
 
-refs_status refs_join__describe_layout(refs_intern *strings, const refs_json *document,
-                                       uint32_t *id, refs_error *err) {
+refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
+                                       refs_error *err) {
     static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
                                         "order", "fill_value", NULL};
-    return describe(strings, document, names, id, err);
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(document, &doc, err));
+    const refs_status status = describe(strings, refs_json_root(doc), names, id, err);
+    refs_json_doc_free(doc);
+    return status;
 }
 
 refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
@@ -137,12 +141,8 @@ static refs_status restore(refs_intern *strings, const refs_json *told, refs_joi
     REFS_TRY(read_steps(told, holes, err));
     REFS_TRY(restore_fill(strings, refs_json_get(told, "fill_value"), array, err));
     REFS_TRY(restore_attributes(strings, refs_json_get(told, "added"), holes, err));
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->document), &doc, err));
-    refs_status status =
-        refs_join__describe_layout(strings, refs_json_root(doc), &holes->layout, err);
-    refs_json_doc_free(doc);
-    return status;
+    return refs_join__describe_layout(strings, refs_intern_get(strings, holes->document),
+                                      &holes->layout, err);
 }
 
 refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,

@@ -66,6 +66,12 @@ bool refs_join__is_axis(const refs_array_meta *meta) {
            refs_str_is(refs_join__own_name(refs_str_from(meta->dims[0])), meta->name);
 }
 
+bool refs_join__is_among(refs_str name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (refs_str_is(name, *names)) return true;
+    return false;
+}
+
 bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
     refs_str own = refs_join__own_name(name);
     for (*dim = 0; *dim < join->n_dims; ++*dim)

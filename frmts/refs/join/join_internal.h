@@ -30,9 +30,8 @@
  * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
  * would cost more than all else that joining reads. */
 #define REFS_JOIN_N_SAMPLES 3
-#define REFS_JOIN_SPOTS_OF_ROW                                                                     \
-    32 /**< elements of a sample that those of other types are held to                             \
-        */
+/** Elements of a sample that those of other types are held to. */
+#define REFS_JOIN_SPOTS_OF_ROW   32
 #define REFS_JOIN_N_SPOTS        (REFS_JOIN_N_SAMPLES * REFS_JOIN_SPOTS_OF_ROW)
 #define REFS_JOIN_DIGEST_BYTES   REFS_MIB
 #define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
@@ -197,6 +196,9 @@ const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t
 /** Whether attributes say that the fragments of an aggregation are in the part, as split_emit.c
  * writes them. */
 bool refs_join__has_own_fragments(const refs_array_meta *meta);
+
+/** Whether a name is one of these, NULL-ended. */
+bool refs_join__is_among(refs_str name, const char *const *names);
 
 /** Whether `path`, with slashes around it, is in the group of an array's fragments. */
 bool refs_join__is_part_of(const refs_array_meta *container, const char *path);
@@ -496,10 +498,10 @@ bool refs_join__is_hole(const refs_join_array *array, uint64_t step);
 refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
                                   refs_error *err);
 
-/** What has to be alike in arrays whose chunks stand in one: members of the document, and the
- * attributes that change what values mean. */
-refs_status refs_join__describe_layout(refs_intern *strings, const refs_json *document,
-                                       uint32_t *id, refs_error *err);
+/** What has to be alike in arrays whose chunks stand in one: members of the document, which is
+ * given as text, and the attributes that change what values mean. */
+refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
+                                       refs_error *err);
 refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
                                         uint32_t *id, refs_error *err);
 

@@ -60,7 +60,7 @@ static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf 
 static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
                          refs_error *err) {
     const refs_str narrow = refs_intern_get(strings, document);
-    refs_json_doc *doc = NULL, *wide = NULL;
+    refs_json_doc *doc = NULL;
     refs_buf chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_status status = refs_json_parse(narrow, &doc, err);
     if (status == REFS_OK)
@@ -68,11 +68,9 @@ static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, 
     const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
     if (status == REFS_OK) status = refs_join__replace(narrow, pairs, &text, err);
     if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &wide, err);
-    if (status == REFS_OK)
-        status = refs_join__describe_layout(strings, refs_json_root(wide), layout, err);
+        status = refs_join__describe_layout(
+            strings, refs_str_view((const char *)text.data, text.size), layout, err);
     refs_json_doc_free(doc);
-    refs_json_doc_free(wide);
     refs_buf_clear(&chunks);
     refs_buf_clear(&text);
     return status;

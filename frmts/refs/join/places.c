@@ -21,12 +21,6 @@ typedef enum attribute_role {
 
 typedef enum subject { A_GROUP, AN_ARRAY, A_MAPPING } subject;
 
-static bool is_among(refs_str name, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (refs_str_is(name, *names)) return true;
-    return false;
-}
-
 /* -- attributes -------------------------------------------------------------------------------- */
 
 static const char *const crs_strings[] = {"crs_wkt",   "spatial_ref",  "esri_pe_string", "proj4",
@@ -39,8 +33,9 @@ static attribute_role role_in_mapping(refs_str name, const refs_json *value) {
     static const char *const positions[] = {"GeoTransform",          "Westernmost_Easting",
                                             "Easternmost_Easting",   "Northernmost_Northing",
                                             "Southernmost_Northing", NULL};
-    if (is_among(name, positions)) return ROLE_POSITION;
-    if (is_among(name, words) || is_among(name, crs_strings)) return ROLE_REFERENCE;
+    if (refs_join__is_among(name, positions)) return ROLE_POSITION;
+    if (refs_join__is_among(name, words) || refs_join__is_among(name, crs_strings))
+        return ROLE_REFERENCE;
     return !refs_str_starts(name, "_") && (refs_json_is_number(value) || refs_json_is_array(value))
                ? ROLE_REFERENCE
                : ROLE_NONE;
@@ -71,8 +66,8 @@ static attribute_role role_in_grib(refs_str name) {
                                             "GRIB_jScansPositively",
                                             "GRIB_jPointsAreConsecutive",
                                             NULL};
-    if (is_among(name, references)) return ROLE_REFERENCE;
-    return is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
+    if (refs_join__is_among(name, references)) return ROLE_REFERENCE;
+    return refs_join__is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
 }
 
 /* Citations are for people. */
@@ -82,12 +77,12 @@ static attribute_role role_of(subject of, refs_str name, const refs_json *value)
                                             "ModelTransformation", "spatial:transform",
                                             "spatial:bbox",        NULL};
     if (of == A_MAPPING) return role_in_mapping(name, value);
-    if (is_among(name, positions)) return ROLE_POSITION;
+    if (refs_join__is_among(name, positions)) return ROLE_POSITION;
     if (refs_str_starts(name, "proj:") ||
         (refs_str_ends(name, "GeoKey") && !refs_str_ends(name, "CitationGeoKey")))
         return ROLE_REFERENCE;
     if (of == A_GROUP) return ROLE_NONE;
-    return is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
+    return refs_join__is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
 }
 
 /* Whether an attribute that only one part has makes a difference: others say again what is told, or
@@ -104,8 +99,8 @@ static bool is_told_once(subject of, refs_str name, const refs_json *value) {
                                            "GeoTransform",
                                            NULL};
     double number = 0;
-    if (of != A_MAPPING) return is_among(name, keys);
-    return !is_among(name, defaults) && refs_json_double(value, &number) && number != 0;
+    if (of != A_MAPPING) return refs_join__is_among(name, keys);
+    return !refs_join__is_among(name, defaults) && refs_json_double(value, &number) && number != 0;
 }
 
 /* -- values ------------------------------------------------------------------------------------ */

@@ -21,12 +21,6 @@ static const char *const layout_names[] = {"dtype",      "compressor", "filters"
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensions",
                                         "aggregated_data", "cf_role", NULL};
 
-static bool is_among(refs_str name, const char *const *names) {
-    for (; *names != NULL; names++)
-        if (refs_str_is(name, *names)) return true;
-    return false;
-}
-
 /* -- told by attributes ------------------------------------------------------------------------ */
 
 static refs_status append_terms(refs_str name, refs_buf *text, refs_error *err) {
@@ -271,7 +265,7 @@ static refs_status append_except(const refs_json *attributes, const char *const 
         const refs_str name = refs_json_name_at(attributes, i);
         bool is_left_out = false;
         for (size_t k = 0; lists[k] != NULL; k++)
-            is_left_out = is_left_out || is_among(name, lists[k]);
+            is_left_out = is_left_out || refs_join__is_among(name, lists[k]);
         if (is_left_out) continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
         REFS_TRY(refs_json_write_string(name, text, err));
