@@ -79,6 +79,12 @@ bool tool_append(tool_list *list, const char *item) {
     return true;
 }
 
+bool tool_is_given(const tool_list *list, const char *item) {
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], item) == 0) return true;
+    return false;
+}
+
 void tool_arguments_clear(tool_arguments *arguments) {
     tool_list *const lists[] = {&arguments->names, &arguments->along, &arguments->variables,
                                 &arguments->templates, &arguments->rewrites};

@@ -198,15 +198,7 @@ static refs_status run_task(void *argument, refs_error *err) {
     refs_lock(&all->lock);
     bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
                  all->arguments->skip_errors;
-    if (skips) {
-        char *message = refs_str_copy(refs_str_from(problem.message));
-        if (message != NULL && refs_grow((void **)&all->skipped.items, &all->skipped.capacity,
-                                         all->skipped.n, sizeof *all->skipped.items))
-            all->skipped.items[all->skipped.n++] = message;
-        else
-            refs_free(message);
-        status = REFS_OK;
-    }
+    if (skips) status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
     tool_progress_step(&all->progress);
     refs_unlock(&all->lock);
     return refs_fail(err, status, "%s", problem.message);
@@ -453,12 +445,6 @@ static refs_status make_kept(const build *all, refs_error *err) {
     return status;
 }
 
-static bool is_given(const tool_list *names, const char *name) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->items[i], name) == 0) return true;
-    return false;
-}
-
 /* That the set may itself lie in a folder of sources does not make it one. */
 static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
     struct stat output, source;
@@ -473,7 +459,7 @@ static refs_status leave_out_output(build *all, const tool_list *given, refs_err
     for (size_t i = 0; i < all->names.n; i++) {
         bool is_output = stat(all->names.items[i], &source) == 0 &&
                          source.st_dev == output.st_dev && source.st_ino == output.st_ino;
-        if (is_output && !is_given(given, all->names.items[i]))
+        if (is_output && !tool_is_given(given, all->names.items[i]))
             refs_free(all->names.items[i]);
         else
             all->names.items[n++] = all->names.items[i];

@@ -8,12 +8,6 @@
 
 /* -- a master that is there -------------------------------------------------------------------- */
 
-static bool has_name(const tool_names *names, const char *name) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->items[i], name) == 0) return true;
-    return false;
-}
-
 /* Who is shown the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
     tool_names *names;
@@ -34,20 +28,15 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
 
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
     const collecting *to = user;
-    tool_names *names = to->names;
     refs_buf text = REFS_BUF_INIT;
     if (*partition->file == '\0') return REFS_OK;
     refs_status status = append_name(to, partition->file, &text, err);
-    char *name = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
+    const char *name = (const char *)text.data;
+    if (status == REFS_OK && !tool_names_have(to->names, name))
+        status = tool_names_add(to->names, refs_str_from(name), err);
     refs_buf_clear(&text);
-    REFS_TRY(status);
-    bool is_new = name != NULL && !has_name(names, name);
-    if (is_new &&
-        refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items))
-        names->items[names->n++] = name;
-    else
-        refs_free(name);
-    return name != NULL ? REFS_OK : refs_fail_nomem(err);
+    return status;
 }
 
 static void take_options(const gathering *all, const tool_arrays *master,
@@ -84,15 +73,8 @@ static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
     const size_t before = all->names.n;
     tool_names added = {NULL, 0, 0};
     refs_status status = tool_expand(&all->session, &list, &added, err);
-    for (size_t i = 0; status == REFS_OK && i < added.n; i++) {
-        tool_names *names = &all->names;
-        if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items)) {
-            status = refs_fail_nomem(err);
-            break;
-        }
-        names->items[names->n++] = added.items[i];
-        added.items[i] = NULL;
-    }
+    for (size_t i = 0; status == REFS_OK && i < added.n; i++)
+        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);
     return status == REFS_OK ? tool_add_outlines(&all->session, &all->names, before, err) : status;
 }

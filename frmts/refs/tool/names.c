@@ -22,12 +22,18 @@ void tool_names_clear(tool_names *names) {
     memset(names, 0, sizeof *names);
 }
 
-static refs_status add(tool_names *names, refs_str name, refs_error *err) {
+refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
     if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items) ||
         (names->items[names->n] = refs_str_copy(name)) == NULL)
         return refs_fail_nomem(err);
     names->n++;
     return REFS_OK;
+}
+
+bool tool_names_have(const tool_names *names, const char *name) {
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0) return true;
+    return false;
 }
 
 /* -- object stores ----------------------------------------------------------------------------- */
@@ -53,7 +59,8 @@ static refs_status add_object(void *user, const refs_listed *listed, refs_error 
     const bool may_be_data = listed->size > 0 || refs_join_has_data_name(name);
     bool matches = at->pattern != NULL ? fnmatch(at->pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
                                        : !is_hidden(listed->url);
-    refs_status status = matches && may_be_data ? add(at->names, listed->url, err) : REFS_OK;
+    refs_status status =
+        matches && may_be_data ? tool_names_add(at->names, listed->url, err) : REFS_OK;
     refs_free(name);
     return status;
 }
@@ -88,7 +95,7 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
     refs_status status = line != NULL ? REFS_OK : refs_fail_nomem(err);
     while (status == REFS_OK && fgets(line, (int)MAX_LINE, stdin) != NULL) {
         refs_str name = refs_str_view(line, strcspn(line, "\r\n"));
-        if (name.size > 0) status = add(names, name, err);
+        if (name.size > 0) status = tool_names_add(names, name, err);
     }
     free(line);
     /* A signal ends reading, too. */
@@ -102,7 +109,7 @@ static refs_status add_expanded(tool_names *names, const char *name, refs_error 
     refs_status status = refs_join_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {
         const refs_str one = refs_str_from((const char *)found.data + at);
-        status = add(names, one, err);
+        status = tool_names_add(names, one, err);
         at += one.size + 1;
     }
     refs_buf_clear(&found);
@@ -154,7 +161,7 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
     if (++walk->depth > STAC_DEPTH)
         return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
                          name, STAC_DEPTH);
-    refs_status status = add(&walk->documents, refs_str_from(name), err);
+    refs_status status = tool_names_add(&walk->documents, refs_str_from(name), err);
     if (status == REFS_OK) status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK)
@@ -164,7 +171,7 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
         status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
     for (size_t at = 0; status == REFS_OK && at < assets.size;) {
         const refs_str asset = refs_str_from((const char *)assets.data + at);
-        status = add(walk->names, asset, err);
+        status = tool_names_add(walk->names, asset, err);
         at += asset.size + 1;
     }
     for (size_t at = 0; status == REFS_OK && at < links.size;) {
@@ -201,7 +208,7 @@ static refs_status add_argument(const tool_session *session, tool_names *names, 
     if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(session, names, name, err);
     if (is_stac(session, name)) return add_data_of_stac(session, names, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
-    if (strstr(name, "://") != NULL) return add(names, refs_str_from(name), err);
+    if (strstr(name, "://") != NULL) return tool_names_add(names, refs_str_from(name), err);
     return add_expanded(names, name, err);
 }
 

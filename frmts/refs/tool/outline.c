@@ -12,20 +12,6 @@ bool tool_is_outline(const char *name) {
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-static bool has_name(const tool_names *names, const char *name) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->items[i], name) == 0) return true;
-    return false;
-}
-
-static refs_status add(tool_names *names, refs_str name, refs_error *err) {
-    if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items) ||
-        (names->items[names->n] = refs_str_copy(name)) == NULL)
-        return refs_fail_nomem(err);
-    names->n++;
-    return REFS_OK;
-}
-
 /* Cuts "m/m.group.tas.0.1.0.nc" to "m/m.group.tas"; false for a name without numbers. */
 static bool cut_index(refs_str *name) {
     bool has_numbers = false;
@@ -71,10 +57,10 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
     if (status == REFS_OK)
         status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
     const char *text = (const char *)name.data;
-    if (status == REFS_OK && !has_name(looked, text)) {
-        status = add(looked, refs_str_from(text), err);
+    if (status == REFS_OK && !tool_names_have(looked, text)) {
+        status = tool_names_add(looked, refs_str_from(text), err);
         if (status == REFS_OK && is_there(session, text))
-            status = add(found, refs_str_from(text), err);
+            status = tool_names_add(found, refs_str_from(text), err);
     }
     refs_buf_clear(&name);
     return status;
@@ -86,8 +72,8 @@ static refs_status find(const tool_session *session, const tool_names *names, si
     refs_status status = REFS_OK;
     for (size_t i = first; i < names->n && status == REFS_OK; i++) {
         refs_str stem = refs_str_from(names->items[i]);
-        if (tool_is_outline(names->items[i]) && !has_name(found, names->items[i]))
-            status = add(found, stem, err);
+        if (tool_is_outline(names->items[i]) && !tool_names_have(found, names->items[i]))
+            status = tool_names_add(found, stem, err);
         if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
         if (!cut_index(&stem)) continue;
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))
@@ -102,14 +88,14 @@ refs_status tool_add_outlines(const tool_session *session, tool_names *names, si
     tool_names ordered = {NULL, 0, 0};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < first && status == REFS_OK; i++)
-        status = add(&ordered, refs_str_from(names->items[i]), err);
+        status = tool_names_add(&ordered, refs_str_from(names->items[i]), err);
     tool_names found = {NULL, 0, 0};
     if (status == REFS_OK) status = find(session, names, first, &found, err);
     for (size_t i = 0; i < found.n && status == REFS_OK; i++)
-        status = add(&ordered, refs_str_from(found.items[i]), err);
+        status = tool_names_add(&ordered, refs_str_from(found.items[i]), err);
     for (size_t i = first; i < names->n && status == REFS_OK; i++)
         if (!tool_is_outline(names->items[i]))
-            status = add(&ordered, refs_str_from(names->items[i]), err);
+            status = tool_names_add(&ordered, refs_str_from(names->items[i]), err);
     tool_names_clear(&found);
     tool_names *unused = status == REFS_OK ? names : &ordered;
     const tool_names taken = *unused;

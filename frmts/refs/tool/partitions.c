@@ -15,9 +15,7 @@ typedef struct listing {
 } listing;
 
 static bool is_wanted_name(const tool_list *names, const char *name) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->items[i], name) == 0) return true;
-    return names->n == 0;
+    return names->n == 0 || tool_is_given(names, name);
 }
 
 static bool is_wanted_group(const char *wanted, const char *group) {

@@ -67,6 +67,7 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
 void tool_arguments_clear(tool_arguments *arguments);
 
 bool tool_append(tool_list *list, const char *item);
+bool tool_is_given(const tool_list *list, const char *item);
 
 /** A whole number of an option; `otherwise` where it was not given. False after a message. */
 bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number);
@@ -151,6 +152,10 @@ typedef struct tool_names {
 refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
                         refs_error *err);
 void tool_names_clear(tool_names *names);
+
+/** Adds a copy of a name. */
+refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
+bool tool_names_have(const tool_names *names, const char *name);
 
 /* -- output.c -------------------------------------------------------------------------------------
  */
