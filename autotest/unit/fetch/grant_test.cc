@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "http_login.h"
+#include "refs/earthdata.h"
 #include "refs/grant.h"
 }
 
@@ -97,6 +98,24 @@ TEST(Login, TokenGoesToItsHostsByHttpsAlone) {
           "https://earthdata.nasa.gov@evil.org/", "https://evil.org?earthdata.nasa.gov", "nonsense",
           ""})
         EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_NOTHING) << url;
+}
+
+TEST(Login, AdviceIsOfWhatWasSent) {
+    const refs_http_login token = {"a.org", "t", "login.org", nullptr, nullptr},
+                          password = {"a.org", nullptr, "login.org", "u", "p"},
+                          none = {"a.org", nullptr, "login.org", nullptr, nullptr};
+    EXPECT_NE(strstr(refs_login__advice(&token, 0, "https://a.org/"), "TOKEN may have"), nullptr);
+    EXPECT_NE(strstr(refs_login__advice(&password, 0, "https://login.org/"), "PASSWORD"), nullptr);
+    EXPECT_NE(strstr(refs_login__advice(&none, 1, "https://login.org/"), ".netrc"), nullptr);
+    for (const char *url : {"https://b.org/", "http://a.org/", "http://login.org/"})
+        for (const refs_http_login *login : {&token, &password, &none})
+            EXPECT_EQ(refs_login__advice(login, 1, url), nullptr) << url;
+    EXPECT_EQ(refs_login__advice(&none, 0, "https://login.org/"), nullptr);
+    const char data[] = "/vsicurl/https://d.earthdatacloud.nasa.gov/";
+    EXPECT_NE(strstr(refs_earthdata_advice(&password, data), "a licence"), nullptr);
+    EXPECT_NE(strstr(refs_earthdata_advice(&token, data), "was not sent"), nullptr);
+    EXPECT_NE(strstr(refs_earthdata_advice(&none, data), "log in"), nullptr);
+    EXPECT_EQ(refs_earthdata_advice(&password, "/vsicurl/https://b.org/"), nullptr);
 }
 
 TEST(Login, NetrcIsForWhoWasNotSentInTheClear) {
