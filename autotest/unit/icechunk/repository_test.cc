@@ -170,6 +170,13 @@ TEST(IcechunkFormat1, FindsBranchesAndTagsWhoseNamesAreEncoded) {
                                       "dev, main, \xc3\xbc b#1");
 }
 
+TEST(IcechunkFormat1, IsNotThereWhereAServerAnswersEachNameWithAPage) {
+    Repository repository(1);
+    repository.vfs.files["repo/refs/branch.main/ref.json"] =
+        "<!DOCTYPE html>" + std::string(200000, ' ');
+    EXPECT_NE(repository.Open().find("it is a page of HTML"), std::string::npos);
+}
+
 TEST(IcechunkFormat1, NamesTheFirstOfManyBranches) {
     Repository repository(1);
     const std::string reference = repository.vfs.files["repo/refs/branch.main/ref.json"];

@@ -7,7 +7,8 @@
 #include "ref_names.h"
 #include "refs/json.h"
 
-#define MAX_REF_BYTES (64 * REFS_KIB)
+/* They have some 40 bytes; but pages of servers are to be known as such. */
+#define MAX_REF_BYTES REFS_MIB
 
 /* So many snapshots are gone back, each of which is read. */
 #define MAX_STEPS 10000
