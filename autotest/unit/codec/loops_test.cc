@@ -138,4 +138,45 @@ TEST(Loops, UndoTheFloatingPointPredictor) {
                 }
 }
 
+/** A number of `size` bytes of a row. */
+uint64_t numberAt(const std::string &row, size_t i, size_t size, bool isBig) {
+    uint64_t number = 0;
+    for (size_t k = 0; k < size; k++) {
+        const auto byte = static_cast<uint8_t>(row[i * size + (isBig ? k : size - 1 - k)]);
+        number = number << 8 | byte;
+    }
+    return number;
+}
+
+/** A row as TIFF's horizontal predictor stores it. */
+std::string differences(const std::string &row, size_t size, size_t distance, bool isBig) {
+    std::string stored(row.size(), '\0');
+    for (size_t i = 0; i < row.size() / size; i++) {
+        uint64_t number = numberAt(row, i, size, isBig);
+        if (i >= distance) number -= numberAt(row, i - distance, size, isBig);
+        for (size_t k = 0; k < size; k++)
+            stored[i * size + (isBig ? size - 1 - k : k)] = static_cast<char>(number >> 8 * k);
+    }
+    return stored;
+}
+
+TEST(Loops, UndoTheHorizontalPredictor) {
+    for (size_t size : {1, 2, 4, 8})
+        for (size_t distance : {1, 2, 4})
+            for (const char *order : {"<", ">"})
+                for (size_t n : lengths) {
+                    const std::string pixels = randomBytes(3 * n * size);
+                    std::string stored;
+                    for (size_t row = 0; row < 3; row++)
+                        stored += differences(pixels.substr(row * n * size, n * size), size,
+                                              distance, order[0] == '>');
+                    const std::string codec = R"({"id":"imagecodecs_delta","dist":)" +
+                                              std::to_string(distance) + R"(,"shape":[3,)" +
+                                              std::to_string(n) + R"(],"dtype":")" + order + "u" +
+                                              std::to_string(size) + "\"}";
+                    EXPECT_EQ(decodeWith(codec, stored, stored.size()).bytes, pixels)
+                        << n << " of " << size << " bytes, " << distance << " apart";
+                }
+}
+
 } // namespace

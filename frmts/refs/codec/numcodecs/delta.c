@@ -2,6 +2,7 @@
  * does, differences are cast to `dtype` before they are summed in it: integers wrap around, and
  * each sum of floats is rounded. */
 #include "numbers.h"
+#include "sums.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
@@ -25,24 +26,17 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         }                                                                                          \
     }
 
-DEFINE_SUM(sum_1, uint8_t)
-DEFINE_SUM(sum_2, uint16_t)
-DEFINE_SUM(sum_4, uint32_t)
-DEFINE_SUM(sum_8, uint64_t)
 DEFINE_SUM(sum_f4, float)
 DEFINE_SUM(sum_f8, double)
 
-typedef void (*sum_alike)(const uint8_t *src, size_t n, uint8_t *dst);
-
 /* NULL: there is none, as the types differ or bytes are swapped. */
-static sum_alike sum_for(const refs_recast *types) {
-    static const sum_alike of_ints[] = {[1] = sum_1, [2] = sum_2, [4] = sum_4, [8] = sum_8};
-    static const sum_alike of_floats[] = {[2] = NULL, [4] = sum_f4, [8] = sum_f8};
+static refs_running_sum sum_for(const refs_recast *types) {
+    static const refs_running_sum of_floats[] = {[2] = NULL, [4] = sum_f4, [8] = sum_f8};
     const refs_number_type *from = &types->encoded, *to = &types->decoded;
     bool floats = to->kind == REFS_NUMBER_FLOAT;
     if (from->swapped || to->swapped || from->size != to->size) return NULL;
     if (floats != (from->kind == REFS_NUMBER_FLOAT)) return NULL;
-    return floats ? of_floats[to->size] : of_ints[to->size];
+    return floats ? of_floats[to->size] : refs_codec__running_sum(to->size);
 }
 
 /* -- any numbers ------------------------------------------------------------------------------- */
@@ -74,7 +68,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const refs_recast *types = self;
     refs_recast_pass pass;
     REFS_TRY(refs_codec__recast_begin(types, encoded, output, &pass, err));
-    sum_alike sum = sum_for(types);
+    const refs_running_sum sum = sum_for(types);
     if (sum != NULL)
         sum(pass.src, pass.n_left, pass.dst);
     else if (types->decoded.kind == REFS_NUMBER_FLOAT)

@@ -1,6 +1,7 @@
 /* tiff_delta.c -- codec "imagecodecs_delta": TIFF's horizontal differencing (predictor 2), of
  * floats as if their bits were integers. */
 #include "predictor.h"
+#include "sums.h"
 
 #define swap_8(number) (number)
 #define swap_16        __builtin_bswap16
@@ -31,12 +32,19 @@ DEFINE_UNDO(16)
 DEFINE_UNDO(32)
 DEFINE_UNDO(64)
 
+/* Differences to the number before, in this machine's byte order. */
+static void sum_row(const refs_predictor *predictor, const uint8_t *src, uint8_t *dst) {
+    const size_t size = predictor->type.size;
+    refs_codec__running_sum(size)(src, predictor->row_bytes / size, dst);
+}
+
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     static const refs_undo_row undo[] = {[1] = undo_8, [2] = undo_16, [4] = undo_32, [8] = undo_64};
     const refs_predictor *predictor = self;
-    return refs_codec__predictor_decode(predictor, encoded, output, undo[predictor->type.size],
-                                        err);
+    const bool is_sum = predictor->distance * predictor->n_samples == 1 && !predictor->type.swapped;
+    const refs_undo_row undo_row = is_sum ? sum_row : undo[predictor->type.size];
+    return refs_codec__predictor_decode(predictor, encoded, output, undo_row, err);
 }
 
 const refs_codec_type refs_codec_tiff_delta = {.name = "imagecodecs_delta",
