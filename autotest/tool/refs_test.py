@@ -839,7 +839,7 @@ class Unlike(Folder):
                 file.createVariable("time", file.createVLType("f4", "list"), ("time",))
                 file.createVariable("t", "f4", ("time",))[:] = 1
         said = run("index", "0.nc", "1.nc", "--along", "time", "-o", "all.json", status=1)
-        self.assertIn("0.nc: /time: unknown data type", said)
+        self.assertRegex(said, "[01].nc: /time: unknown data type")  # read at the same time
 
     def test_files_of_nothing_else_are_an_error(self):
         with netCDF4.Dataset("q.nc", "w") as file:
