@@ -280,6 +280,21 @@ class Combine(Folder):
             np.testing.assert_array_equal(read(master, "time"), np.arange(8))
             np.testing.assert_array_equal(read(master), np.concatenate([before, after]))
 
+    def test_knows_of_nothing_in_archives_of_other_units(self):
+        data = self.values()
+        for box in np.s_[:2, :3, :4], np.s_[2:, :3], np.s_[:2, 3:], np.s_[2:, 3:, :4]:
+            data[box] = -9999
+        heights = np.arange(48.0).reshape(6, 8)
+        for name, times, unit, scale in (("a", (0, 1, 2, 3), "m", 1), ("b", (4, 5, 6, 7), "km", 1000)):
+            self.write(f"{name}.nc", times, data=data)
+            with netCDF4.Dataset(f"{name}.nc", "a") as file:
+                height = file.createVariable("height", "f8", ("lat", "lon"))
+                height.units, height[:] = unit, heights / scale
+                file["tas"].coordinates = "height"
+            self.split(f"{name}.nca", f"{name}.nc", subarray_shape="2,3,4")
+        self.combine("a/", "b/")
+        np.testing.assert_allclose(read("again.nca", "height"), heights)
+
     def test_outlines_are_no_fragments(self):
         self.split(subarray_shape="1,6,8")
         run("index", "m/", "-o", "all.json", "-q")

@@ -477,6 +477,7 @@ static refs_status copy_outline(gathering *all, size_t p, size_t i, const whole 
         !have_one_type(&of.from->variable.dtype, &to->array->variable.dtype))
         return REFS_OK;
     refs_status status = read_mapped(all, p, i, &of, err);
+    if (status == REFS_OK) status = convert_floats(&all->parts[p], of.from, to, &of.values, err);
     if (status == REFS_OK) copy_mapped(to, &of);
     for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(of.map[d]);
     refs_buf_clear(&of.values);
