@@ -394,6 +394,42 @@ TEST_F(Dmrpp, ProblemOfOneVariableIsNoneOfOthers) {
     EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 10, 5]");
 }
 
+// A Byte array of 4 in chunks, by what stands in their elements.
+std::string InChunks(const char *size, const std::vector<std::string> &chunks) {
+    std::string xml = std::string("<Byte name=\"v\"><Dim size=\"4\"/><Dim size=\"1\"/>"
+                                  "<dmrpp:chunks><dmrpp:chunkDimensionSizes>") +
+                      size + " 1</dmrpp:chunkDimensionSizes>";
+    for (const std::string &chunk : chunks)
+        xml += "<dmrpp:chunk offset=\"1\" nBytes=\"2\" " + chunk + "/>";
+    return xml + "</dmrpp:chunks></Byte>";
+}
+
+TEST_F(Dmrpp, OnlyTheChunkThatIsTheWholeArrayNeedsNoPosition) {
+    const char kNone[] =
+        "corrupt: one of its chunks has no position, and is smaller than the array";
+    const std::string first = "chunkPositionInArray=\"[0,0]\"";
+    ASSERT_EQ(Open(InChunks("4", {""})), REFS_OK);
+    EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 1, 2]");
+    ASSERT_EQ(Open(InChunks("5", {""})), REFS_OK);
+    EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 1, 2]");
+    ASSERT_EQ(Open(InChunks("2", {""})), REFS_OK);
+    EXPECT_EQ(sut.At("v/.zarray"), kNone);
+    ASSERT_EQ(Open(InChunks("2", {first, ""})), REFS_OK);
+    EXPECT_EQ(sut.At("v/.zarray"), kNone);
+}
+
+TEST_F(Dmrpp, TwoChunksOfOnePositionAreAnError) {
+    const auto at = [](int row) {
+        return "chunkPositionInArray=\"[" + std::to_string(row) + ",0]\"";
+    };
+    ASSERT_EQ(Open(InChunks("1", {at(3), at(2), at(0), at(1)})), REFS_OK);
+    EXPECT_EQ(sut.At("v/3.0"), "[x.h5, 1, 2]");
+    ASSERT_EQ(Open(InChunks("2", {at(2), at(0), at(2)})), REFS_OK);
+    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks are at [2,0]");
+    ASSERT_EQ(Open(InChunks("4", {"", ""})), REFS_OK);
+    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks are at [0,0]");
+}
+
 const char kOne[] =
     "<Byte name=\"v\"><dmrpp:chunks><dmrpp:chunk offset=\"1\" nBytes=\"1\"/></dmrpp:chunks></Byte>"
     "<Byte name=\"m\"><dmrpp:chunks><dmrpp:chunk offset=\"1\" nBytes=\"1\" href=\"";

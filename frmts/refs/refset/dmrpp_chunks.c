@@ -1,4 +1,6 @@
 /* dmrpp_chunks.c -- the chunks of a variable as references, see dmrpp_variable.h. */
+#include <stdlib.h>
+
 #include "builder.h"
 #include "dmrpp_variable.h"
 
@@ -14,6 +16,8 @@ typedef struct putting {
     refs_buf key;
     refs_block_piece *pieces;
     size_t n_pieces, piece_capacity;
+    uint64_t *places; /* numbers of the chunks that were put, the last dimension fastest */
+    size_t n_places, place_capacity;
 } putting;
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -83,6 +87,12 @@ static refs_status count_chunks(putting *put, refs_error *err) {
     return REFS_OK;
 }
 
+static bool is_only_chunk(const putting *put) {
+    for (size_t i = 0; i < put->variable->rank; i++)
+        if (put->n[i] > 1) return false;
+    return true;
+}
+
 /* HDF5 keeps no chunks of what an array that shrank has lost. */
 static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk, uint64_t *index,
                               refs_error *err) {
@@ -92,6 +102,9 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
                          "the position of a chunk has %zu numbers, but the array "
                          "%zu dimensions",
                          chunk->n, variable->rank);
+    if (chunk->n == 0 && !is_only_chunk(put))
+        return refs_fail(err, REFS_CORRUPT,
+                         "one of its chunks has no position, and is smaller than the array");
     for (size_t i = 0; i < variable->rank; i++) {
         uint64_t position = chunk->n > 0 ? variable->positions[chunk->first + i] : 0;
         if (position % variable->chunk_shape[i] != 0)
@@ -107,12 +120,53 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
     return REFS_OK;
 }
 
+/* The product of all n[i] is not more than the elements, which were counted. */
+static refs_status note_place(putting *put, const uint64_t *index, refs_error *err) {
+    uint64_t place = 0;
+    for (size_t i = 0; i < put->variable->rank; i++) place = place * put->n[i] + index[i];
+    if (!refs_grow((void **)&put->places, &put->place_capacity, put->n_places, sizeof place))
+        return refs_fail_nomem(err);
+    put->places[put->n_places++] = place;
+    return REFS_OK;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static refs_status fail_twice(putting *put, uint64_t place, refs_error *err) {
+    const refs_dmrpp_variable *variable = put->variable;
+    uint64_t position[REFS_CHUNK_MAX_RANK] = {0};
+    for (size_t i = variable->rank; i-- > 0; place /= put->n[i])
+        position[i] = place % put->n[i] * variable->chunk_shape[i];
+    put->key.size = 0;
+    for (size_t i = 0; i < variable->rank; i++)
+        REFS_TRY(refs_buf_printf(&put->key, err, "%s%llu", i > 0 ? "," : "",
+                                 (unsigned long long)position[i]));
+    return refs_fail(err, REFS_CORRUPT, "two of its chunks are at [%.*s]", (int)put->key.size,
+                     (const char *)put->key.data);
+}
+
+/* Most sidecars have them in order. */
+static refs_status check_places(putting *put, refs_error *err) {
+    size_t n_ordered = 1;
+    while (n_ordered < put->n_places && put->places[n_ordered - 1] < put->places[n_ordered])
+        n_ordered++;
+    if (n_ordered >= put->n_places) return REFS_OK;
+    qsort(put->places, put->n_places, sizeof put->places[0], compare_places);
+    for (size_t i = 1; i < put->n_places; i++)
+        if (put->places[i - 1] == put->places[i]) return fail_twice(put, put->places[i], err);
+    return REFS_OK;
+}
+
 /* Chunk number `first`, and the pieces behind it. */
 static refs_status put_stored(putting *put, size_t first, size_t n_pieces, bool in_pieces,
                               refs_error *err) {
     const refs_dmrpp_chunk *chunk = &put->variable->chunks[first];
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
     REFS_TRY(find_index(put, chunk, index, err));
+    REFS_TRY(note_place(put, index, err));
     if (!in_pieces) return put_range(put, index, chunk, err);
     put->n_pieces = 0;
     for (size_t i = 0; i < n_pieces; i++)
@@ -135,7 +189,7 @@ static refs_status put_chunked(putting *put, refs_error *err) {
         REFS_TRY(put_stored(put, i, n, in_pieces, err));
         i += n;
     }
-    return REFS_OK;
+    return check_places(put, err);
 }
 
 /* -- contiguous -------------------------------------------------------------------------------- */
@@ -289,5 +343,6 @@ refs_status refs_refset__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_
     refs_status status = put_all(&put, err);
     refs_buf_clear(&put.key);
     refs_free(put.pieces);
+    refs_free(put.places);
     return status;
 }
