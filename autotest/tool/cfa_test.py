@@ -499,6 +499,67 @@ class Combine(Folder):
                     bands = gdal.Open('REFS:"again.nca":/v').ReadAsArray()
                     self.assertEqual(bands[:, 0, 0].tolist(), [1, 200])
 
+    def write_days(self, name, day, *, units="days since 2000-01-01", bounds=True, packed=None, data=True, lon=0):
+        """A day, whose time has bounds; orog is what all have."""
+        since = int(units.split("-")[-1]) - 1
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("lat", 2), ("lon", 2), ("nv", 2)):
+                file.createDimension(dim, n)
+            for axis, unit, values in (("lat", "degrees_north", [1, 0]), ("lon", "degrees_east", [lon, lon + 1])):
+                file.createVariable(axis, "f8", (axis,)).units = unit
+                file[axis][:] = values
+            time = file.createVariable("time", "i2" if packed else "f8", ("time",))
+            time.setncatts({"units": units, **({"bounds": "time_bnds"} if bounds else {})})
+            if packed:
+                time.setncatts({"scale_factor": 0.5, "add_offset": float(packed)})
+            time[:] = day - since
+            if bounds:
+                file.createVariable("time_bnds", "f8", ("time", "nv"))[:] = [[day - since, day - since + 1]]
+            file.createVariable("orog", "f4", ("lat", "lon"))[:] = lon
+            if data:
+                file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = day + lon
+        return name
+
+    def test_bounds_have_the_units_of_their_coordinate(self):
+        for version in VERSIONS:
+            self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 31, units="days since 2000-01-11"),
+                         version=version)
+            with netCDF4.Dataset("again.nca") as file:
+                np.testing.assert_array_equal(file["time"][:], [0, 31])
+                np.testing.assert_array_equal(file["time_bnds"][:], [[0, 1], [31, 32]])
+
+    def test_bounds_that_a_source_lacks_are_missing(self):
+        for version in VERSIONS:
+            said = self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 1, bounds=False), version=version)
+            self.assertIn("/time_bnds: 2 of 4 values are in no source, and missing", said)
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["time_bnds"][:].filled(-1).tolist(), [[0, 1], [-1, -1]])
+
+    def test_times_are_packed_alike(self):
+        for second, status in ((10, 0), (20, 1)):
+            said = self.combine(self.write_days("a.nc", 10, packed=10, bounds=False),
+                                self.write_days("b.nc", 12, packed=second, bounds=False), status=status)
+            self.assertIn("b.nc: /time has another scale_factor or add_offset" if status else "", said)
+        self.combine("a.nc", self.write_days("b.nc", 12, packed=10, bounds=False))
+        with netCDF4.Dataset("again.nca") as file:
+            np.testing.assert_array_equal(file["time"][:], [10, 12])
+
+    def test_a_source_without_data_has_coordinates_all_the_same(self):
+        for version in VERSIONS:
+            said = self.combine(self.write_days("a.nc", 0, data=False), self.write_days("b.nc", 1), version=version)
+            self.assertIn("/v is not in 1 of 2 sources", said)
+            values = gdal.Open('REFS:"again.nca":/v').ReadAsArray()
+            self.assertEqual(values[1].tolist(), [[1, 1], [1, 1]])
+
+    def test_tiles_share_what_does_not_vary(self):
+        for version in VERSIONS:
+            names = [self.write_days(f"d{day}-{lon}.nc", day, lon=lon) for day in (0, 1) for lon in (0, 2)]
+            self.assertEqual(self.combine(*names, version=version), "refs: warning: the sources are tiles and are "
+                             "joined along time (2) and lon (2)\n")
+            orog, values = (gdal.Open(f'REFS:"again.nca":/{name}').ReadAsArray() for name in ("orog", "v"))
+            self.assertEqual(orog[0].tolist(), [0, 0, 2, 2])
+            self.assertEqual(values[1, 0].tolist(), [1, 1, 3, 3])
+
     def test_holds_coordinates_to_what_index_asks_of_them(self):
         lat, lon = np.arange(50.0, 44, -1), np.arange(8.0)
         for case, said in (

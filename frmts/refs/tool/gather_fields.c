@@ -194,14 +194,43 @@ static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *er
     return REFS_OK;
 }
 
-/* What is no field where others have one is of another type: it is not missing there. */
-static refs_status check_others(const gathering *all, gather_field *of, refs_error *err) {
+static bool is_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
+           dtype->type == REFS_TYPE_UNICODE;
+}
+
+/* Text where others have numbers is of another type: it is not missing there. What serves others in
+ * some part, as coordinates do, is no field because a part has nothing that it serves. */
+static refs_status check_others(const gathering *all, const gather_field *of, bool *serves,
+                                refs_error *err) {
+    *serves = false;
     for (size_t p = 0; p < all->names.n; p++) {
         const size_t i = tool_arrays_find(&all->parts[p].arrays, of->path);
-        if (i != SIZE_MAX && !gather_is_filler(all, p) && !gather_is_outline(all, p) &&
-            !refs_cfa_is_field(&all->parts[p].arrays.source, i))
+        if (i == SIZE_MAX || gather_is_filler(all, p) || gather_is_outline(all, p) ||
+            refs_cfa_is_field(&all->parts[p].arrays.source, i))
+            continue;
+        if (is_text(&gather_array_of(all, p, i)->variable.dtype))
             return fail_alike(all, of, p, "type", err);
+        *serves = true;
     }
+    return REFS_OK;
+}
+
+static refs_status drop_what_serves(gathering *all, refs_error *err) {
+    size_t n = 0;
+    for (size_t f = 0; f < all->n_fields; f++) {
+        gather_field *of = &all->fields[f];
+        bool serves;
+        REFS_TRY(check_others(all, of, &serves, err));
+        if (serves) {
+            refs_free(of->members);
+            of->members = NULL;
+        } else if (n++ < f) {
+            all->fields[n - 1] = *of;
+            of->members = NULL;
+        }
+    }
+    all->n_fields = n;
     return REFS_OK;
 }
 
@@ -211,7 +240,7 @@ refs_status gather_find_fields(gathering *all, refs_error *err) {
         for (size_t i = 0; i < source->n_arrays; i++)
             if (refs_cfa_is_field(source, i)) REFS_TRY(add_member(all, p, i, err));
     }
-    for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(check_others(all, &all->fields[f], err));
+    REFS_TRY(drop_what_serves(all, err));
     if (all->n_fields > 0 || gather_is_outline(all, 0)) return REFS_OK;
     return all->names.n > 0 && gather_is_filler(all, 0)
                ? refs_fail(err, REFS_INVALID,

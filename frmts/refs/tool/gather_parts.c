@@ -99,6 +99,22 @@ refs_cf_units gather_units_of(const refs_cfa_variable *variable) {
                            refs_json_text(refs_json_get(variable->attributes, "calendar"))};
 }
 
+const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i) {
+    static const char *const names[] = {"bounds", "climatology"};
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    const char *path = source->arrays[i].variable.path, *name = strrchr(path, '/') + 1;
+    for (size_t k = 0; k < source->n_arrays; k++) {
+        const refs_cfa_variable *variable = &source->arrays[k].variable;
+        const size_t in_group = (size_t)(strrchr(variable->path, '/') - variable->path);
+        if (in_group != (size_t)(name - 1 - path) || strncmp(variable->path, path, in_group) != 0)
+            continue;
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (refs_str_is(refs_json_text(refs_json_get(variable->attributes, names[n])), name))
+                return &source->arrays[k];
+    }
+    return NULL;
+}
+
 bool gather_is_filler(const gathering *all, size_t p) {
     return is_filler_name(all->parts[p].named);
 }

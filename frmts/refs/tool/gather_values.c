@@ -6,12 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* y = x * scale + offset */
+typedef struct linear {
+    double scale, offset;
+} linear;
+
+/* No part has an element, and an outline or the master that is added to tells of it. */
+#define IS_TOLD UINT32_MAX
+
 /* An array of the master that is put together from those of the parts. */
 typedef struct whole {
     const refs_cfa_array *array;
     uint64_t shape[REFS_MAX_RANK];
     refs_buf values;
-    uint32_t *writers; /* of each element: a part and one, or 0 */
+    refs_cf_units units;
+    linear by;         /* how values of the part that is copied become those of the master */
+    uint32_t *writers; /* of each element: a part and one, IS_TOLD, or 0 */
     bool has_told;     /* that parts have other values of an element */
 } whole;
 
@@ -133,7 +143,9 @@ static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t
     box_walk walk = {to, from, begin, {0}};
     bool more = begin_walk(&walk);
     for (; more; values += size) {
-        memcpy(to->values.data + place_of(&walk) * size, values, size);
+        const uint64_t at = place_of(&walk);
+        memcpy(to->values.data + at * size, values, size);
+        to->writers[at] = IS_TOLD;
         more = next_element(&walk);
     }
 }
@@ -168,7 +180,7 @@ static refs_status take_box(const gathering *all, whole *to, const taken_box *bo
     for (; more; values += dtype->size) {
         const uint64_t at = place_of(&walk);
         uint8_t *mine = to->values.data + at * dtype->size;
-        if (to->writers[at] == 0) {
+        if (to->writers[at] == 0 || to->writers[at] == IS_TOLD) {
             to->writers[at] = (uint32_t)box->part + 1;
             memcpy(mine, values, dtype->size);
         } else if (differ(dtype, mine, values, box->as_floats)) {
@@ -210,33 +222,81 @@ static bool are_floats(const refs_dtype *a, const refs_dtype *b) {
     return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 && b->size >= 4;
 }
 
-/* Floats in other units in those of the whole. A height that is a pressure elsewhere is an error.
- */
-static refs_status convert_floats(const gather_part *of, const refs_cfa_array *from,
-                                  const whole *to, refs_buf *values, refs_error *err) {
-    const refs_cf_units units[2] = {gather_units_of(&from->variable),
-                                    gather_units_of(&to->array->variable)};
-    const refs_dtype *dtype = &to->array->variable.dtype;
-    double scale, offset, number;
-    float single;
-    const refs_cf_conversion found = refs_cf_convert_units(&units[0], &units[1], &scale, &offset);
-    if (found == REFS_CF_CONVERSION_NONE || dtype->type != REFS_TYPE_FLOAT || dtype->size < 4)
+/* Units of an array in a part; of bounds, those of their coordinate. */
+static refs_cf_units units_in_part(const gathering *all, size_t p, size_t i) {
+    const refs_cfa_variable *variable = &gather_array_of(all, p, i)->variable;
+    const refs_cfa_array *bounded = gather_bounded_by(all, p, i);
+    return gather_units_of(bounded != NULL ? &bounded->variable : variable);
+}
+
+/* The same in the master, whose coordinates have the units of the first part. */
+static refs_cf_units units_in_master(const gathering *all, size_t p, size_t i) {
+    const refs_cfa_array *bounded = gather_bounded_by(all, p, i);
+    const gather_field *of;
+    size_t d;
+    const gather_axis *along = bounded != NULL && bounded->variable.rank == 1
+                                   ? gather_find_axis(all, bounded->variable.dims[0], &of, &d)
+                                   : NULL;
+    return along != NULL && along->coordinate != SIZE_MAX
+               ? gather_wanted_units(all, &gather_array_of(all, 0, along->coordinate)->variable)
+               : units_in_part(all, p, i);
+}
+
+static bool is_same_number(const refs_cfa_variable *a, const refs_cfa_variable *b, const char *name,
+                           double otherwise) {
+    double one, other;
+    if (!refs_json_double(refs_json_get(a->attributes, name), &one)) one = otherwise;
+    if (b == NULL || !refs_json_double(refs_json_get(b->attributes, name), &other))
+        other = otherwise;
+    return one == other;
+}
+
+/* What the master says of packing is said once. */
+static refs_status check_packing(const gather_part *of, const refs_cfa_variable *from,
+                                 const refs_cfa_variable *to, refs_error *err) {
+    if (is_same_number(from, to, "scale_factor", 1) && is_same_number(from, to, "add_offset", 0))
         return REFS_OK;
-    if (found == REFS_CF_CONVERSION_UNKNOWN)
-        return is_grid(&from->variable) || from->variable.rank > 0
-                   ? REFS_OK
-                   : refs_fail(err, REFS_UNSUPPORTED,
-                               "%s: %s is in \"%.*s\" and in \"%.*s\" in other sources, which are "
-                               "not converted into each other: aggregate sources of one kind",
-                               of->named, from->variable.path, REFS_STR_ARG(units[0].units),
-                               REFS_STR_ARG(units[1].units));
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s has another scale_factor or add_offset than in other sources, which "
+                     "one aggregation cannot have",
+                     of->named, from->path);
+}
+
+/* How values of a part become those of the whole. A height that is a pressure elsewhere is an
+ * error. */
+static refs_status find_conversion(const gathering *all, size_t p, size_t i, whole *to,
+                                   refs_error *err) {
+    const refs_cfa_array *from = gather_array_of(all, p, i);
+    const refs_cf_units own = units_in_part(all, p, i);
+    const refs_dtype *dtype = &to->array->variable.dtype;
+    const bool is_float = dtype->type == REFS_TYPE_FLOAT && dtype->size >= 4;
+    const refs_cf_conversion conversion =
+        refs_cf_convert_units(&own, &to->units, &to->by.scale, &to->by.offset);
+    const bool is_scalar = from->variable.rank == 0;
+    if (conversion == REFS_CF_CONVERSION_LINEAR && is_float &&
+        is_same_number(&from->variable, NULL, "scale_factor", 1))
+        return REFS_OK;
+    to->by = (linear){1, 0};
+    if (conversion == REFS_CF_CONVERSION_NONE ||
+        (conversion == REFS_CF_CONVERSION_UNKNOWN && (is_grid(&from->variable) || !is_scalar)))
+        return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s is in \"%.*s\" and in \"%.*s\" in other sources, which are "
+                     "not converted into each other: aggregate sources of one kind",
+                     all->parts[p].named, from->variable.path, REFS_STR_ARG(own.units),
+                     REFS_STR_ARG(to->units.units));
+}
+
+static void convert_floats(const refs_dtype *dtype, const linear *by, refs_buf *values) {
+    double number;
+    float single;
+    if (by->scale == 1 && by->offset == 0) return;
     for (uint8_t *at = values->data; at < values->data + values->size; at += dtype->size) {
         memcpy(dtype->size == 4 ? (void *)&single : &number, at, dtype->size);
-        number = (dtype->size == 4 ? (double)single : number) * scale + offset;
+        number = (dtype->size == 4 ? (double)single : number) * by->scale + by->offset;
         single = (float)number;
-        memcpy(at, dtype->size == 4 ? (void *)&single : &number, dtype->size);
+        memcpy(at, dtype->size == 4 ? (const void *)&single : (const void *)&number, dtype->size);
     }
-    return REFS_OK;
 }
 
 static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs_error *err) {
@@ -245,6 +305,8 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
     uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
     const refs_dtype *own = &from->variable.dtype, *wanted = &to->array->variable.dtype;
     const bool is_one_type = have_one_type(own, wanted);
+    REFS_TRY(find_conversion(all, p, i, to, err));
+    REFS_TRY(check_packing(&all->parts[p], &from->variable, &to->array->variable, err));
     if (from->variable.rank != to->array->variable.rank ||
         (!is_one_type && !are_floats(own, wanted)))
         return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
@@ -261,9 +323,8 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
     const refs_cfa_box box = {i, zero, from->shape};
     if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
     if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
-    if (status == REFS_OK) status = convert_floats(&all->parts[p], from, to, &values, err);
-    const bool is_converted = !refs_str_equal(gather_units_of(&from->variable).units,
-                                              gather_units_of(&to->array->variable).units);
+    if (status == REFS_OK) convert_floats(wanted, &to->by, &values);
+    const bool is_converted = to->by.scale != 1 || to->by.offset != 0;
     const taken_box taken = {p, from, begin, values.data, !is_one_type || is_converted};
     if (status == REFS_OK) status = take_box(all, to, &taken, err);
     refs_buf_clear(&values);
@@ -288,7 +349,9 @@ static refs_status write_times(gathering *all, refs_master *master, const refs_c
             refs_json_write_string(gather_wanted_units(all, &array->variable).units, &text, err);
     for (size_t i = 0; status == REFS_OK && i < refs_json_size(variable.attributes); i++) {
         refs_str name = refs_json_name_at(variable.attributes, i);
-        if (refs_str_is(name, "units")) continue;
+        if (refs_str_is(name, "units") || refs_str_is(name, "scale_factor") ||
+            refs_str_is(name, "add_offset"))
+            continue; /* values are unpacked */
         status = refs_buf_append(&text, ", ", 2, err);
         if (status == REFS_OK) status = refs_json_write_string(name, &text, err);
         if (status == REFS_OK) status = refs_buf_append(&text, ": ", 2, err);
@@ -445,7 +508,10 @@ static void copy_mapped(const whole *to, const mapped *of) {
             is_in = is_in && place < to->shape[d];
             at = at * to->shape[d] + (is_in ? place : 0);
         }
-        if (is_in) memcpy(to->values.data + at * size, value, size);
+        if (is_in) {
+            memcpy(to->values.data + at * size, value, size);
+            to->writers[at] = IS_TOLD;
+        }
         for (size_t d = rank; d-- > 0;) {
             if (++index[d] < of->from->shape[d]) break;
             index[d] = 0;
@@ -470,21 +536,23 @@ static refs_status read_mapped(gathering *all, size_t p, size_t i, mapped *of, r
 }
 
 /* What no fragment has is as the outline says; what fragments have replaces it. */
-static refs_status copy_outline(gathering *all, size_t p, size_t i, const whole *to,
-                                refs_error *err) {
+static refs_status copy_outline(gathering *all, size_t p, size_t i, whole *to, refs_error *err) {
     mapped of = {.from = gather_array_of(all, p, i)};
     if (of.from->variable.rank != to->array->variable.rank ||
         !have_one_type(&of.from->variable.dtype, &to->array->variable.dtype))
         return REFS_OK;
+    REFS_TRY(find_conversion(all, p, i, to, err));
     refs_status status = read_mapped(all, p, i, &of, err);
-    if (status == REFS_OK) status = convert_floats(&all->parts[p], of.from, to, &of.values, err);
-    if (status == REFS_OK) copy_mapped(to, &of);
+    if (status == REFS_OK) {
+        convert_floats(&to->array->variable.dtype, &to->by, &of.values);
+        copy_mapped(to, &of);
+    }
     for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(of.map[d]);
     refs_buf_clear(&of.values);
     return status;
 }
 
-static refs_status copy_outlines(gathering *all, const whole *to, refs_error *err) {
+static refs_status copy_outlines(gathering *all, whole *to, refs_error *err) {
     for (size_t p = 0; p < all->names.n; p++) {
         const size_t i = gather_is_outline(all, p)
                              ? tool_arrays_find(&all->parts[p].arrays, to->array->variable.path)
@@ -494,9 +562,30 @@ static refs_status copy_outlines(gathering *all, const whole *to, refs_error *er
     return REFS_OK;
 }
 
+/* What nobody has is missing, and told. */
+static void fill_rest(const gathering *all, whole *made) {
+    const refs_notes notes = {tool_note, NULL};
+    const refs_cfa_variable *variable = &made->array->variable;
+    const size_t size = variable->dtype.size, n = made->values.size / size;
+    uint8_t fill[sizeof(double)] = {0};
+    size_t n_missing = 0;
+    if (variable->fill != NULL && size <= sizeof fill)
+        memcpy(fill, variable->fill, size);
+    else
+        (void)refs_cf_default_fill(&variable->dtype, fill);
+    for (size_t i = 0; i < n && size <= sizeof fill; i++) {
+        if (made->writers[i] != 0) continue;
+        memcpy(made->values.data + i * size, fill, size);
+        n_missing++;
+    }
+    if (n_missing > 0 && !all->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING, "%s: %zu of %zu values are in no source, and missing",
+                  variable->path, n_missing, n);
+}
+
 static refs_status write_whole(gathering *all, refs_master *master, size_t p, size_t i,
                                refs_error *err) {
-    whole made = {.array = gather_array_of(all, p, i)};
+    whole made = {.array = gather_array_of(all, p, i), .units = units_in_master(all, p, i)};
     size_t size = made.array->variable.dtype.size;
     for (size_t d = 0; d < made.array->variable.rank; d++) {
         const gather_field *of;
@@ -522,6 +611,7 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
         if (is_own == (k < all->names.n)) status = copy_part(all, q, c, &made, err);
     }
     if (status == REFS_OK) status = copy_gaps(all, &made, err);
+    if (status == REFS_OK) fill_rest(all, &made);
     if (status == REFS_OK)
         status =
             refs_master_variable(master, &made.array->variable, refs_buf_view(&made.values), err);

@@ -119,19 +119,20 @@ static void tell_end(const gathering *all, const gather_field *of) {
               of->path);
 }
 
-static bool is_split(const gather_field *of) {
+static bool has_axis(const gather_field *of, const char *name) {
     for (size_t d = 0; d < of->rank; d++)
-        if (of->axes[d].n > 1) return true;
+        if (strcmp(of->axes[d].name, name) == 0) return true;
     return false;
 }
 
-/* Whether a field has one place for all its members, where others have several: a mask of land, a
- * height of the ground. */
+/* Whether others are cut along a dimension that a field does not have: members at one place of it
+ * are then what these have in common, a mask of land, a height of the ground. */
 static bool is_static(const gathering *all, const gather_field *of) {
-    bool are_others_split = false;
-    for (size_t f = 0; f < all->n_fields; f++)
-        are_others_split = are_others_split || is_split(&all->fields[f]);
-    return !of->is_named && !is_split(of) && are_others_split;
+    for (size_t f = 0; f < all->n_fields && !of->is_named; f++)
+        for (size_t d = 0; d < all->fields[f].rank; d++)
+            if (all->fields[f].axes[d].n > 1 && !has_axis(of, all->fields[f].axes[d].name))
+                return true;
+    return false;
 }
 
 static refs_status read_member(gathering *all, const gather_member *member, refs_buf *values,
@@ -148,23 +149,33 @@ static refs_status read_member(gathering *all, const gather_member *member, refs
     return size > 0 ? source->read(source->self, &box, values->data, err) : REFS_OK;
 }
 
-/* Those of the first part are taken. */
-static refs_status compare_static(gathering *all, const gather_field *of, size_t m, bool *has_told,
-                                  refs_error *err) {
+/* Those of the first part at a place are taken. */
+static refs_status compare_static(gathering *all, const gather_field *of, const size_t m[2],
+                                  bool *has_told, refs_error *err) {
     const refs_notes notes = {tool_note, NULL};
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
-    refs_status status = read_member(all, &of->members[0], &one, err);
-    if (status == REFS_OK) status = read_member(all, &of->members[m], &other, err);
+    refs_status status = read_member(all, &of->members[m[0]], &one, err);
+    if (status == REFS_OK) status = read_member(all, &of->members[m[1]], &other, err);
     const bool differ = status == REFS_OK && one.size == other.size && one.size > 0 &&
                         memcmp(one.data, other.data, one.size) != 0;
     if (differ && !*has_told && !all->arguments->quiet)
         refs_note(&notes, REFS_NOTE_WARNING,
                   "%s: not the same in %s and %s: that of the first is kept", of->path,
-                  all->parts[of->members[0].part].named, all->parts[of->members[m].part].named);
+                  all->parts[of->members[m[0]].part].named,
+                  all->parts[of->members[m[1]].part].named);
     *has_told = *has_told || differ;
     refs_buf_clear(&one);
     refs_buf_clear(&other);
     return status;
+}
+
+/* The first member at the place of member `m`. */
+static size_t first_at(const gather_field *of, size_t m) {
+    size_t first = 0;
+    while (memcmp(of->members[first].index, of->members[m].index,
+                  of->rank * sizeof *of->members[m].index) != 0)
+        first++;
+    return first;
 }
 
 static refs_status write_field(gathering *all, refs_master *master, const gather_field *of,
@@ -193,7 +204,8 @@ static refs_status write_field(gathering *all, refs_master *master, const gather
         const gather_part *from = &all->parts[of->members[m].part];
         const char *path = of->path;
         if (fragments[at].file != NULL && is_static(all, of)) {
-            status = compare_static(all, of, m, &has_told, err);
+            const size_t both[2] = {first_at(of, m), m};
+            status = compare_static(all, of, both, &has_told, err);
             continue;
         }
         if (fragments[at].file != NULL)
