@@ -55,6 +55,14 @@ static bool is_state(const char *fragment, const char *end) {
     return true;
 }
 
+/* Takes query and fragment out of what begins with `path`. */
+static void redact_query(char *path, char quote) {
+    const char *end = find_end(path, quote);
+    char *query = path + strcspn(path, "?#"), *fragment = path + strcspn(path, "#");
+    if (fragment < end && is_state(fragment, end)) end = fragment;
+    if (query < end) cut(query, end);
+}
+
 /* `authority` is what follows "://". */
 static void redact_url(char *authority, char quote) {
     char *end = find_end(authority, quote);
@@ -68,12 +76,22 @@ static void redact_url(char *authority, char quote) {
         if (at[-1] != '@') continue;
         cut(authority, at);
         path -= at - authority;
-        end -= at - authority;
         break;
     }
-    char *query = path + strcspn(path, "?#"), *fragment = path + strcspn(path, "#");
-    if (fragment < end && is_state(fragment, end)) end = fragment;
-    if (query < end) cut(query, end);
+    redact_query(path, quote);
+}
+
+/* Names that GDAL has for object stores: what follows a prefix is like what follows "://". */
+static void redact_names_of_stores(char *text) {
+    static const char *const stores[] = {"s3/",   "s3_streaming/",    "gs/",   "gs_streaming/",
+                                         "az/",   "az_streaming/",    "oss/",  "oss_streaming/",
+                                         "adls/", "swift_streaming/", "swift/"};
+    for (char *found = text; (found = strstr(found, "/vsi")) != NULL; found += 4)
+        for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++)
+            if (strncmp(found + 4, stores[i], strlen(stores[i])) == 0) {
+                redact_query(found + 4 + strlen(stores[i]), quote_before(text, found));
+                break;
+            }
 }
 
 void refs_redact_secrets(char *text) {
@@ -83,4 +101,5 @@ void refs_redact_secrets(char *text) {
             cut(found + strlen(prefixes[i]) - 1, find_end(found, quote_before(text, found)));
     for (char *found = text; (found = strstr(found, "://")) != NULL; found += 3)
         redact_url(found + 3, quote_before(text, found));
+    redact_names_of_stores(text);
 }

@@ -13,8 +13,9 @@ extern "C" {
 #endif
 
 /** Takes user, password, query and fragment out of every URL in `text`, which gets shorter; also
- * what follows "/vsicurl?". A fragment that names a state of a repository, "#branch=dev", stays. A
- * URL behind a quote ends with the next one; others at white space, a quote,
+ * what follows "/vsicurl?", and queries of names of GDAL's for object stores, as "/vsis3/". A
+ * fragment that names a state of a repository, "#branch=dev", stays. A URL behind a quote ends with
+ * the next one; others at white space, a quote,
  * "<", ">", or where punctuation ends a word. */
 void refs_redact_secrets(char *text);
 
