@@ -1692,6 +1692,10 @@ class OverHttp(Folder):
         said = run("cat", "gone.json", "t/0.0.0", status=1)
         self.assertIn(f": {self.url}gone/0.nc ", said)
         self.assertIn(self.advice, said)
+        for form in [], ["--json"]:
+            said = run("check", "gone.json", *form, status=1)
+            self.assertIn(f"{self.url}gone/0.nc", said)
+            self.assertNotIn("secret", said)
         said = run("index", self.url + "0.nc", self.url + "gone.nc?key=secret", self.url + "1.nc", "--skip-errors", "-o", "b.json", status=1)
         self.assertIn(f"left out: {self.url}gone.nc: ", said)
         self.assertNotIn("secret", said)

@@ -44,11 +44,11 @@ static void print_problem(const checking *at, const char *name, const char *prob
 static void tell(checking *at, const char *name, const char *problem) {
     refs_buf shown = REFS_BUF_INIT;
     at->n_problems++;
-    const refs_status status = tool_append_shown(name, &shown);
+    const refs_status status = tool_append_told(name, &shown);
     const size_t size = shown.size;
-    const bool is_shown = status == REFS_OK && tool_append_shown(problem, &shown) == REFS_OK;
-    const char *text = (const char *)shown.data;
-    print_problem(at, is_shown ? text : name, is_shown ? text + size : problem);
+    const bool is_told = status == REFS_OK && tool_append_told(problem, &shown) == REFS_OK;
+    const char *text = (const char *)shown.data, *no_memory = refs_status_text(REFS_NOMEM);
+    print_problem(at, is_told ? text : no_memory, is_told ? text + size : no_memory);
     refs_buf_clear(&shown);
 }
 

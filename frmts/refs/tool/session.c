@@ -80,14 +80,21 @@ refs_status tool_append_shown(const char *text, refs_buf *shown) {
     return refs_buf_append(shown, "", 1, NULL);
 }
 
+refs_status tool_append_told(const char *text, refs_buf *told) {
+    const size_t begin = told->size;
+    REFS_TRY(tool_append_shown(text, told));
+    refs_redact_secrets((char *)told->data + begin);
+    told->size = begin + strlen((const char *)told->data + begin) + 1;
+    return REFS_OK;
+}
+
 /* At once, as other threads may have something to say. */
 void tool_tell(const char *before, const char *text) {
-    refs_buf shown = REFS_BUF_INIT;
-    const bool is_shown = tool_append_shown(text, &shown) == REFS_OK;
-    if (is_shown) refs_redact_secrets((char *)shown.data);
+    refs_buf told = REFS_BUF_INIT;
+    const bool is_told = tool_append_told(text, &told) == REFS_OK;
     fprintf(stderr, "refs: %s%s\n", before,
-            is_shown ? (const char *)shown.data : refs_status_text(REFS_NOMEM));
-    refs_buf_clear(&shown);
+            is_told ? (const char *)told.data : refs_status_text(REFS_NOMEM));
+    refs_buf_clear(&told);
 }
 
 void tool_complain(const refs_error *err) {

@@ -111,8 +111,11 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
  * (refs_url_append_shown). */
 refs_status tool_append_shown(const char *text, refs_buf *shown);
 
+/** The same without secrets (refs_redact_secrets): for whatever the core says. */
+refs_status tool_append_told(const char *text, refs_buf *told);
+
 /** Prints a line on standard error: "refs: ", what comes before, and a message as
- * tool_append_shown has it, without secrets. Whatever the core says comes this way. */
+ * tool_append_told has it. Whatever the core says comes this way. */
 void tool_tell(const char *before, const char *message);
 void tool_complain(const refs_error *err);
 void tool_note(void *user, refs_note_kind kind, const char *text);
