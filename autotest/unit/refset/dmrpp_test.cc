@@ -356,6 +356,20 @@ TEST_F(Dmrpp, FillValuesHaveAllTheirDigits) {
     EXPECT_EQ(fill('i', "", ""), "null");
 }
 
+TEST_F(Dmrpp, FillValueThatIsNoNumberIsAnError) {
+    const std::string begin = "\"><Dim size=\"4\"/><dmrpp:chunks fillValue=\"",
+                      end = "\"><dmrpp:chunk offset=\"1\" nBytes=\"32\"/></dmrpp:chunks></";
+    for (const char *type : {"Int32", "Float32"})
+        for (const char *fill : {"abc", "-99abc", "0x10", "1 2", " "}) {
+            ASSERT_EQ(Open(std::string("<") + type + " name=\"v" + begin + fill + end + type + ">"),
+                      REFS_OK);
+            EXPECT_EQ(sut.At("v/.zarray"), std::string("corrupt: its fillValue is \"") + fill +
+                                               "\", which is no number");
+        }
+    ASSERT_EQ(Open("<Int32 name=\"v" + begin + " -99 " + end + "Int32>"), REFS_OK);
+    EXPECT_EQ(Has("v/.zarray", "\"fill_value\":-99}"), "\"fill_value\":-99}");
+}
+
 TEST_F(Dmrpp, ProblemOfOneVariableIsNoneOfOthers) {
     ASSERT_EQ(
         Open(std::string(

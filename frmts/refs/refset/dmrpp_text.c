@@ -162,8 +162,8 @@ refs_status refs_refset__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf 
                                           refs_error *err) {
     bool is_said = fill->text.size > 0 && !refs_str_starts(fill->text, "unsupported-");
     if (fill->kind == 'S' && is_said) return append_padded(fill, json, err);
-    if (fill->kind != 'S' && is_said &&
-        refs_refset__dmrpp_number(with_all_digits(fill), "\"", json))
-        return REFS_OK;
-    return refs_buf_append(json, "null", 4, err);
+    if (!is_said) return refs_buf_append(json, "null", 4, err);
+    if (refs_refset__dmrpp_number(with_all_digits(fill), "\"", json)) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "its fillValue is \"%.*s\", which is no number",
+                     REFS_STR_ARG(fill->text));
 }

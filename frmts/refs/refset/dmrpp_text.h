@@ -38,7 +38,7 @@ typedef struct refs_dmrpp_fill {
     refs_str attribute; /**< _FillValue, as JSON */
 } refs_dmrpp_fill;
 
-/** Appends the fill_value of .zarray. */
+/** Appends the fill_value of .zarray. REFS_CORRUPT where that of numbers is none. */
 refs_status refs_refset__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
                                           refs_error *err);
 
