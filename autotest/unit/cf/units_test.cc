@@ -230,6 +230,12 @@ TEST(Units, AreThoseOfUdunits) {
          {"10-3", "10 -3", "10+3", "2.5-3", "10-3.5", "10-3e2", "10-3-2", "-10-3", "10--3",
           "10e-2.1", "(1).1", "(10-3)-2", "10-0", "10-3.", "10e1-3"})
         compare(udunits, std::string(number) + " kg", "kg");
+    for (const char *unit :
+         {"kg.10-3", "kg.10", "kg.1e3", "kg.1E-06", "kg.10 3", "kg.10-2-2", "kg .5", "kg*.5",
+          "kg.5", "kg.5.5", "10.kg", "10. kg", "(kg).5", "kg.10-3 s s-1", "kg/.5", "kg/s.5 s"})
+        compare(udunits, unit, "kg");
+    for (const char *unit : {"m2.5", "m.m.2", "m.2.m", "m2 .5", "m^2.5"})
+        compare(udunits, unit, "m2");
     std::vector<std::string> bases;
     for (size_t i = 0; refs_cf__unit_at(i) != nullptr; i++) {
         const refs_cf__known_unit *unit = refs_cf__unit_at(i);

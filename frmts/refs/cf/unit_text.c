@@ -246,14 +246,22 @@ static bool cut_operator(refs_str *text, bool *divides) {
     return is_told;
 }
 
+/* A dot between a letter and a digit multiplies: "kg.5" is five of them, "kg .5" and "m2.5" half
+ * of one. */
+static bool cut_dot_of_name(refs_str *text) {
+    const char before = text->data[-1];
+    const bool is_letter = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
+    return is_letter && text->size > 1 && is_digit(text->data[1]) && cut(text, ".");
+}
+
 static bool read_product(refs_str *text, int depth, refs_cf__unit *unit) {
     refs_cf__unit factor;
     skip_blanks(text);
     if (depth > MAX_DEPTH || !read_factor(text, depth, unit)) return false;
     for (;;) {
-        bool divides;
+        bool divides = false, is_told = cut_dot_of_name(text);
         skip_blanks(text);
-        const bool is_told = cut_operator(text, &divides);
+        is_told = is_told || cut_operator(text, &divides);
         const bool is_over =
             text->size == 0 || refs_str_starts(*text, ")") || refs_str_starts(*text, "@");
         if (is_over) return !is_told;
