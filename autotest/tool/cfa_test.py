@@ -520,6 +520,17 @@ class Combine(Folder):
                 file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = day + lon
         return name
 
+    def test_an_outline_of_other_fragments_is_an_error(self):
+        data = self.values()
+        data[1] = -999
+        for version in VERSIONS:
+            for name, times in (("n.nca", (100, 101, 102, 103)), ("m.nca", (0, 1, 2, 3))):
+                self.write("source.nc", times, data=data)
+                self.split(name, cfa_version=version, subarray_shape="1,6,8")
+            shutil.copy("n/n.outline.nca", "m/m.outline.nca")
+            said = self.combine(*glob.glob("m/*.nc"), version=version, status=1)
+            self.assertIn("element 0 of /time is 0, and 100 in the outline: it is that of other fragments", said)
+
     def test_bounds_have_the_units_of_their_coordinate(self):
         for version in VERSIONS:
             self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 31, units="days since 2000-01-11"),

@@ -171,6 +171,19 @@ typedef struct taken_box {
     bool as_floats;
 } taken_box;
 
+/* An outline tells of fragments what they hold: one that tells of others is not theirs. */
+static refs_status fail_told(const gathering *all, const whole *to, const conflict *found,
+                             refs_error *err) {
+    const refs_cfa_variable *variable = &to->array->variable;
+    char shown[2][32];
+    for (size_t k = 0; k < 2; k++) print_element(&variable->dtype, found->values[k], shown[k]);
+    return refs_fail(err, REFS_INVALID,
+                     "%s: element %llu of %s is %s, and %s in the outline: it is that of other "
+                     "fragments",
+                     all->parts[found->other].named, (unsigned long long)found->element,
+                     variable->path, shown[1], shown[0]);
+}
+
 static refs_status take_box(const gathering *all, whole *to, const taken_box *box,
                             refs_error *err) {
     const refs_dtype *dtype = &to->array->variable.dtype;
@@ -180,7 +193,11 @@ static refs_status take_box(const gathering *all, whole *to, const taken_box *bo
     for (; more; values += dtype->size) {
         const uint64_t at = place_of(&walk);
         uint8_t *mine = to->values.data + at * dtype->size;
-        if (to->writers[at] == 0 || to->writers[at] == IS_TOLD) {
+        const bool is_told = to->writers[at] == IS_TOLD;
+        const conflict told = {at, 0, box->part, {mine, values}};
+        if (is_told && is_grid(&to->array->variable) && differ(dtype, mine, values, true))
+            return fail_told(all, to, &told, err);
+        if (to->writers[at] == 0 || is_told) {
             to->writers[at] = (uint32_t)box->part + 1;
             memcpy(mine, values, dtype->size);
         } else if (differ(dtype, mine, values, box->as_floats)) {
