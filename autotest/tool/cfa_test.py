@@ -520,9 +520,20 @@ class Combine(Folder):
                 file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = day + lon
         return name
 
+    def test_a_lost_fragment_is_told_beside_those_of_nothing(self):
+        data = self.values()
+        data[1] = -9999
+        self.write("source.nc", data=data)
+        self.split(cfa_version="1.13", subarray_shape="1,6,8")
+        names = sorted(glob.glob("m/*.nc"))
+        self.assertTrue([name for name in names if ".fill." in name], names)
+        self.combine(*names, version="1.13")
+        said = self.combine(*(name for name in names if not name.endswith("tas.2.0.0.nc")), version="1.13")
+        self.assertIn("/tas: 1 of 4 fragments were written, and are not given", said)
+
     def test_an_outline_of_other_fragments_is_an_error(self):
         data = self.values()
-        data[1] = -999
+        data[1] = -9999
         for version in VERSIONS:
             for name, times in (("n.nca", (100, 101, 102, 103)), ("m.nca", (0, 1, 2, 3))):
                 self.write("source.nc", times, data=data)

@@ -52,19 +52,22 @@ static bool fills(const gathering *all, size_t p, const gather_field *of, size_t
     return true;
 }
 
-static void fill_gaps(const gathering *all, const gather_field *of, refs_cfa_fragment *fragments,
-                      size_t n) {
-    const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
-    for (size_t i = 0; i < n; i++)
-        for (size_t p = 0; fragments[i].file == NULL && p < all->names.n; p++)
-            if (fills(all, p, of, i))
-                fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
-}
-
 static bool is_known_to_be_nothing(const gather_field *of, size_t number) {
     uint64_t index[REFS_MAX_RANK];
     for (size_t d = of->rank; d-- > 0; number /= of->axes[d].n) index[d] = number % of->axes[d].n;
     return tool_outlined_is_nothing(&of->outlined, index);
+}
+
+static void fill_gaps(const gathering *all, const gather_field *of, refs_cfa_fragment *fragments,
+                      size_t n) {
+    const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
+    for (size_t i = 0; i < n; i++) {
+        /* One that was written is lost, not nothing. */
+        if (of->outline != SIZE_MAX && !is_known_to_be_nothing(of, i)) continue;
+        for (size_t p = 0; fragments[i].file == NULL && p < all->names.n; p++)
+            if (fills(all, p, of, i))
+                fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
+    }
 }
 
 /* What is missing of a field that some files do not have. */
