@@ -930,6 +930,22 @@ class Logins(Case):
             self.read_in_a_child(server.url("refs.json"), **rows[-1][1])
             self.assertEqual(self.logins(server), 0)
 
+    def test_over_https_give_nothing_to_http(self):
+        """Cookies know no ports, and these are not said to be Secure."""
+        for name, env in ("none", {}), ("jar", {"GDAL_HTTP_COOKIEFILE": self.jar, "GDAL_HTTP_COOKIEJAR": self.jar}):
+            with self.subTest(name):
+                server = self.serve(tls=True, faults=self.faults, name=name)
+                leads = {"status": 302, "headers": {"Location": server.url("refs.json")}}
+                plain = self.serve(name=name + "-plain", faults={"/to.json": leads})
+                script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                          "for url in sys.argv[1:]: gdal.Open(f'REFS:\"{url}\":/v').ReadAsArray()")
+                urls = [plain.url("to.json"), server.url("refs.json"), plain.url("refs.json"), plain.url("to.json")]
+                done = subprocess.run([sys.executable, "-c", script, *urls], check=False, stderr=subprocess.PIPE,
+                                      text=True, env={**os.environ, **self.own, **env})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.logins(server), 1)
+                self.assertEqual({r["headers"].get("cookie") for r in plain.requests()}, {None})
+
     def test_are_one_where_all_begin_together(self):
         server = self.serve(tls=True, faults={k: v for k, v in self.faults.items() if "refs.json" not in k},
                             options=["--latency-ms", "20"])

@@ -3,12 +3,14 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <strings.h>
 
 #include "refs/fork.h"
 
 struct refs_cookies {
     refs_cookies *next;
     uint64_t credentials;
+    bool is_tls;
     char *file, *jar; /* or NULL */
     CURLSH *share;
     CURL *keeper; /* whose files they are */
@@ -58,18 +60,37 @@ static char *copy(const char *text) {
     return text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
 }
 
-static refs_cookies *make(const refs_http_rules *rules) {
+bool refs_cookies__is_tls(const char *url) {
+    return strncasecmp(url, "https:", 6) == 0;
+}
+
+/* What tells stores apart. */
+typedef struct store_key {
+    uint64_t credentials;
+    bool is_tls;
+    const char *file, *jar; /* borrowed, or NULL */
+} store_key;
+
+/* The jar holds what came over https, so http has no part in it. */
+static store_key key_of(const refs_http_rules *rules, const char *url) {
+    bool is_tls = refs_cookies__is_tls(url);
+    bool reads = is_tls || rules->cookie_jar == NULL;
+    return (store_key){rules->credentials, is_tls, reads ? rules->cookie_file : NULL,
+                       is_tls ? rules->cookie_jar : NULL};
+}
+
+static refs_cookies *make(const store_key *key) {
     refs_cookies *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return NULL;
     for (int i = 0; i < CURL_LOCK_DATA_LAST; i++) pthread_mutex_init(&made->locks[i], NULL);
-    made->credentials = rules->credentials;
-    made->file = copy(rules->cookie_file);
-    made->jar = copy(rules->cookie_jar);
+    made->credentials = key->credentials;
+    made->is_tls = key->is_tls;
+    made->file = copy(key->file);
+    made->jar = copy(key->jar);
     made->share = curl_share_init();
     made->keeper = curl_easy_init();
     if (made->share == NULL || made->keeper == NULL ||
-        (made->file == NULL) != (rules->cookie_file == NULL) ||
-        (made->jar == NULL) != (rules->cookie_jar == NULL)) {
+        (made->file == NULL) != (key->file == NULL) || (made->jar == NULL) != (key->jar == NULL)) {
         free_one(made);
         return NULL;
     }
@@ -86,14 +107,16 @@ static bool is_same(const char *one, const char *other) {
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
-refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules) {
+refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,
+                               const char *url) {
     size_t n = 0;
+    const store_key key = key_of(rules, url);
     refs_cookies **link = first;
     for (; *link != NULL; link = &(*link)->next, n++)
-        if ((*link)->credentials == rules->credentials &&
-            is_same((*link)->file, rules->cookie_file) && is_same((*link)->jar, rules->cookie_jar))
+        if ((*link)->credentials == key.credentials && (*link)->is_tls == key.is_tls &&
+            is_same((*link)->file, key.file) && is_same((*link)->jar, key.jar))
             return *link;
-    if (n < REFS_HTTP_MAX_COOKIE_STORES) *link = make(rules);
+    if (n < REFS_HTTP_MAX_COOKIE_STORES) *link = make(&key);
     return *link;
 }
 

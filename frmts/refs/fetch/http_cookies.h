@@ -1,5 +1,7 @@
 /* http_cookies.h -- cookies that servers set: one store for all requests that are made with the
- * same credentials and cookie files. libcurl sends each cookie to the host that it is of.
+ * same credentials and cookie files, and another for http than for https: what lets in over https
+ * is never sent in the clear, also where a server forgets to say "Secure". libcurl sends each
+ * cookie to the host that it is of.
  *
  * A file is read once, when its store is made, and written when a server has set a cookie, not by
  * each request. TLS sessions go along with cookies: a connection resumes one instead of
@@ -19,9 +21,13 @@
 
 typedef struct refs_cookies refs_cookies;
 
-/** The store of requests with these rules among those at `first`, made where there is none. NULL
- * without memory, or where there are too many. Others must not look for one meanwhile. */
-refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules);
+/** Whether cookies of `url` are those of https. */
+bool refs_cookies__is_tls(const char *url);
+
+/** The store of requests of `url` with these rules among those at `first`, made where there is
+ * none. NULL without memory, or where there are too many. Others must not look for one meanwhile.
+ */
+refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules, const char *url);
 
 /** Makes a handle use the store instead of files of its own; `cookies` may be NULL. */
 void refs_cookies__use(refs_cookies *cookies, CURL *easy);

@@ -704,9 +704,9 @@ const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;
 }
 
-refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules) {
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url) {
     refs_lock(&http->lock);
-    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules);
+    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules, url);
     refs_unlock(&http->lock);
     return cookies;
 }

@@ -92,12 +92,13 @@ typedef struct refs_transfer {
     refs_origin *origin; /* of url_now; held while the engine has the transfer */
     refs_origin *home;   /* of url; the same */
     refs_cookies *cookies;
-    bool set_cookie;              /* a server did */
-    bool left_home;               /* redirects led to another origin */
-    bool awaits_login;            /* of another transfer of the same home */
-    unsigned n_logins;            /* of its home, when it was sent there */
-    uint64_t began_us, failed_us; /* this attempt, and the one before */
-    unsigned n_beside;            /* requests of the origin when it began */
+    refs_cookies *home_cookies, *tls_cookies; /* for `url`; where redirects lead to https */
+    bool set_cookie;                          /* a server did */
+    bool left_home;                           /* redirects led to another origin */
+    bool awaits_login;                        /* of another transfer of the same home */
+    unsigned n_logins;                        /* of its home, when it was sent there */
+    uint64_t began_us, failed_us;             /* this attempt, and the one before */
+    unsigned n_beside;                        /* requests of the origin when it began */
     uint64_t due_ms;
     bool is_awaited;       /* when that was last asked */
     bool is_paused;        /* others are awaited, and this one is not */
@@ -169,8 +170,8 @@ void refs_transfer__finish(refs_transfer *transfer);
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
 
-/** The store of cookies of requests with these rules, or NULL (http_cookies.h). */
-refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules);
+/** The store of cookies of requests of `url` with these rules, or NULL (http_cookies.h). */
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url);
 
 /** A file with all certificates that requests with these proofs believe; false: libcurl knows
  * better (http_authorities.h). */

@@ -232,7 +232,9 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
     if (transfer->login.login.login_host != NULL)
         transfer->netrc = refs_login__netrc_state(transfer->rules.proofs.netrc_file);
-    transfer->cookies = refs_http__cookies(http, &transfer->rules);
+    transfer->home_cookies = refs_http__cookies(http, &transfer->rules, url);
+    transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, "https://");
+    transfer->cookies = transfer->home_cookies;
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
     REFS_TRY(check_headers(transfer->headers, err));
@@ -301,7 +303,9 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
         refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    if (!is_trusted(transfer, url) || is_newly_signed || !may_use_netrc(transfer, url)) {
+    transfer->cookies = refs_cookies__is_tls(url) ? transfer->tls_cookies : transfer->home_cookies;
+    if (transfer->cookies != transfer->home_cookies || !is_trusted(transfer, url) ||
+        is_newly_signed || !may_use_netrc(transfer, url)) {
         REFS_TRY(make_away(transfer, url, err));
     } else if (transfer->current != transfer->easy) {
         transfer->current = transfer->easy;
