@@ -217,11 +217,26 @@ TEST(Grants, GoIntoUrlsInPlaceOfOldOnes) {
         {"https://h/a?key=old&x=1", "key=new", "https://h/a?x=1&key=new"},
         {"https://h/a?X-Amz-Signature=s&x=1", "key=new", "https://h/a?X-Amz-Signature=s&x=1"},
         {"https://h/a?sv=0&sig=o", "key=new", "https://h/a?sv=0&sig=o"},
+        {"https://h/a?SV=0&SIG=o", "sv=1&sig=n", "https://h/a?sv=1&sig=n"},
     };
     for (const auto &row : rows) {
         refs_buf with = REFS_BUF_INIT;
         EXPECT_EQ(refs_grant_url(refs_str_from(row.url), row.token, &with, nullptr), REFS_OK);
         EXPECT_EQ(std::string(reinterpret_cast<const char *>(with.data), with.size), row.with);
+        refs_buf_clear(&with);
+    }
+}
+
+TEST(Grants, LeaveSignaturesOfOtherKindsAlone) {
+    for (const char *query :
+         {"X-Amz-Algorithm=a&X-Amz-Signature=b", "x-amz-signature=b", "X-Goog-Signature=b",
+          "AWSAccessKeyId=a&Signature=b&Expires=1", "Signature=b&AWSAccessKeyId=a",
+          "GoogleAccessId=a&Signature=b", "Policy=c&Signature=b&Key-Pair-Id=a"}) {
+        const std::string url = std::string("https://h/a?") + query;
+        refs_buf with = REFS_BUF_INIT;
+        EXPECT_EQ(refs_grant_url(refs_str_from(url.c_str()), "sv=1&sig=n", &with, nullptr),
+                  REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<const char *>(with.data), with.size), url);
         refs_buf_clear(&with);
     }
 }

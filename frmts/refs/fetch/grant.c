@@ -317,9 +317,14 @@ static refs_str name_of(refs_str parameter) {
     return refs_str_part(parameter, 0, refs_str_find(parameter, '='));
 }
 
+/* Azure takes names in either case. */
+static bool is_same_name(refs_str one, refs_str other) {
+    return one.size == other.size && strncasecmp(one.data, other.data, one.size) == 0;
+}
+
 static bool has_name(refs_str parameters, const char *separators, refs_str name) {
     for (refs_str each; refs_str_next_word(&parameters, separators, &each);)
-        if (refs_str_equal(name_of(each), name)) return true;
+        if (is_same_name(name_of(each), name)) return true;
     return false;
 }
 
@@ -339,11 +344,15 @@ static refs_status append_query(refs_str query, refs_str token, refs_buf *url, r
 
 /* A signature of another kind stays alone: stores refuse a second one. */
 static bool is_signed_otherwise(refs_str url, const char *token) {
+    const refs_str sig = refs_str_from("sig");
+    const size_t mark = refs_str_find(url, '?');
+    if (mark == SIZE_MAX) return false;
+    const bool is_replaced = has_name(refs_str_from(token), "&", sig) &&
+                             has_name(refs_str_part(url, mark + 1, url.size), "&", sig);
     char *text = refs_str_copy(url);
-    const bool is_signed = text != NULL && refs_redirect__is_signed(text) &&
-                           !has_name(refs_str_from(token), "&", refs_str_from("sig"));
+    const bool is_signed = text != NULL && refs_redirect__is_signed(text);
     refs_free(text);
-    return is_signed;
+    return is_signed && !is_replaced;
 }
 
 refs_status refs_grant_url(refs_str url, const char *token, refs_buf *with, refs_error *err) {

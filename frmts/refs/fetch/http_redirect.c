@@ -117,6 +117,8 @@ bool refs_redirect__is_signed(const char *url) {
                                                 {"X-Goog-Signature", NULL},
                                                 {"Signature", "Expires"},
                                                 {"Signature", "Key-Pair-Id"},
+                                                {"Signature", "AWSAccessKeyId"},
+                                                {"Signature", "GoogleAccessId"},
                                                 {"sig", "sv"}};
     const char *begin = url + strcspn(url, "?#");
     if (*begin != '?') return false;
