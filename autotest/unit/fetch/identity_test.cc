@@ -65,10 +65,17 @@ TEST(Identity, IsNotSentWhereItWouldEndALine) {
 
 TEST(Identity, LeavesAwayWhatTokensAreWrittenWith) {
     for (const char *text : {"abc.d-e_f=", "abc.d-e_f=\n", "  abc.d-e_f=\t", "\"abc.d-e_f=\"\r\n",
-                             "Bearer abc.d-e_f=", "\"bearer  abc.d-e_f=\""})
+                             "Bearer abc.d-e_f=", "\"bearer  abc.d-e_f=\"", "'abc.d-e_f='\n",
+                             "Bearer  \"abc.d-e_f=\"\n", "Bearer\t'abc.d-e_f='",
+                             "\xef\xbb\xbf"
+                             "abc.d-e_f=",
+                             "\xef\xbb\xbf\"Bearer abc.d-e_f=\"\r\n"})
         EXPECT_EQ(tokenOf(text), "abc.d-e_f=") << text;
     EXPECT_EQ(tokenOf("Bearer"), "Bearer");
+    EXPECT_EQ(tokenOf("''"), "");
     EXPECT_EQ(tokenOf(nullptr), "");
+    const refs_str value = refs_identity_value("\xef\xbb\xbfit's\r\n");
+    EXPECT_EQ(std::string(value.data, value.size), "it's");
 }
 
 TEST(Identity, TakesHeadersOfOneLine) {

@@ -29,15 +29,20 @@ static const char *const texts[] = {"GDAL_HTTP_USERPWD",  "GDAL_HTTP_PROXYUSERPW
 static const char *const tokens[] = {"EARTHDATA_TOKEN", "GDAL_HTTP_BEARER"};
 
 refs_str refs_identity_value(const char *text) {
-    return refs_str_trim(refs_str_from(text != NULL ? text : ""), "\r\n");
+    static const char mark[] = "\xef\xbb\xbf";
+    refs_str value = refs_str_from(text != NULL ? text : "");
+    if (refs_str_starts(value, mark)) value = refs_str_part(value, sizeof mark - 1, value.size);
+    return refs_str_trim(value, "\r\n");
 }
 
 refs_str refs_identity_token(const char *text) {
-    static const char scheme[] = "Bearer ", blanks[] = " \t\r\n";
-    refs_str token = refs_str_trim(refs_str_trim(refs_identity_value(text), blanks), "\"");
-    if (token.size >= sizeof scheme - 1 && strncasecmp(token.data, scheme, sizeof scheme - 1) == 0)
-        token = refs_str_part(token, sizeof scheme - 1, token.size);
-    return refs_str_trim(token, blanks);
+    static const char scheme[] = "Bearer", around[] = " \t\r\n\"'";
+    const size_t size = sizeof scheme - 1;
+    refs_str token = refs_str_trim(refs_identity_value(text), around);
+    if (token.size > size && strncasecmp(token.data, scheme, size) == 0 &&
+        (token.data[size] == ' ' || token.data[size] == '\t'))
+        token = refs_str_trim(refs_str_part(token, size, token.size), around);
+    return token;
 }
 
 /* The first control character, or SIZE_MAX; `allowed` is none. */

@@ -25,8 +25,8 @@ refs_status refs_identity_check(const refs_setting_lookup *settings, refs_error 
 /** REFS_IO where `header`, "Name: value", holds a control character other than a tabulator. */
 refs_status refs_identity_check_header(const char *header, refs_error *err);
 
-/** A setting without the ends of lines that a value has which was read from a file. NULL is none.
- */
+/** A setting without the byte order mark and the ends of lines that a value has which was read from
+ * a file. NULL is none. */
 refs_str refs_identity_value(const char *text);
 
 /** A token without the blanks, the quotes and the "Bearer" that it was written with. */
