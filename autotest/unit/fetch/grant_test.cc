@@ -164,7 +164,11 @@ TEST(Grants, AreOfTheServiceWhosePrefixFits) {
 TEST(Grants, ThatCanHoldNowhereAreErrorsThatNameThem) {
     for (const char *item :
          {"nonsense", "/vsis3/b/=>", "=>https://one", "b=>https://one", "ftp://b/=>https://one",
-          "/vsis3/b/=>one", "=>", "https://h/naip/->https://one"}) {
+          "/vsis3/b/=>one", "=>", "https://h/naip/->https://one",
+          "s3://b/=>https://one;s3://c/=>https://two", "s3://b/=>https://one s3://c/=>https://two",
+          "s3://b/=>https://one\ns3://c/=>https://two", "s3://b/=>https://one=>https://two",
+          "s3://b/=>https://one https://two", "https://one https://two",
+          "https://h/naip/=https://one"}) {
         refs_error error = REFS_ERROR_INIT;
         refs_str found;
         const std::string list = std::string("/vsis3/a/=>https://one,") + item;
@@ -193,7 +197,8 @@ TEST(Grants, AreOfTheLongestPrefixThatFits) {
 
 TEST(Grants, OfPrefixesThatBeginNoNameAreErrors) {
     for (const char *prefix : {"https://*.h.net/", "https://h/a/../", "https://h/a/?x",
-                               "https://h/a#b", "s3://b*/", "/vsis3/b/./c"}) {
+                               "https://h/a#b", "s3://b*/", "/vsis3/b/./c", "https://h/a/%2e%2E/",
+                               "https://h/a/.%2e", "https://h/a/%2E/b", "https://h/a%2f../b"}) {
         refs_error error = REFS_ERROR_INIT;
         refs_str found;
         EXPECT_EQ(refs_grant_service((std::string(prefix) + "=>https://one").c_str(), "/vsis3/a/k",
@@ -202,6 +207,22 @@ TEST(Grants, OfPrefixesThatBeginNoNameAreErrors) {
             << prefix;
         EXPECT_NE(strstr(error.message, "can begin no name"), nullptr) << error.message;
     }
+}
+
+TEST(Grants, OfPrefixesWithAUserAreErrorsThatHideIt) {
+    for (const char *list : {"https://user:secret@h/a/=>https://one",
+                             "/vsicurl/https://user:secret@h/a/=>https://one"}) {
+        refs_error error = REFS_ERROR_INIT;
+        refs_str found;
+        EXPECT_EQ(refs_grant_service(list, "/vsis3/a/k", &found, &error), REFS_INVALID) << list;
+        EXPECT_NE(strstr(error.message, "h/a/"), nullptr) << error.message;
+        EXPECT_EQ(strstr(error.message, "secret"), nullptr) << error.message;
+    }
+    refs_str found;
+    for (const char *list :
+         {"https://h/a@b/=>https://one", "https://one?for=https://two",
+          "https://h/a/=>https://one?for=https://two", "https://h/..a/=>http://o"})
+        EXPECT_EQ(refs_grant_service(list, "/vsis3/a/k", &found, nullptr), REFS_OK) << list;
 }
 
 TEST(Grants, GoIntoUrlsInPlaceOfOldOnes) {

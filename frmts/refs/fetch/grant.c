@@ -180,9 +180,10 @@ static char first_of(refs_str text, size_t *size) {
     return text.data[0];
 }
 
-/* Takes a segment and the slash behind it away, or a backslash, which some servers take for one:
- * +1 for a name, -1 for "..", 0 for what leads nowhere. */
-static int next_step(refs_str *path) {
+enum step { STEP_NAME, STEP_NOTHING, STEP_DOT, STEP_DOTS };
+
+/* Takes a segment and the slash behind it away, or a backslash, which some servers take for one. */
+static enum step next_step(refs_str *path) {
     size_t n = 0, n_dots = 0, size;
     for (char c = 0; path->size > 0 && c != '/' && c != '\\';) {
         c = first_of(*path, &size);
@@ -191,13 +192,16 @@ static int next_step(refs_str *path) {
         n++;
         if (c == '.') n_dots++;
     }
-    if (n == n_dots && n <= 2) return n == 2 ? -1 : 0;
-    return 1;
+    if (n != n_dots || n > 2) return STEP_NAME;
+    return n == 2 ? STEP_DOTS : n == 1 ? STEP_DOT : STEP_NOTHING;
 }
 
 static bool leads_out(refs_str path) {
     int depth = 0;
-    while (path.size > 0 && depth >= 0) depth += next_step(&path);
+    while (path.size > 0 && depth >= 0) {
+        const enum step step = next_step(&path);
+        depth += step == STEP_NAME ? 1 : step == STEP_DOTS ? -1 : 0;
+    }
     return depth < 0;
 }
 
@@ -235,15 +239,30 @@ static bool may_be_prefix(refs_str prefix) {
            refs_str_starts(prefix, "gs://") || refs_str_starts(prefix, "az://");
 }
 
-/* A segment of a path that leads elsewhere, written as such. */
 static bool has_dots(refs_str path) {
-    for (refs_str segment; refs_str_next_word(&path, "/", &segment);)
-        if (refs_str_is(segment, ".") || refs_str_is(segment, "..")) return true;
+    while (path.size > 0) {
+        const enum step step = next_step(&path);
+        if (step == STEP_DOT || step == STEP_DOTS) return true;
+    }
     return false;
+}
+
+/* What is behind the user of a URL; empty where it has none. */
+static refs_str behind_user(refs_str prefix) {
+    (void)cut(&prefix, CURL_PREFIX);
+    if (!cut(&prefix, "https://") && !cut(&prefix, "http://")) return refs_str_from("");
+    const size_t at = refs_str_find(refs_str_part(prefix, 0, refs_str_find(prefix, '/')), '@');
+    return at != SIZE_MAX ? refs_str_part(prefix, at + 1, prefix.size) : refs_str_from("");
 }
 
 /* Prefixes are no patterns; a query is not looked at, and "..", which some resolve, leads out. */
 static refs_status check_prefix(refs_str prefix, refs_error *err) {
+    const refs_str host = behind_user(prefix);
+    if (host.size > 0)
+        return refs_fail(err, REFS_INVALID,
+                         "REFS_TOKEN_URL: the prefix of \"%.*s\" has a user: leave it and the "
+                         "\"@\" away",
+                         REFS_STR_ARG(host));
     const bool has_query =
         refs_str_find(prefix, '?') != SIZE_MAX || refs_str_find(prefix, '#') != SIZE_MAX;
     if (refs_str_find(prefix, '*') == SIZE_MAX && !has_query && !has_dots(prefix)) return REFS_OK;
@@ -253,9 +272,16 @@ static refs_status check_prefix(refs_str prefix, refs_error *err) {
                      REFS_STR_ARG(prefix));
 }
 
-static bool has_arrow(refs_str item, const char *arrow) {
-    for (size_t i = 0; i + 1 < item.size; i++)
-        if (memcmp(item.data + i, arrow, 2) == 0) return true;
+/* The URL of one service: what was written as several, or with another arrow, is none. */
+static bool is_service(refs_str text) {
+    if (text.size == 0 || strcspn(text.data, REFS_BLANKS ">") < text.size) return false;
+    return is_http(text);
+}
+
+/* "PREFIX=URL"; in a query it may be meant. */
+static bool has_equals_for_arrow(refs_str url) {
+    for (size_t i = 0; i < url.size && url.data[i] != '?'; i++)
+        if (url.data[i] == '=' && is_http(refs_str_part(url, i + 1, url.size))) return true;
     return false;
 }
 
@@ -264,16 +290,16 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
     size_t at = 0;
     while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
     *prefix = *service = refs_str_from("");
-    if (at + 1 >= item.size && is_http(item) && !has_arrow(item, "->")) return REFS_OK;
+    if (at + 1 >= item.size && is_service(item) && !has_equals_for_arrow(item)) return REFS_OK;
     if (at + 1 < item.size) {
         *prefix = refs_str_trim(refs_str_part(item, 0, at), REFS_BLANKS);
         *service = refs_str_trim(refs_str_part(item, at + 2, item.size), REFS_BLANKS);
     }
-    if (may_be_prefix(*prefix) && is_http(*service)) return check_prefix(*prefix, err);
+    if (may_be_prefix(*prefix) && is_service(*service)) return check_prefix(*prefix, err);
     return refs_fail(
         err, REFS_INVALID,
         "REFS_TOKEN_URL: \"%.*s\" is not PREFIX=>URL, with a prefix such as s3://bucket/, "
-        "/vsis3/bucket/ or https://host/folder/ and the URL of a service",
+        "/vsis3/bucket/ or https://host/folder/ and the URL of a service; commas separate several",
         REFS_STR_ARG(item));
 }
 
