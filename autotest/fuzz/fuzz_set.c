@@ -1,5 +1,6 @@
 /* fuzz_set.c -- whole reference sets in JSON: opened, listed and looked up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz.h"
 #include "support.h"
@@ -24,6 +25,36 @@ static void look_around(refs_set *set) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) look_up(set, refs_str_from(keys[i]));
 }
 
+/* -- what is recorded with a set --------------------------------------------------------------- */
+
+static void check_text(refs_str text) {
+    if (text.size > 0 && memchr(text.data, '\0', text.size + 1) == NULL) abort();
+}
+
+static refs_status see_source(void *user, const refs_source_state *state, refs_error *err) {
+    (void)user;
+    (void)err;
+    if (state->modified_ns >= 1000000000) abort();
+    check_text(state->url);
+    return REFS_OK;
+}
+
+static refs_status see_left_out(void *user, const refs_left_out *left_out, refs_error *err) {
+    (void)user;
+    (void)err;
+    check_text(left_out->path);
+    check_text(left_out->problem);
+    return REFS_OK;
+}
+
+static void read_records(const refs_set *set) {
+    const refs_source_visitor sources = {see_source, NULL};
+    const refs_left_out_visitor left_out = {see_left_out, NULL};
+    refs_error err = REFS_ERROR_INIT, other = REFS_ERROR_INIT;
+    fuzz_check_words(refs_sources_read(set, &sources, &err), &err);
+    fuzz_check_words(refs_left_out_read(set, &left_out, &other), &other);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const fuzz_file files[] = {{"s.json", refs_bytes_view(data, size)}, {NULL, {NULL, 0}}};
     const refs_vfs vfs = fuzz_host(files);
@@ -37,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_status status = refs_set_open(&vfs, "s.json", &options, &set, &err);
     if ((status != REFS_OK) != (err.message[0] != '\0')) abort();
     if (status == REFS_OK) look_around(set);
+    if (status == REFS_OK) read_records(set);
     refs_set_free(set);
     return 0;
 }
