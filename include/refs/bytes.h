@@ -10,6 +10,7 @@
 #ifndef REFS_BYTES_H
 #define REFS_BYTES_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -90,8 +91,11 @@ typedef struct refs_str {
     size_t size;
 } refs_str;
 
-/** Arguments for printf's "%.*s". */
+/** Arguments for printf's "%.*s" in messages: no more than 400 bytes are shown. */
 #define REFS_STR_ARG(str) (int)((str).size < 400 ? (str).size : 400), (str).data
+
+/** The same of what is written or opened, whole. */
+#define REFS_STR_WHOLE(str) (int)((str).size < INT_MAX ? (str).size : INT_MAX), (str).data
 
 static inline refs_bytes refs_bytes_view(const void *data, size_t size) {
     refs_bytes bytes = {(const uint8_t *)data, size};

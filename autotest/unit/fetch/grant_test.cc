@@ -225,6 +225,15 @@ TEST(Grants, OfPrefixesWithAUserAreErrorsThatHideIt) {
         EXPECT_EQ(refs_grant_service(list, "/vsis3/a/k", &found, nullptr), REFS_OK) << list;
 }
 
+TEST(Grant, TokensAndQueriesStayWhole) {
+    const std::string token = "sv=1&skoid=" + std::string(900, 'a') + "&sig=n";
+    const std::string url = "https://h/a?x=" + std::string(900, 'b');
+    refs_buf with = REFS_BUF_INIT;
+    EXPECT_EQ(refs_grant_url(refs_str_from(url.c_str()), token.c_str(), &with, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(with.data), with.size), url + "&" + token);
+    refs_buf_clear(&with);
+}
+
 TEST(Grants, GoIntoUrlsInPlaceOfOldOnes) {
     const struct {
         const char *url, *token, *with;

@@ -8,7 +8,7 @@ static refs_status find_in_group(const refs_aggregation *aggregation, const char
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
     refs_buf path = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&path, err, "%s/%.*s/%s", aggregation->container.group,
-                                         REFS_STR_ARG(group), name);
+                                         REFS_STR_WHOLE(group), name);
     *meta = NULL;
     if (status == REFS_OK)
         *meta = refs_hierarchy_find_array(aggregation->hierarchy,

@@ -362,10 +362,10 @@ static refs_status append_query(refs_str query, refs_str token, refs_buf *url, r
         const refs_str name = name_of(each);
         if (has_name(token, "&", name) || (is_azure && has_name(refs_str_from(azure), " ", name)))
             continue;
-        REFS_TRY(refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_ARG(each)));
+        REFS_TRY(refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_WHOLE(each)));
         mark = '&';
     }
-    return refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_ARG(token));
+    return refs_buf_printf(url, err, "%c%.*s", mark, REFS_STR_WHOLE(token));
 }
 
 /* A signature of another kind stays alone: stores refuse a second one. */

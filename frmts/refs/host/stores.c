@@ -300,7 +300,7 @@ static refs_status append_azure(const refs_settings *settings, const char *conne
     if (name.size == 0)
         return refs_fail(err, REFS_INVALID,
                          "az:// needs AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING");
-    return refs_buf_printf(url, err, "https://%.*s.blob.core.windows.net", REFS_STR_ARG(name));
+    return refs_buf_printf(url, err, "https://%.*s.blob.core.windows.net", REFS_STR_WHOLE(name));
 }
 
 static refs_status azure_url(const refs_host *host, const refs_object *object, refs_buf *url,

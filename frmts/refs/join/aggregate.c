@@ -153,14 +153,14 @@ static refs_status put_dim(aggregating *at, const refs_joined *joined, size_t di
     const refs_str path = refs_join__text(at->join, joined->path);
     refs_error problem = REFS_ERROR_INIT;
     at->text.size = 0;
-    REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s", REFS_STR_ARG(name)));
+    REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s", REFS_STR_WHOLE(name)));
     if (refs_master_dimension(at->master, (const char *)at->text.data, joined->shape[dim],
                               REFS_CFA_FIXED, &problem) == REFS_OK)
         return REFS_OK;
     const size_t group = path.size - refs_join__own_name(path).size;
     at->text.size = 0;
     REFS_TRY(
-        refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group, path.data, REFS_STR_ARG(name)));
+        refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group, path.data, REFS_STR_WHOLE(name)));
     return refs_master_dimension(at->master, (const char *)at->text.data, joined->shape[dim],
                                  REFS_CFA_FIXED, err);
 }
@@ -185,11 +185,11 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
     *of = (described){.names = REFS_BUF_INIT};
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s",
-                             REFS_STR_ARG(refs_join__text(join, joined->path))));
+                             REFS_STR_WHOLE(refs_join__text(join, joined->path))));
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const refs_str name = refs_join__own_name(dim_text(join, joined, dim));
         REFS_TRY(put_dim(at, joined, dim, err));
-        REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_ARG(name)));
+        REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));
         REFS_TRY(refs_buf_append(&of->names, "", 1, err));
     }
     const char *name = (const char *)of->names.data;
@@ -267,7 +267,7 @@ static refs_status name_variable(aggregating *at, const refs_joined *joined, ref
     const refs_str path = refs_join__text(at->join, joined->path);
     const bool is_deep = size > 0 || refs_str_find(path, '/') != SIZE_MAX;
     REFS_TRY(refs_buf_printf(name, err, "%s%.*s%s%.*s", is_deep ? "/" : "", (int)size, group,
-                             size > 0 ? "/" : "", REFS_STR_ARG(path)));
+                             size > 0 ? "/" : "", REFS_STR_WHOLE(path)));
     return refs_buf_append(name, "", 1, err);
 }
 

@@ -192,7 +192,7 @@ static const refs_array_meta *container_of(const reader *in, const char *path) {
 static bool is_of_fragments(reader *in, refs_str group) {
     in->scratch.size = 0;
     if (in->n_containers == 0 ||
-        refs_buf_printf(&in->scratch, NULL, "/%.*s/", REFS_STR_ARG(group)) != REFS_OK)
+        refs_buf_printf(&in->scratch, NULL, "/%.*s/", REFS_STR_WHOLE(group)) != REFS_OK)
         return false;
     return container_of(in, (const char *)in->scratch.data) != NULL;
 }
@@ -698,7 +698,7 @@ static refs_status put_step(reader *in, refs_join_array *array, refs_str name, r
     array->n = array->shape + 2;
     array->shape[0] = array->chunk[0] = array->n[0] = 1;
     in->scratch.size = 0;
-    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_ARG(name)));
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(name)));
     REFS_TRY(number_scratch(in, &array->prefix, err));
     REFS_TRY(number_text(in, name, &array->path, err));
     return number_text(in, name, &array->dims[0], err);
@@ -867,7 +867,7 @@ static refs_status set_group(reader *in, refs_error *err) {
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
     return refs_buf_printf(&in->group, err, group.size > 0 ? "/%.*s/" : "/%.*s",
-                           REFS_STR_ARG(group));
+                           REFS_STR_WHOLE(group));
 }
 
 static refs_status keep_urls(reader *in, refs_error *err) {

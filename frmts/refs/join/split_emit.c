@@ -27,7 +27,7 @@ static refs_status append_terms(refs_str name, refs_buf *text, refs_error *err) 
     static const char *const terms[] = {"map", "uris", "identifiers"};
     for (size_t i = 0; i < 3; i++)
         REFS_TRY(refs_buf_printf(text, err, "%s%s: %.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%s",
-                                 i > 0 ? " " : "", terms[i], REFS_STR_ARG(name), terms[i]));
+                                 i > 0 ? " " : "", terms[i], REFS_STR_WHOLE(name), terms[i]));
     return REFS_OK;
 }
 
@@ -68,15 +68,15 @@ static refs_str path_of(const output *out) {
 /* Sets the key to the array's path and what follows. */
 static refs_status set_key(output *out, const char *rest, refs_error *err) {
     out->key.size = 0;
-    return refs_buf_printf(&out->key, err, "%.*s%s", REFS_STR_ARG(path_of(out)), rest);
+    return refs_buf_printf(&out->key, err, "%.*s%s", REFS_STR_WHOLE(path_of(out)), rest);
 }
 
 /* A fragment's array is called as the whole, in a group of its own. */
 static refs_status set_fragment_key(output *out, size_t number, const char *rest, refs_error *err) {
     out->key.size = 0;
     return refs_buf_printf(&out->key, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%zu/%.*s%s",
-                           REFS_STR_ARG(path_of(out)), number,
-                           REFS_STR_ARG(refs_join__own_name(path_of(out))), rest);
+                           REFS_STR_WHOLE(path_of(out)), number,
+                           REFS_STR_WHOLE(refs_join__own_name(path_of(out))), rest);
 }
 
 static refs_status put(const output *out, refs_error *err) {
@@ -199,7 +199,7 @@ static refs_status put_groups(output *out, refs_error *err) {
         if (split->runs[i].n == 0) continue;
         out->key.size = 0;
         REFS_TRY(refs_buf_printf(&out->key, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%zu/.zgroup",
-                                 REFS_STR_ARG(path_of(out)), i));
+                                 REFS_STR_WHOLE(path_of(out)), i));
         REFS_TRY(put_group(out, err));
     }
     return REFS_OK;
@@ -302,7 +302,7 @@ static refs_status append_aggregation(output *out, refs_error *err) {
     refs_status status = REFS_OK;
     for (size_t dim = 0; dim < out->joined->rank && status == REFS_OK; dim++)
         status = refs_buf_printf(&text, err, "%s%.*s", dim > 0 ? " " : "",
-                                 REFS_STR_ARG(refs_join__own_name(dim_name(out, first, dim))));
+                                 REFS_STR_WHOLE(refs_join__own_name(dim_name(out, first, dim))));
     if (status == REFS_OK)
         status =
             refs_buf_printf(&out->text, err, "\"_ARRAY_DIMENSIONS\":[],\"aggregated_dimensions\":");

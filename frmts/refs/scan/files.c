@@ -174,8 +174,8 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
                           refs_error *err) {
     refs_buf path = REFS_BUF_INIT, location = REFS_BUF_INIT;
     bool needs_slash = file->folder.size > 0 && !refs_str_ends(file->folder, "/");
-    refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_ARG(file->folder),
-                                         needs_slash ? "/" : "", REFS_STR_ARG(file->name));
+    refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_WHOLE(file->folder),
+                                         needs_slash ? "/" : "", REFS_STR_WHOLE(file->name));
     refs_str whole = refs_str_view((const char *)path.data, path.size);
     size_t begin = begin_of_path(whole);
     if (status == REFS_OK)
@@ -205,8 +205,8 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
         refs_buf full = REFS_BUF_INIT;
         if (refs_str_starts(folder, origin_word)) {
             refs_str behind = refs_str_part(folder, sizeof origin_word - 1, folder.size);
-            status =
-                refs_buf_printf(&full, err, "%.*s%.*s", REFS_STR_ARG(origin), REFS_STR_ARG(behind));
+            status = refs_buf_printf(&full, err, "%.*s%.*s", REFS_STR_WHOLE(origin),
+                                     REFS_STR_WHOLE(behind));
             folder = refs_str_view((const char *)full.data, full.size);
             if (status != REFS_OK) break;
         }

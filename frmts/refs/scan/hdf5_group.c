@@ -71,7 +71,7 @@ static refs_status read_external(refs_buf *text, refs_bytes value, size_t *file_
     rest = refs_str_part(rest, 0, end);
     *file_size = rest.size;
     text->size = 0;
-    return refs_buf_printf(text, err, "%.*s:%.*s", REFS_STR_ARG(rest), REFS_STR_ARG(path));
+    return refs_buf_printf(text, err, "%.*s:%.*s", REFS_STR_WHOLE(rest), REFS_STR_WHOLE(path));
 }
 
 static refs_status add_message_link(group_reader *reader, uint8_t kind, refs_hdf5_link link,

@@ -91,7 +91,7 @@ refs_status refs_write__append_generator(const refs_json_generator *made, refs_b
     refs_write__index(array->n, array->rank, run->first, index);
     REFS_TRY(refs_buf_printf(text, err, "%s{\"key\":", text->size > 0 ? ",\n" : ""));
     REFS_TRY(append_key(array, &made->block, index, text, err));
-    REFS_TRY(refs_buf_printf(text, err, ",\"url\":%.*s,\"offset\":", REFS_STR_ARG(made->url)));
+    REFS_TRY(refs_buf_printf(text, err, ",\"url\":%.*s,\"offset\":", REFS_STR_WHOLE(made->url)));
     REFS_TRY(append_offset(made, index, text, err));
     REFS_TRY(refs_buf_printf(
         text, err, ",\"length\":\"%llu\",\"dimensions\":", (unsigned long long)run->length));

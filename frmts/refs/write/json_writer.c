@@ -218,7 +218,7 @@ static refs_status set_url(json_writer *json, const refs_write_chunk *chunk, ref
         refs_str beginning = json->templates[i].beginning;
         if (rest.size < beginning.size || memcmp(rest.data, beginning.data, beginning.size) != 0)
             continue;
-        status = refs_buf_printf(&whole, err, "{{%.*s}}", REFS_STR_ARG(json->templates[i].name));
+        status = refs_buf_printf(&whole, err, "{{%.*s}}", REFS_STR_WHOLE(json->templates[i].name));
         rest = refs_str_part(rest, beginning.size, rest.size);
         break;
     }

@@ -113,7 +113,7 @@ static refs_status write_file(parquet_writer *parquet, refs_error *err) {
     parquet->has_folder = true;
     REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
     REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
-                             REFS_STR_ARG(prefix), (unsigned long long)parquet->record));
+                             REFS_STR_WHOLE(prefix), (unsigned long long)parquet->record));
     refs_status status = refs_write__file((const char *)path.data, bytes, err);
     refs_buf_clear(&path);
     return status;

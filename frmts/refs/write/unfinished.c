@@ -91,7 +91,7 @@ static void sweep_one(refs_str folder, const char *name, uint32_t tag) {
     refs_buf path = REFS_BUF_INIT;
     unfinished of;
     if (!read_name(name, &of) || of.tag != tag || is_alive(of.process)) return;
-    if (refs_buf_printf(&path, NULL, "%.*s%s", REFS_STR_ARG(folder), name) == REFS_OK &&
+    if (refs_buf_printf(&path, NULL, "%.*s%s", REFS_STR_WHOLE(folder), name) == REFS_OK &&
         (!of.was_moved || is_replaced((const char *)path.data)))
         refs_place_remove((const char *)path.data);
     refs_buf_clear(&path);
