@@ -113,6 +113,10 @@ const refs_cfa_array *gather_array_of(const gathering *all, size_t p, size_t i);
 /** The coordinate of a dimension in a part: a variable of its name; or SIZE_MAX. */
 size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path);
 refs_cf_units gather_units_of(const refs_cfa_variable *variable);
+/** An attribute that is a number, or `otherwise`. */
+double gather_number_of(const refs_cfa_variable *variable, const char *name, double otherwise);
+/** Whether elements are strings. */
+bool gather_is_text(const refs_dtype *dtype);
 /** The array of part `p` whose bounds array `i` is (CF-1.13, section 7.1), or NULL. Bounds have its
  * units, and seldom say so. */
 const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i);

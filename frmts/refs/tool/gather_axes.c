@@ -31,12 +31,6 @@ refs_cf_units gather_wanted_units(const gathering *all, const refs_cfa_variable 
     return units;
 }
 
-static double number_of(const refs_cfa_variable *variable, const char *name, double otherwise) {
-    double number;
-    return refs_json_double(refs_json_get(variable->attributes, name), &number) ? number
-                                                                                : otherwise;
-}
-
 refs_status gather_read_values(gathering *all, const gather_axis *along, size_t p,
                                gather_slice *made, refs_error *err) {
     const uint64_t n = made->size;
@@ -62,8 +56,8 @@ refs_status gather_read_values(gathering *all, const gather_axis *along, size_t 
     refs_status status =
         read != NULL ? refs_array_read_doubles(array, n, read, err) : refs_fail_nomem(err);
     for (uint64_t i = 0; status == REFS_OK && i < n; i++)
-        read[i] = (read[i] * number_of(variable, "scale_factor", 1) +
-                   number_of(variable, "add_offset", 0)) *
+        read[i] = (read[i] * gather_number_of(variable, "scale_factor", 1) +
+                   gather_number_of(variable, "add_offset", 0)) *
                       scale +
                   offset;
     refs_array_free(array);

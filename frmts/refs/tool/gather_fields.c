@@ -85,12 +85,6 @@ static void tell_units(const gathering *all, gather_field *of, size_t p,
     of->has_told_units = true;
 }
 
-static double number_of(const refs_cfa_variable *variable, const char *name, double otherwise) {
-    double number;
-    const refs_json *json = refs_json_get(variable->attributes, name);
-    return refs_json_double(json, &number) ? number : otherwise;
-}
-
 static bool tells_valid_values(const refs_cfa_variable *variable) {
     return refs_json_get(variable->attributes, "valid_range") != NULL ||
            refs_json_get(variable->attributes, "valid_min") != NULL ||
@@ -104,8 +98,8 @@ static bool stay_whole(const refs_cfa_variable *first, double scale, double offs
     if (first->dtype.type != REFS_TYPE_FLOAT &&
         (first->dtype.size < sizeof(int32_t) || tells_valid_values(first)))
         return false;
-    const double step = number_of(first, "scale_factor", 1),
-                 zero = number_of(first, "add_offset", 0);
+    const double step = gather_number_of(first, "scale_factor", 1),
+                 zero = gather_number_of(first, "add_offset", 0);
     const double moved = (zero * scale + offset - zero) / step;
     return first->dtype.type == REFS_TYPE_FLOAT ||
            (fabs(scale - round(scale)) < 1e-9 && fabs(moved - round(moved)) < 1e-6);
@@ -194,11 +188,6 @@ static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *er
     return REFS_OK;
 }
 
-static bool is_text(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
-           dtype->type == REFS_TYPE_UNICODE;
-}
-
 /* Text where others have numbers is of another type: it is not missing there. What serves others in
  * some part, as coordinates do, is no field because a part has nothing that it serves. */
 static refs_status check_others(const gathering *all, const gather_field *of, bool *serves,
@@ -209,7 +198,7 @@ static refs_status check_others(const gathering *all, const gather_field *of, bo
         if (i == SIZE_MAX || gather_is_filler(all, p) || gather_is_outline(all, p) ||
             refs_cfa_is_field(&all->parts[p].arrays.source, i))
             continue;
-        if (is_text(&gather_array_of(all, p, i)->variable.dtype))
+        if (gather_is_text(&gather_array_of(all, p, i)->variable.dtype))
             return fail_alike(all, of, p, "type", err);
         *serves = true;
     }

@@ -99,6 +99,17 @@ refs_cf_units gather_units_of(const refs_cfa_variable *variable) {
                            refs_json_text(refs_json_get(variable->attributes, "calendar"))};
 }
 
+double gather_number_of(const refs_cfa_variable *variable, const char *name, double otherwise) {
+    double number;
+    return refs_json_double(refs_json_get(variable->attributes, name), &number) ? number
+                                                                                : otherwise;
+}
+
+bool gather_is_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
+           dtype->type == REFS_TYPE_UNICODE;
+}
+
 const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i) {
     static const char *const names[] = {"bounds", "climatology"};
     const refs_cfa_source *source = &all->parts[p].arrays.source;

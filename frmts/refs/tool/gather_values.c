@@ -259,19 +259,11 @@ static refs_cf_units units_in_master(const gathering *all, size_t p, size_t i) {
                : units_in_part(all, p, i);
 }
 
-static bool is_same_number(const refs_cfa_variable *a, const refs_cfa_variable *b, const char *name,
-                           double otherwise) {
-    double one, other;
-    if (!refs_json_double(refs_json_get(a->attributes, name), &one)) one = otherwise;
-    if (b == NULL || !refs_json_double(refs_json_get(b->attributes, name), &other))
-        other = otherwise;
-    return one == other;
-}
-
 /* What the master says of packing is said once. */
 static refs_status check_packing(const gather_part *of, const refs_cfa_variable *from,
                                  const refs_cfa_variable *to, refs_error *err) {
-    if (is_same_number(from, to, "scale_factor", 1) && is_same_number(from, to, "add_offset", 0))
+    if (gather_number_of(from, "scale_factor", 1) == gather_number_of(to, "scale_factor", 1) &&
+        gather_number_of(from, "add_offset", 0) == gather_number_of(to, "add_offset", 0))
         return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s has another scale_factor or add_offset than in other sources, which "
@@ -291,7 +283,7 @@ static refs_status find_conversion(const gathering *all, size_t p, size_t i, who
         refs_cf_convert_units(&own, &to->units, &to->by.scale, &to->by.offset);
     const bool is_scalar = from->variable.rank == 0;
     if (conversion == REFS_CF_CONVERSION_LINEAR && is_float &&
-        is_same_number(&from->variable, NULL, "scale_factor", 1))
+        gather_number_of(&from->variable, "scale_factor", 1) == 1)
         return REFS_OK;
     to->by = (linear){1, 0};
     if (conversion == REFS_CF_CONVERSION_NONE ||
@@ -648,8 +640,6 @@ refs_status gather_write_other(gathering *all, refs_master *master, size_t p, si
         along != NULL && along->path != NULL && strcmp(along->path, array->variable.path) == 0;
     if (is_own && is_converted(all, along->path, &array->variable))
         return write_times(all, master, array, along, err);
-    refs_type type = array->variable.dtype.type;
-    if (type == REFS_TYPE_OBJECT || type == REFS_TYPE_BYTES || type == REFS_TYPE_UNICODE)
-        return write_strings(all, master, p, i, err);
+    if (gather_is_text(&array->variable.dtype)) return write_strings(all, master, p, i, err);
     return write_whole(all, master, p, i, err);
 }
