@@ -225,7 +225,7 @@ TEST(Grants, OfPrefixesWithAUserAreErrorsThatHideIt) {
         EXPECT_EQ(refs_grant_service(list, "/vsis3/a/k", &found, nullptr), REFS_OK) << list;
 }
 
-TEST(Grant, TokensAndQueriesStayWhole) {
+TEST_F(Grant, TokensAndQueriesStayWhole) {
     const std::string token = "sv=1&skoid=" + std::string(900, 'a') + "&sig=n";
     const std::string url = "https://h/a?x=" + std::string(900, 'b');
     refs_buf with = REFS_BUF_INIT;
