@@ -71,6 +71,14 @@ TEST(Nodata, ReadsAttributesOfAnyForm) {
     expectNodata({"<f4", "null", R"("missing_value":"-99")", -99});
     expectNodata({"|u1", "null", R"("missing_value":"NaN")", NONE});
     expectNodata({"<f8", "null", R"("missing_value":"none")", 9.969209968386869e+36});
+    expectNodata({"<f4", "null", R"("missing_value":NaN)", NAN});
+    expectNodata({"<f4", "null", R"("missing_value":"NaN")", NAN});
+    expectNodata({"<f8", "null", R"("missing_value":"nan")", NAN});
+    expectNodata({"<f8", "null", R"("missing_value":["NaN"])", NAN});
+    expectNodata({"<f8", "9.969209968386869e+36", R"("missing_value":["NaN",-99])", NAN});
+    expectNodata({"<f8", "null", R"("missing_value":"-Infinity")", -INFINITY});
+    expectNodata({"<f8", "null", R"("missing_value":"Infinity")", INFINITY});
+    expectNodata({"<i4", "null", R"("missing_value":"Infinity")", -2147483647});
 }
 
 TEST(Nodata, OfWideIntegersIsOneAlsoWhereItWasAText) {

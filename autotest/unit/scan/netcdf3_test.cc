@@ -75,6 +75,41 @@ TEST(Netcdf3File, ListsGroupsAndArrays) {
     EXPECT_EQ(ScannedFile(header.bytes, {}, true).reads(), 1);
 }
 
+TEST(Netcdf3File, ReadsAttributesWithoutCharactersOrNumbers) {
+    Header header(0);
+    header.none().list(attributeTag, 3);
+    header.name("history").u32(charType).u32(0);
+    header.name("levels").u32(floatType).u32(0);
+    header.name("blank").u32(charType).u32(4).text(std::string(4, '\0'));
+    header.none();
+    ScannedFile file(header.bytes);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says(".zattrs", R"("history":"")"));
+    EXPECT_TRUE(file.says(".zattrs", R"("levels":[])"));
+    EXPECT_TRUE(file.says(".zattrs", R"("blank":"")"));
+}
+
+TEST(Netcdf3File, ListsDimensionsWithoutNames) {
+    Header header(0);
+    header.list(dimensionTag, 1).dim("", 4).none().list(variableTag, 1).variable("v", {0});
+    header.none().u32(floatType).u32(16).u32(1000);
+    ScannedFile file(header.bytes);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("v/.zattrs", R"("_ARRAY_DIMENSIONS":[""])"));
+}
+
+TEST(Netcdf3File, WritesNumbersOfAttributesAsNumbers) {
+    Header header(0);
+    header.none().list(attributeTag, 2);
+    header.name("nan").u32(floatType).u32(1).u32(0x7FC00000);
+    header.name("low").u32(floatType).u32(2).u32(0xFF800000).u32(0x3F800000);
+    header.none();
+    ScannedFile file(header.bytes);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says(".zattrs", R"("nan":NaN)"));
+    EXPECT_TRUE(file.says(".zattrs", R"("low":[-Infinity,1.0])"));
+}
+
 TEST(Netcdf3File, TakesManySmallRecordsForOneChunk) {
     ScannedFile file(twoRecordVariables(1000, 8000));
     ASSERT_EQ(file.status, REFS_OK) << file.message();

@@ -103,9 +103,17 @@ bool refs_cf__parse_number(refs_str text, double *number) {
     return size > 0;
 }
 
+static bool parse_infinity(refs_str text, double *number) {
+    bool is_signed = text.size > 0 && (text.data[0] == '-' || text.data[0] == '+');
+    refs_str word = refs_str_part(text, is_signed ? 1 : 0, text.size);
+    if (!refs_cf__same_word(word, "inf") && !refs_cf__same_word(word, "infinity")) return false;
+    *number = is_signed && text.data[0] == '-' ? (double)-INFINITY : (double)INFINITY;
+    return true;
+}
+
 /* As CDL writes numbers, perhaps with the letter of their type: "39.25f". */
 static bool parse_typed_number(refs_str text, double *number) {
-    if (refs_cf__parse_number(text, number)) return true;
+    if (refs_cf__parse_number(text, number) || parse_infinity(text, number)) return true;
     char last = text.size > 1 ? lower(text.data[text.size - 1]) : '\0';
     return (last == 'f' || last == 'd') &&
            refs_cf__parse_number(refs_str_part(text, 0, text.size - 1), number);

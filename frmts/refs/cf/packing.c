@@ -314,10 +314,12 @@ static void set_default(const refs_array_meta *array, refs_cf_description *descr
         set_from_fill(&array->dtype, fill, description);
 }
 
-/* "NaN" and other words in place of a number. */
-static bool is_word(const refs_json *attributes, const char *name) {
-    refs_str text = refs_cf__text(attributes, name);
-    return text.size > 0 && ((text.data[0] | 32) >= 'a' && (text.data[0] | 32) <= 'z');
+/* Whether missing_value is a value that elements can have: no word, and NaN and the infinities for
+ * floating-point elements only. */
+static bool has_missing_value(const refs_array_meta *array) {
+    double number;
+    return refs_cf__number(array->attributes, "missing_value", &number) &&
+           (isfinite(number) || array->dtype.type == REFS_TYPE_FLOAT);
 }
 
 static bool holds_ticks(const refs_dtype *dtype) {
@@ -367,7 +369,7 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_descript
     bool declared = refs_cf_fill_is_declared(input->hierarchy, array);
     REFS_TRY(set_from_attribute(array, "_FillValue", description, err));
     if (description->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (!declared && !is_word(array->attributes, "missing_value"))
+    if (!declared && has_missing_value(array))
         REFS_TRY(set_from_attribute(array, "missing_value", description, err));
     if (description->nodata_kind == REFS_CF_NODATA_NONE) infer_nodata(input, declared, description);
     return REFS_OK;

@@ -34,18 +34,31 @@ json_t *refs_document_double(double value) {
     return json_real(value);
 }
 
+json_t *refs_document_fill(json_t *value) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    if (!json_is_string(value) || json_string_length(value) == 0) return value;
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(json_string_value(value) + 1, words[i]) != 0) continue;
+        json_decref(value);
+        return json_string(words[i]);
+    }
+    return value;
+}
+
 json_t *refs_document_string(const char *text, size_t size) {
     const char *end = size > 0 ? memchr(text, '\0', size) : NULL;
     if (end != NULL) size = (size_t)(end - text);
+    if (size == 0) return json_string(""); /* the text of an empty buffer is NULL */
     json_t *string = json_stringn(text, size);
     if (string != NULL) return string;
     refs_buf utf8 = REFS_BUF_INIT;
-    for (size_t i = 0; i < size; i++) {
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < size && status == REFS_OK; i++) {
         uint8_t bytes[4];
         size_t n_bytes = refs_utf8_encode((unsigned char)text[i], bytes);
-        if (refs_buf_append(&utf8, bytes, n_bytes, NULL) != REFS_OK) break;
+        status = refs_buf_append(&utf8, bytes, n_bytes, NULL);
     }
-    string = json_stringn((const char *)utf8.data, utf8.size);
+    if (status == REFS_OK) string = json_stringn((const char *)utf8.data, utf8.size);
     refs_buf_clear(&utf8);
     return string;
 }

@@ -88,11 +88,16 @@ json_t *refs_document_real(double value);
 /** A number; NaN, Infinity, -Infinity bare. NULL without memory. */
 json_t *refs_document_double(double value);
 
+/** A number of an attribute (refs_document_double, refs_document_number) as a fill value: NaN and
+ * the infinities become strings. Takes `value` over, which may be NULL; NULL also without memory.
+ */
+json_t *refs_document_fill(json_t *value);
+
 /** A number of any size in printf's words, written as they are. NULL without memory. */
 json_t *refs_document_number(const char *format, ...) REFS_PRINTF(1, 2);
 
 /** A string of `size` bytes, or of those before the first NUL; what is not UTF-8 is taken for
- * Latin-1. NULL without memory. */
+ * Latin-1. `text` may be NULL where `size` is zero. NULL without memory only. */
 json_t *refs_document_string(const char *text, size_t size);
 
 /** {"id": id}, to be filled with the codec's parameters. NULL without memory. */

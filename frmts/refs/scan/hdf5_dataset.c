@@ -260,22 +260,10 @@ static json_t *base64_of(refs_bytes bytes) {
     return value;
 }
 
-/* A number that is neither NaN nor infinite, or what Zarr has for these. */
-static json_t *zarr_number(json_t *value) {
-    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
-    if (!json_is_string(value)) return value;
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(json_string_value(value) + 1, words[i]) != 0) continue;
-        json_decref(value);
-        return json_string(words[i]);
-    }
-    return value;
-}
-
 static json_t *number_of(const refs_hdf5_type *type, const uint8_t *bytes) {
     json_t *value = NULL;
     if (refs_hdf5__value(NULL, type, bytes, &value, NULL) != REFS_OK) return NULL;
-    return zarr_number(value);
+    return refs_document_fill(value);
 }
 
 json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {

@@ -164,8 +164,7 @@ static refs_status read_padded(netcdf3 *file, uint64_t size, uint64_t max, refs_
 }
 
 static json_t *text_of(const refs_buf *bytes) {
-    const char *text = (const char *)bytes->data;
-    return refs_document_string(text, bytes->size > 0 ? strnlen(text, bytes->size) : 0);
+    return refs_document_string((const char *)bytes->data, bytes->size);
 }
 
 static refs_status read_name(netcdf3 *file, char **name, refs_error *err) {
@@ -204,7 +203,7 @@ static double load_double(const uint8_t *bytes) {
 static json_t *load_u64(const uint8_t *bytes) {
     uint64_t number = refs_load_be64(bytes);
     if (number <= INT64_MAX) return json_integer((json_int_t)number);
-    return json_sprintf("0x%llx", (unsigned long long)number);
+    return refs_document_number("%llu", (unsigned long long)number);
 }
 
 static int load_16(const uint8_t *bytes) {
@@ -220,9 +219,9 @@ static json_t *number_of(const uint8_t *bytes, uint32_t type) {
     case 4:
         return json_integer((int32_t)refs_load_be32(bytes));
     case 5:
-        return refs_document_real(load_float(bytes));
+        return refs_document_double(load_float(bytes));
     case 6:
-        return refs_document_real(load_double(bytes));
+        return refs_document_double(load_double(bytes));
     case 7:
         return json_integer(bytes[0]);
     case 8:
@@ -285,7 +284,7 @@ static refs_status read_attribute(netcdf3 *file, attribute_list *list, refs_erro
     if (status == REFS_OK) {
         if (strcmp(name, "_FillValue") == 0 && type != CHAR && n == 1) {
             json_decref(list->fill);
-            list->fill = json_incref(value);
+            list->fill = refs_document_fill(json_incref(value));
             list->fill_type = type;
         }
         json_object_set_new(list->values, name, value);

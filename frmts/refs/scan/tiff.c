@@ -73,7 +73,8 @@ static refs_status read_tables(const tiff *self, const tiff_image *image, json_t
         refs_scan__tiff_bytes(&self->file, field, MAX_JPEG_TABLES_BYTES, &bytes, err);
     if (status == REFS_OK) status = refs_base64_encode(refs_buf_view(&bytes), &text, err);
     if (status == REFS_OK)
-        json_object_set_new(codec, "tables", json_stringn((const char *)text.data, text.size));
+        json_object_set_new(codec, "tables",
+                            refs_document_string((const char *)text.data, text.size));
     refs_buf_clear(&bytes);
     refs_buf_clear(&text);
     return status;

@@ -61,7 +61,7 @@ static json_t *doubles_of(const tiff_file *file, const refs_buf *bytes) {
     json_t *list = json_array();
     for (size_t at = 0; at + 8 <= bytes->size; at += 8)
         json_array_append_new(
-            list, refs_document_real(refs_scan__tiff_load_double(file, bytes->data + at)));
+            list, refs_document_double(refs_scan__tiff_load_double(file, bytes->data + at)));
     return list;
 }
 
@@ -93,7 +93,7 @@ typedef struct key_tags {
 static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
     json_t *list = json_array();
     for (size_t at = first * 8; n > 0 && at + 8 <= tags->numbers.size; at += 8, n--)
-        json_array_append_new(list, refs_document_real(refs_scan__tiff_load_double(
+        json_array_append_new(list, refs_document_double(refs_scan__tiff_load_double(
                                         tags->file, tags->numbers.data + at)));
     if (json_array_size(list) != 1) return list;
     json_t *number = json_incref(json_array_get(list, 0));
@@ -337,7 +337,7 @@ static void add_role(const role *seen, refs_str value, json_t *attributes) {
     if (!seen->is_number)
         json_object_set_new(attributes, seen->attribute, plain_text(value));
     else if (parse_number(value, &number))
-        json_object_set_new(attributes, seen->attribute, refs_document_real(number));
+        json_object_set_new(attributes, seen->attribute, refs_document_double(number));
 }
 
 static bool is_of_all(const tiff_image *image, const role *seen) {
