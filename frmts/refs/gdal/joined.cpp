@@ -9,12 +9,18 @@
 #include "report.h"
 #include "vsi_source.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include <sys/stat.h>
 
 namespace {
 
 /** Files that are opened at a time where it is latency that takes the time. */
 constexpr unsigned remoteThreads = 16;
+
+/** The longest list of files that is read. */
+constexpr size_t maxListBytes = 64 * REFS_MIB;
 
 /** Strings with a NUL after each. */
 std::vector<std::string> textsIn(const RefsBuffer &buffer) {
@@ -46,19 +52,33 @@ refs_status list(void *, const char *folder, refs_buf *names, refs_error *error)
     return REFS_OK;
 }
 
-std::vector<std::string> linesOf(const std::string &location, const refs_vfs *vfs) {
-    RefsBuffer content;
-    std::vector<std::string> lines;
-    if (refs_vfs_read_whole(vfs, location.c_str(), 64 * REFS_MIB, &content, nullptr) != REFS_OK)
-        return lines;
-    const CPLStringList list(CSLTokenizeString2(content.text().c_str(), "\r\n", 0));
-    for (int i = 0; i < list.size(); i++) {
-        RefsBuffer mapped;
-        const refs_url_context context = {location.c_str(), nullptr, false};
-        if (refs_url_map(refs_str_from(list[i]), &context, &mapped, nullptr) == REFS_OK)
-            lines.push_back(mapped.text());
+/** The file that a line of the list at `location` names. */
+refs_status mapLine(const std::string &location, size_t number, const char *line,
+                    std::vector<std::string> &files, refs_error *error) {
+    RefsBuffer mapped;
+    const refs_url_context context = {location.c_str(), nullptr, false};
+    const refs_status status = refs_url_map(refs_str_from(line), &context, &mapped, error);
+    if (status != REFS_OK) {
+        refs_error_prefix(error, "%s: line %zu (%s)", location.c_str(), number, line);
+        return status;
     }
-    return lines;
+    files.push_back(mapped.text());
+    return REFS_OK;
+}
+
+/** The files that a list names, one on each line that is not blank. */
+refs_status filesOfList(const std::string &location, const refs_vfs *vfs,
+                        std::vector<std::string> &files, refs_error *error) {
+    RefsBuffer content;
+    REFS_TRY(refs_vfs_read_whole(vfs, location.c_str(), maxListBytes, &content, error));
+    std::string text = content.text();
+    std::replace(text.begin(), text.end(), '\r', '\n');
+    const CPLStringList lines(CSLTokenizeString2(text.c_str(), "\n", CSLT_ALLOWEMPTYTOKENS));
+    for (int i = 0; i < lines.size(); i++)
+        if (strspn(lines[i], " \t") < strlen(lines[i]))
+            REFS_TRY(mapLine(location, static_cast<size_t>(i) + 1, lines[i], files, error));
+    if (!files.empty()) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "%s: the list names no file", location.c_str());
 }
 
 /** The strings of an option, with commas between them. */
@@ -276,8 +296,8 @@ refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
     if (isVirtual && location.find('*') == std::string::npos) return REFS_OK;
     const refs_name_kind kind = isRemote ? REFS_NAME_ABSENT : look(nullptr, location.c_str());
     if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE) {
-        if (EQUAL(CPLGetExtension(location.c_str()), "txt")) files = linesOf(location, vfs);
-        return REFS_OK;
+        const bool isList = EQUAL(CPLGetExtension(location.c_str()), "txt");
+        return isList ? filesOfList(location, vfs, files, error) : REFS_OK;
     }
     const refs_names_host host = {nullptr, look, list, vfs, RefsReportNotes()};
     RefsBuffer names;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "archive_listing.h"
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
 #include "cpl_vsi_error.h"
@@ -67,7 +68,7 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
     std::string why = said;
     if (why.empty() && VSIGetLastErrorNo() != 0) why = VSIGetLastErrorMsg();
     const bool absent =
-        isRemote(location) ? isAbsentThere() : number == ENOENT || number == ENOTDIR;
+        isRemote(location) ? isAbsentThere() : said.empty() && RefsIsProvenAbsent(location, number);
     if (why.empty()) why = absent ? "No such file or directory" : "cannot be opened";
     const std::string advice = isRemote(location) ? RefsS3ncAdvice(location) : "";
     if (!advice.empty()) why += " (" + advice + ")";
@@ -158,7 +159,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
     return RefsGuard(err, [&] {
         const RefsS3ncNamed named(location);
         REFS_TRY(refuseOtherServer(named, location, err));
-        errno = ENOENT;
+        errno = 0;
         VSILFILE *file = VSIFOpenExL(named.get(), "rb", TRUE);
         if (file == nullptr) return failOpen(location, quiet.said(), err);
         *handle = file;
@@ -312,12 +313,22 @@ void forget(void *, const char *location) {
     });
 }
 
+/** A folder of this machine that cannot be listed is none without files. */
+refs_status checkListed(const char *location, int number, const std::string &said,
+                        refs_error *err) {
+    if (isRemote(location) || (said.empty() && number != EACCES && number != EIO)) return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: cannot be listed: %s", location,
+                     said.empty() ? strerror(number) : said.c_str());
+}
+
 refs_status list(void *, const char *location, const refs_vfs_listing *listing, refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
     return RefsGuard(err, [&] {
         const RefsS3ncNamed named(location);
+        errno = 0;
         const CPLStringList names(VSIReadDir(named.get()));
+        if (names.size() == 0) REFS_TRY(checkListed(location, errno, quiet.said(), err));
         for (int i = 0; i < names.size(); i++) {
             if (EQUAL(names[i], ".") || EQUAL(names[i], "..")) continue;
             std::string name(names[i]);

@@ -2,8 +2,23 @@
 #include "refs/json.h"
 #include "refs/refset.h"
 
+#define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
+
+/* A list of objects that have `name` each, or nothing. */
+static refs_status check_list(const refs_json *list, const char *key, const char *name,
+                              refs_error *err) {
+    if (list == NULL) return REFS_OK;
+    if (!refs_json_is_array(list))
+        return refs_fail(err, REFS_CORRUPT, "%s: %s is not a list", SOURCES_KEY, key);
+    for (size_t i = 0; i < refs_json_size(list); i++)
+        if (refs_json_text(refs_json_get(refs_json_at(list, i), name)).size == 0)
+            return refs_fail(err, REFS_CORRUPT, "%s: %s[%zu] has no %s", SOURCES_KEY, key, i, name);
+    return REFS_OK;
+}
+
 static refs_status show(const refs_json *list, const refs_source_visitor *visitor,
                         refs_error *err) {
+    REFS_TRY(check_list(list, "sources", "url", err));
     for (size_t i = 0; i < refs_json_size(list); i++) {
         const refs_json *item = refs_json_at(list, i);
         refs_source_state state = {refs_json_text(refs_json_get(item, "url")), REFS_SOURCE_UNKNOWN,
@@ -20,6 +35,7 @@ static refs_status show(const refs_json *list, const refs_source_visitor *visito
 
 static refs_status show_left_out(const refs_json *list, const refs_left_out_visitor *visitor,
                                  refs_error *err) {
+    REFS_TRY(check_list(list, "left_out", "path", err));
     for (size_t i = 0; i < refs_json_size(list); i++) {
         const refs_json *item = refs_json_at(list, i);
         const refs_left_out left_out = {refs_json_text(refs_json_get(item, "path")),
@@ -33,13 +49,15 @@ static refs_status show_left_out(const refs_json *list, const refs_left_out_visi
 static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, refs_error *err) {
     refs_ref ref;
     *doc = NULL;
-    refs_status status =
-        refs_set_find(set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, err);
+    refs_status status = refs_set_find(set, refs_str_from(SOURCES_KEY), &ref, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     REFS_TRY(status);
     if (ref.kind == REFS_REF_INLINE)
         status =
             refs_json_parse(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), doc, err);
+    else
+        status = refs_fail(err, REFS_CORRUPT, "it is a reference: expected the record itself");
+    if (status != REFS_OK) refs_error_prefix(err, "%s", SOURCES_KEY);
     refs_ref_release(&ref);
     return status;
 }

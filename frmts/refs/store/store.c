@@ -99,16 +99,25 @@ void refs_store_ignore_sources(refs_store *store) {
     atomic_store(&store->sources->are_read, true);
 }
 
-/* What cannot be read is not known. */
-static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
+/* Without them a changed source would not be detected: what is there and cannot be read is an
+ * error. */
+static refs_status need_sources(const refs_store *store, refs_error *err) {
     sources *all = store->sources;
-    if (!atomic_load(&all->are_read)) {
-        refs_lock(&all->lock);
-        if (!atomic_load(&all->are_read) && read_sources(store, NULL) != REFS_OK)
-            clear_sources(all);
+    if (atomic_load(&all->are_read)) return REFS_OK;
+    refs_lock(&all->lock);
+    refs_status status = atomic_load(&all->are_read) ? REFS_OK : read_sources(store, err);
+    if (status == REFS_OK)
         atomic_store(&all->are_read, true);
-        refs_unlock(&all->lock);
-    }
+    else
+        clear_sources(all);
+    refs_unlock(&all->lock);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", refs_store_name(store));
+    return status;
+}
+
+/* The sources must have been read. */
+static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
+    const sources *all = store->sources;
     if (all->urls.count == 0 || ref->url == NULL) return (refs_expected){.etag = NULL};
     const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
@@ -324,7 +333,8 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
                                    &(refs_store_value){true, ref.bytes, ref.block, ref.filter_mask},
                                    err);
     else if (status == REFS_OK)
-        note_range(job, index, &ref);
+        status = need_sources(store, err);
+    if (status == REFS_OK && ref.kind != REFS_REF_INLINE) note_range(job, index, &ref);
     if (status != REFS_OK) prefix(store, key->text, &ref, err);
     refs_ref_release(&ref);
     return status;
@@ -340,7 +350,8 @@ static void look_up_optional(pending *job, size_t index) {
     if (find(store, key->text, &ref, NULL) == REFS_OK && narrow(&ref, key->part, NULL) == REFS_OK &&
         ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
         refs_add_u64(ref.offset, ref.length, &end) &&
-        !refs_fetcher_is_local(job->store->fetcher, ref.location))
+        !refs_fetcher_is_local(job->store->fetcher, ref.location) &&
+        need_sources(store, NULL) == REFS_OK)
         note_range(job, index, &ref);
     refs_ref_release(&ref);
 }

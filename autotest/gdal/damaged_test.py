@@ -1,0 +1,214 @@
+"""What is there and cannot be read is an error, never a nodata value and never a shorter set.
+
+usage: damaged_test.py REFS [TEST...]
+"""
+
+import gzip
+import io
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+import numpy as np
+from osgeo import gdal
+
+gdal.UseExceptions()
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "..", "..", "data")
+REFS = os.path.abspath(sys.argv.pop(1))
+RECORD = "t2m/refs.0.parq"
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("sample.nc", "sample.json"):
+            shutil.copy(os.path.join(DATA, name), self.folder)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+
+class Archives(InFolder):
+    """A Parquet set in an archive: a record file that is absent means absent chunks."""
+
+    def setUp(self):
+        super().setUp()
+        os.chdir(self.folder)
+        subprocess.run([REFS, "index", self.path("sample.nc"), "-o", "s.parq"], check=True)
+        self.files = {}
+        for folder, _, names in os.walk("s.parq"):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    self.files[os.path.relpath(os.path.join(folder, name), "s.parq")] = file.read()
+        self.values = gdal.Open(f'REFS:"{self.path("s.parq")}":/t2m').ReadAsArray()
+        self.assertGreater(self.values.std(), 0)
+
+    def zip(self, name, files):
+        with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, content in files.items():
+                archive.writestr("s.parq/" + member, content)
+        with open(self.path(name), "rb") as file:
+            return bytearray(file.read())
+
+    def tar(self, files):
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for member, content in files.items():
+                entry = tarfile.TarInfo("s.parq/" + member)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+        return bytearray(made.getvalue())
+
+    def read(self, prefix, path):
+        return gdal.Open(f'REFS:"{prefix}{path}/s.parq":/t2m').ReadAsArray()
+
+    def assertFails(self, prefix, path):
+        with self.assertRaises(RuntimeError) as caught:
+            self.read(prefix, path)
+        return str(caught.exception)
+
+    def without_record(self):
+        return {name: content for name, content in self.files.items() if name != RECORD}
+
+    def record_last(self):
+        return {**self.without_record(), RECORD: self.files[RECORD]}
+
+    def test_sound_ones_are_read(self):
+        self.zip("a.zip", self.files)
+        self.write("a.tar", self.tar(self.files))
+        self.write("a.tar.gz", gzip.compress(self.tar(self.files)))
+        for prefix, name in (("/vsizip/", "a.zip"), ("/vsitar/", "a.tar"), ("/vsitar/", "a.tar.gz")):
+            np.testing.assert_array_equal(self.read(prefix, self.path(name)), self.values, name)
+
+    def test_an_absent_record_file_is_absent_chunks(self):
+        self.zip("a.zip", self.without_record())
+        self.write("a.tar", self.tar(self.without_record()))
+        for prefix, name in (("/vsizip/", "a.zip"), ("/vsitar/", "a.tar")):
+            self.assertEqual(self.read(prefix, self.path(name)).std(), 0, name)
+
+    def test_a_damaged_local_header_of_zip_fails(self):
+        content = self.zip("a.zip", self.files)
+        at = zipfile.ZipFile(self.path("a.zip")).getinfo("s.parq/" + RECORD).header_offset
+        content[at:at + 30] = b"\xff" * 30
+        self.assertIn(RECORD, self.assertFails("/vsizip/", self.write("b.zip", content)))
+
+    def test_an_unknown_method_of_zip_fails(self):
+        content = self.zip("a.zip", self.files)
+        at = zipfile.ZipFile(self.path("a.zip")).getinfo("s.parq/" + RECORD).header_offset
+        name = b"s.parq/" + RECORD.encode()
+        central = content.index(name, at + 100) - 46
+        struct.pack_into("<H", content, at + 8, 97)
+        struct.pack_into("<H", content, central + 10, 97)
+        self.assertIn(RECORD, self.assertFails("/vsizip/", self.write("b.zip", content)))
+
+    def test_damaged_bytes_of_a_member_fail(self):
+        content = self.zip("a.zip", self.files)
+        at = zipfile.ZipFile(self.path("a.zip")).getinfo("s.parq/" + RECORD).header_offset
+        begin = at + 30 + len("s.parq/" + RECORD)
+        content[begin:begin + 40] = b"\x55" * 40
+        self.assertFails("/vsizip/", self.write("b.zip", content))
+
+    def test_a_damaged_directory_of_zip_fails(self):
+        content = self.zip("a.zip", self.record_last())
+        central = content.rindex(b"PK\x01\x02")
+        content[central:central + 4] = b"\xff" * 4
+        self.assertFails("/vsizip/", self.write("b.zip", content))
+
+    def test_a_zip_without_its_end_fails(self):
+        content = self.zip("a.zip", self.files)
+        self.assertFails("/vsizip/", self.write("b.zip", content[:-40]))
+
+    def test_a_damaged_header_of_tar_fails(self):
+        content = self.tar(self.record_last())
+        at = content.index(b"s.parq/" + RECORD.encode())
+        for where in (0, 124):  # name, size
+            damaged = bytearray(content)
+            damaged[at + where:at + where + 6] = b"\xff" * 6
+            self.assertFails("/vsitar/", self.write(f"{where}.tar", damaged))
+
+    def test_a_tar_that_ends_early_fails(self):
+        content = self.tar(self.record_last())
+        at = content.index(b"s.parq/" + RECORD.encode())
+        for end in (at, at + 100, at + 512, at + 600):
+            self.assertFails("/vsitar/", self.write(f"{end}.tar", content[:end]))
+            self.assertFails("/vsitar/", self.write(f"{end}.tar.gz", gzip.compress(content[:end])))
+
+    def test_a_damaged_gzip_fails(self):
+        packed = bytearray(gzip.compress(self.files[RECORD]))
+        for at in (0, 12, len(packed) // 2):
+            damaged = bytearray(packed)
+            damaged[at:at + 8] = b"\xff" * 8
+            self.write("r.gz", damaged)
+            # A set whose folder is on disk and whose record file is packed.
+            with self.assertRaises(RuntimeError):
+                gdal.Open(f"REFS:/vsigzip/{self.path('r.gz')}")
+
+
+class Lists(InFolder):
+    """A list of files: each of its lines is a file of the set."""
+
+    def open(self, *lines):
+        return gdal.Open("REFS:" + self.write("list.txt", "\n".join(lines).encode()))
+
+    def test_a_line_that_names_nothing_fails(self):
+        for line in ("zip://second.nc", "gs2://bucket/second.nc::"):
+            with self.assertRaises(RuntimeError) as caught:
+                self.open(self.path("sample.nc"), line)
+            self.assertIn(line, str(caught.exception))
+            self.assertIn("list.txt", str(caught.exception))
+
+    def test_a_line_of_a_file_that_is_not_there_fails(self):
+        with self.assertRaises(RuntimeError) as caught:
+            self.open(self.path("sample.nc"), self.path("second.nc"))
+        self.assertIn("second.nc", str(caught.exception))
+
+    def test_a_list_that_cannot_be_read_fails(self):
+        name = self.write("list.txt", self.path("sample.nc").encode())
+        os.chmod(self.folder, 0o755)
+        os.chmod(name, 0)
+        script = ("import os, sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "if os.geteuid() == 0: os.setuid(65534)\n"
+                  "try: gdal.Open('REFS:' + sys.argv[1])\n"
+                  "except RuntimeError as error: print(error)\n")
+        done = subprocess.run([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn("Permission denied", done.stdout)
+
+    def test_an_empty_list_fails(self):
+        with self.assertRaises(RuntimeError) as caught:
+            self.open("", "  ")
+        self.assertIn("names no file", str(caught.exception))
+
+
+class Sources(InFolder):
+    """What a set says of its sources, by which a changed source is detected."""
+
+    def test_records_that_cannot_be_read_fail(self):
+        subprocess.run([REFS, "index", self.path("sample.nc"), "-o", self.path("s.json")], check=True)
+        with open(self.path("s.json")) as file:
+            made = json.load(file)
+        key = ".zsources/.zattrs"
+        for damaged in ("{", ["sample.nc", 10 ** 9, 10]):
+            made["refs"][key] = damaged
+            self.write("d.json", json.dumps(made).encode())
+            with self.assertRaises(RuntimeError) as caught:
+                gdal.Open(f'REFS:"{self.path("d.json")}":/t2m').ReadAsArray()
+            self.assertIn(key, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,231 @@
+/* archive_listing.cpp -- see archive_listing.h. */
+#include "archive_listing.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cpl_port.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "fork_guard.h"
+
+namespace {
+
+struct CloseFile {
+    void operator()(VSILFILE *file) const { VSIFCloseL(file); }
+};
+using File = std::unique_ptr<VSILFILE, CloseFile>;
+using Bytes = std::vector<GByte>;
+
+uint64_t littleEndian(const GByte *bytes, size_t n) {
+    uint64_t value = 0;
+    while (n-- > 0) value = value << 8 | bytes[n];
+    return value;
+}
+
+bool readAt(VSILFILE *file, uint64_t offset, Bytes &bytes) {
+    return VSIFSeekL(file, offset, SEEK_SET) == 0 &&
+           VSIFReadL(bytes.data(), 1, bytes.size(), file) == bytes.size();
+}
+
+bool begins(const GByte *bytes, const char *signature) {
+    return memcmp(bytes, signature, 4) == 0;
+}
+
+/* -- zip --------------------------------------------------------------------------------------- */
+
+constexpr size_t endSize = 22, locatorSize = 20, end64Size = 56, entrySize = 46;
+constexpr size_t maxCommentSize = 65535;
+
+/** Where the central directory says that it is. */
+struct Directory {
+    uint64_t n, size, end; ///< entries, bytes, and the offset of what follows it
+};
+
+/** Zip64: the record that a locator before the usual one leads to. */
+bool findDirectory64(VSILFILE *file, uint64_t end, Directory &directory) {
+    Bytes locator(locatorSize), record(end64Size);
+    if (end < locatorSize || !readAt(file, end - locatorSize, locator) ||
+        !begins(locator.data(), "PK\x06\x07"))
+        return false;
+    const uint64_t at = littleEndian(&locator[8], 8);
+    if (!readAt(file, at, record) || !begins(record.data(), "PK\x06\x06")) return false;
+    directory = {littleEndian(&record[32], 8), littleEndian(&record[40], 8), at};
+    return true;
+}
+
+bool findDirectory(VSILFILE *file, Directory &directory) {
+    VSIFSeekL(file, 0, SEEK_END);
+    const uint64_t size = VSIFTellL(file);
+    Bytes tail(static_cast<size_t>(std::min<uint64_t>(size, endSize + maxCommentSize)));
+    if (tail.size() < endSize || !readAt(file, size - tail.size(), tail)) return false;
+    for (size_t at = tail.size() - endSize + 1; at-- > 0;) {
+        if (!begins(&tail[at], "PK\x05\x06")) continue;
+        const uint64_t end = size - tail.size() + at;
+        directory = {littleEndian(&tail[at + 10], 2), littleEndian(&tail[at + 12], 4), end};
+        const bool isZip64 = directory.n == UINT16_MAX || directory.size == UINT32_MAX ||
+                             littleEndian(&tail[at + 16], 4) == UINT32_MAX;
+        return !isZip64 || findDirectory64(file, end, directory);
+    }
+    return false;
+}
+
+bool isWholeZip(VSILFILE *file) {
+    Directory directory{};
+    Bytes entry(entrySize);
+    if (!findDirectory(file, directory) || directory.size > directory.end) return false;
+    uint64_t at = directory.end - directory.size;
+    for (uint64_t i = 0; i < directory.n; i++) {
+        if (directory.end - at < entrySize || !readAt(file, at, entry) ||
+            !begins(entry.data(), "PK\x01\x02"))
+            return false;
+        at += entrySize + littleEndian(&entry[28], 2) + littleEndian(&entry[30], 2) +
+              littleEndian(&entry[32], 2);
+        if (at > directory.end) return false;
+    }
+    return at == directory.end;
+}
+
+/* -- tar --------------------------------------------------------------------------------------- */
+
+constexpr size_t tarBlock = 512;
+
+/** A number in octal, or, where its first bit is set, in binary as GNU tar has it. */
+bool numberIn(const GByte *field, size_t size, uint64_t &number) {
+    size_t i = 0;
+    number = field[0] & 0x7f;
+    if ((field[0] & 0x80) != 0) {
+        for (i = 1; i < size; i++) {
+            if (number > UINT64_MAX >> 8) return false;
+            number = number << 8 | field[i];
+        }
+        return true;
+    }
+    for (number = 0; i < size && field[i] == ' '; i++) continue;
+    for (; i < size && field[i] >= '0' && field[i] <= '7'; i++)
+        number = number << 3 | static_cast<uint64_t>(field[i] - '0');
+    return i == size || field[i] == '\0' || field[i] == ' ';
+}
+
+bool hasRightSum(const Bytes &header) {
+    uint64_t sum = 0, said = 0;
+    for (size_t i = 0; i < tarBlock; i++) sum += i >= 148 && i < 156 ? ' ' : header[i];
+    return numberIn(&header[148], 8, said) && said == sum;
+}
+
+bool isWholeTar(VSILFILE *file) {
+    Bytes header(tarBlock);
+    uint64_t size = 0;
+    for (uint64_t at = 0; readAt(file, at, header);) {
+        if (std::all_of(header.begin(), header.end(), [](GByte byte) { return byte == 0; }))
+            return true;
+        if (!hasRightSum(header) || !numberIn(&header[124], 12, size) ||
+            size > INT64_MAX - at - 2 * tarBlock)
+            return false;
+        at += tarBlock + (size + tarBlock - 1) / tarBlock * tarBlock;
+    }
+    return false;
+}
+
+/* -- any --------------------------------------------------------------------------------------- */
+
+bool isFile(const std::string &name) {
+    VSIStatBufL status;
+    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+           !VSI_ISDIR(status.st_mode);
+}
+
+/** The archive in `rest`, what follows the prefix of a name, and what it is asked for. */
+std::string archiveIn(const std::string &rest, std::string &member) {
+    const size_t brace = rest.rfind('}');
+    size_t end = rest.size();
+    member.clear();
+    if (!rest.empty() && rest[0] == '{' && brace != std::string::npos) {
+        member = rest.substr(brace + 1);
+        return rest.substr(1, brace - 1);
+    }
+    while (end != std::string::npos && end > 0 && !isFile(rest.substr(0, end)))
+        end = rest.rfind('/', end - 1);
+    if (end == std::string::npos || end == 0) return rest;
+    member = rest.substr(end);
+    return rest.substr(0, end);
+}
+
+/** An archive that was found whole. The last one is remembered: a set asks for many of its members.
+ */
+struct Whole {
+    std::string name;
+    vsi_l_offset size;
+    time_t modified;
+};
+std::mutex wholeLock; // guards lastWhole
+Whole lastWhole;
+
+bool isRemembered(const std::string &name, const VSIStatBufL &status) {
+    RefsLocked guard(wholeLock);
+    return lastWhole.name == name && lastWhole.size == static_cast<vsi_l_offset>(status.st_size) &&
+           lastWhole.modified == status.st_mtime;
+}
+
+bool isWhole(const std::string &prefix, const std::string &archive) {
+    VSIStatBufL status = {};
+    if (prefix != "/vsizip/" && prefix != "/vsitar/")
+        return CPLStringList(VSIReadDir((prefix + "{" + archive + "}").c_str())).size() > 0;
+    if (VSIStatL(archive.c_str(), &status) != 0) return false;
+    if (isRemembered(prefix + archive, status)) return true;
+    File file(VSIFOpenL(archive.c_str(), "rb"));
+    Bytes head(2);
+    if (file != nullptr && prefix == "/vsitar/" && readAt(file.get(), 0, head) && head[0] == 0x1f &&
+        head[1] == 0x8b)
+        file.reset(VSIFOpenL(("/vsigzip/" + archive).c_str(), "rb"));
+    if (file == nullptr ||
+        !(prefix == "/vsizip/" ? isWholeZip(file.get()) : isWholeTar(file.get())))
+        return false;
+    Whole whole{prefix + archive, static_cast<vsi_l_offset>(status.st_size), status.st_mtime};
+    RefsLocked guard(wholeLock);
+    std::swap(lastWhole, whole);
+    return true;
+}
+
+bool isAbsentNumber(int number) {
+    return number == ENOENT || number == ENOTDIR;
+}
+
+/** A name that is not in an archive, and of which no errno is known. */
+bool isAbsentFile(const std::string &name) {
+    VSIStatBufL status;
+    errno = 0;
+    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0 &&
+           RefsIsProvenAbsent(name, errno);
+}
+
+bool isInArchive(const std::string &prefix) {
+    return prefix != "/vsigzip/";
+}
+
+} // namespace
+
+bool RefsIsProvenAbsent(const std::string &name, int number) {
+    static const char *const prefixes[] = {"/vsizip/", "/vsitar/", "/vsigzip/", "/vsi7z/",
+                                           "/vsirar/"};
+    for (const std::string prefix : prefixes) {
+        if (!STARTS_WITH(name.c_str(), prefix.c_str())) continue;
+        std::string member, archive = archiveIn(name.substr(prefix.size()), member);
+        VSIStatBufL status;
+        if (!isFile(archive)) return isAbsentFile(archive);
+        return isInArchive(prefix) && member.size() > 1 &&
+               VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0 &&
+               isWhole(prefix, archive);
+    }
+    if (STARTS_WITH(name.c_str(), "/vsisubfile/")) {
+        const size_t comma = name.find(',');
+        return comma != std::string::npos && isAbsentFile(name.substr(comma + 1));
+    }
+    return isAbsentNumber(number);
+}
