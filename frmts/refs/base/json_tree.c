@@ -241,7 +241,7 @@ uint64_t refs_json_doc_n_controls(const refs_json_doc *doc) {
 }
 
 const refs_json *refs_json_root(const refs_json_doc *doc) {
-    return &doc->root;
+    return doc != NULL ? &doc->root : NULL;
 }
 
 refs_json_kind refs_json_kind_of(const refs_json *value) {

@@ -203,6 +203,16 @@ static void tell_units(const refs_join *join, refs_joined *joined, const refs_jo
               REFS_STR_ARG(refs_join__text(join, other->units)), at->member->name);
 }
 
+/* Chunks and values are copied by the shape of the template: each fragment has to have it, not only
+ * the first one of its part. */
+static refs_status check_pieces(const refs_join *join, const refs_joined *joined,
+                                const refs_join_member *member, refs_error *err) {
+    refs_join_place at = {member, NULL};
+    for (size_t i = 1; (at.array = refs_join__piece(member, joined->path, i)) != NULL; i++)
+        REFS_TRY(check_shape(join, joined, &at, err));
+    return REFS_OK;
+}
+
 static refs_status check_alike(const refs_join *join, refs_joined *joined,
                                const refs_join_place *at, bool *told, refs_error *err) {
     const refs_join_place first = {&join->members[joined->first], joined->like};
@@ -595,6 +605,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
         compare_attributes(join, joined, &at);
+        REFS_TRY(check_pieces(join, joined, member, err));
         REFS_TRY(tell_other_meaning(join, joined, &at, &has_told_meaning, err));
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));

@@ -242,7 +242,8 @@ static refs_status collect(line_steps *all, refs_error *err) {
     return check_packing(all, err);
 }
 
-/* Strings move when others are added: what was collected before is collected again. */
+/* Strings move when others are added: what was collected before is collected again. A part without
+ * steps need not have a coordinate. */
 static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     size_t earliest;
@@ -253,6 +254,7 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
     const refs_join_array *counted = coordinate_of(&join->members[earliest], all->line);
     for (size_t i = 0; i < join->n_members; i++) {
         refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        if (array == NULL) continue;
         const refs_cf_units units = refs_join__count_of(join, counted);
         char *text = refs_str_copy(units.units), *calendar = refs_str_copy(units.calendar);
         const refs_cf_units kept = {refs_str_from(text != NULL ? text : ""),

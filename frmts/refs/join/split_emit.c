@@ -596,6 +596,14 @@ static slab slab_of(const output *out, const refs_join_array *array, uint64_t st
     return of;
 }
 
+static refs_status fail_short(const output *out, const refs_join_atom *atom, const slab *expected,
+                              refs_error *err) {
+    const refs_str bytes = refs_join__text(out->join, atom->at.array->values);
+    return refs_fail(err, REFS_CORRUPT, "%.*s of %s: expected %zu bytes of values, found %zu",
+                     REFS_STR_ARG(path_of(out)), atom->at.member->name,
+                     expected->stride * expected->outer, bytes.size);
+}
+
 static refs_status put_values(const output *out, const refs_join_run *run, refs_error *err) {
     const refs_join_split *split = out->joined->split;
     const size_t n_steps = (size_t)(run->end - run->begin);
@@ -606,7 +614,9 @@ static refs_status put_values(const output *out, const refs_join_run *run, refs_
         const refs_join_atom *atom = &split->atoms[run->first + i];
         const refs_str bytes = refs_join__text(out->join, atom->at.array->values);
         of = slab_of(out, atom->at.array, atom->row);
-        for (size_t k = 0; k < of.outer; k++)
+        if (of.begin + of.inner > of.stride || bytes.size < of.stride * of.outer)
+            status = fail_short(out, atom, &of, err);
+        for (size_t k = 0; k < of.outer && status == REFS_OK; k++)
             memcpy(values.data + (k * n_steps + i) * of.inner,
                    bytes.data + k * of.stride + of.begin, of.inner);
     }
