@@ -116,5 +116,48 @@ class Hostile(InFolder):
         np.testing.assert_array_equal(read("all.json", "t"), [0, 1, 2, 3])
 
 
+class Times(InFolder):
+    """Times in single precision, and other units."""
+
+    HOURS = np.arange(24, dtype="f8")
+
+    def part(self, name, units, times, dtype):
+        times = np.asarray(times).astype(dtype)
+        return write(name, array("time", ["time"], times, units=units, bounds="time_bnds"),
+                     array("time_bnds", ["time", "b"], np.stack([times, times], axis=-1)),
+                     array("issued", ["time"], times, units=units),
+                     array("v", ["time", "x"], np.zeros((len(times), 2), "<f4")))
+
+    def seconds(self, name, variable, origin):
+        dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+        root = dataset.GetRootGroup()
+        unit = root.OpenMDArrayFromFullname("/time").GetUnit().split()[0]
+        values = root.OpenMDArrayFromFullname("/" + variable).ReadAsArray()
+        self.assertEqual(values.dtype, "f8")
+        return values * {"days": 86400, "hours": 3600, "seconds": 1}[unit] + origin
+
+    def test_in_single_precision_become_double(self):
+        day = 16436  # from 1979-01-01 to 2024-01-01
+        self.part("a.json", "days since 1979-01-01", self.HOURS / 24, "<f4")
+        self.part("b.json", "days since 2024-01-01", self.HOURS / 24, "<f4")
+        self.part("c.json", "days since 1979-01-01", self.HOURS / 24 + 1, "<f8")
+        self.part("d.json", "seconds since 2024-01-02", self.HOURS * 3600, "<f4")
+        stored = (self.HOURS / 24).astype("<f4").astype("f8") * 86400
+        expected = np.concatenate([stored, self.HOURS * 3600 + 86400, stored + day * 86400,
+                                   self.HOURS * 3600 + (day + 1) * 86400])
+        names = ["a.json", "b.json", "c.json", "d.json"]
+        run("combine", *names, "-o", "all.json", "--along", "time")
+        for variable in ("time", "time_bnds", "issued"):
+            found = self.seconds("all.json", variable, 0)
+            np.testing.assert_allclose(found if found.ndim == 1 else found[:, 0], expected, rtol=0, atol=1e-5)
+        for first in (("a.json", "b.json"), ("d.json", "a.json"), ("c.json", "b.json"), ("b.json", "d.json")):
+            rest = [name for name in names if name not in first]
+            run("combine", *first, "-o", "part.json", "--along", "time")
+            run("combine", *rest, "-o", "rest.json", "--along", "time")
+            run("combine", "rest.json", "part.json", "-o", "again.json", "--along", "time")
+            with open("all.json", "rb") as one, open("again.json", "rb") as other:
+                self.assertEqual(one.read(), other.read(), first)
+
+
 if __name__ == "__main__":
     unittest.main()

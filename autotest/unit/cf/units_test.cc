@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "cf_internal.h"
+#include "refs/clock.h"
 }
 
 namespace {
@@ -274,6 +275,42 @@ TEST(Units, OfFewLettersAreThoseOfUdunits) {
             for (const std::string &word : {two, two + "m", "k" + two})
                 for (const char *to : {"m", "kg", "s", "m3", "Pa"}) compare(udunits, word, to);
         }
+}
+
+double rebased(const char *from, const char *to, double value) {
+    const refs_cf_units a = {refs_str_from(from), refs_str_view(nullptr, 0)};
+    const refs_cf_units b = {refs_str_from(to), refs_str_view(nullptr, 0)};
+    refs_cf_rebase rebase;
+    if (refs_cf_rebase_open(&a, &b, &rebase, nullptr) != REFS_OK) return NAN;
+    EXPECT_TRUE(refs_cf_rebase_number(&rebase, REFS_CF_DOUBLE_DIGITS, &value));
+    return value;
+}
+
+TEST(Units, RebaseTimesWithoutRounding) {
+    EXPECT_EQ(rebased("hours since 2000-01-01", "days since 2000-01-01", 2.4), 0.1);
+    EXPECT_EQ(rebased("hours since 2000-01-02", "days since 2000-01-01", 2.4), 1.1);
+    for (int hour = 0; hour < 100000; hour += 7)
+        EXPECT_EQ(rebased("hours since 2000-01-01", "days since 2000-01-01", hour), hour / 24.);
+    for (int minute = 0; minute < 100000; minute += 7)
+        EXPECT_EQ(rebased("days since 2000-01-01", "minutes since 1950-01-01", minute / 1440.),
+                  18262 * 1440 + minute);
+    EXPECT_TRUE(std::isinf(rebased("hours since 2000-01-01", "days since 2000-01-01", INFINITY)));
+    EXPECT_TRUE(std::isnan(rebased("hours since 2000-01-01", "K", 1)));
+}
+
+TEST(Units, RebaseWholeTimesOrNone) {
+    const refs_cf_units a = {refs_str_from("hours since 2000-01-01"), refs_str_view(nullptr, 0)};
+    const refs_cf_units b = {refs_str_from("days since 1999-12-31"), refs_str_view(nullptr, 0)};
+    refs_cf_rebase rebase;
+    ASSERT_EQ(refs_cf_rebase_open(&a, &b, &rebase, nullptr), REFS_OK);
+    int64_t value = 48;
+    EXPECT_TRUE(refs_cf_rebase_integer(&rebase, &value));
+    EXPECT_EQ(value, 3);
+    for (int64_t other : {INT64_C(25), INT64_MAX, INT64_MIN}) {
+        int64_t kept = other;
+        EXPECT_FALSE(refs_cf_rebase_integer(&rebase, &kept));
+        EXPECT_EQ(kept, other);
+    }
 }
 
 } // namespace

@@ -25,6 +25,36 @@ bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock);
 refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
                                refs_error *err);
 
+/* -- exact conversion ---------------------------------------------------------------------------
+ */
+
+/** How numbers in one unit become numbers in another. Times go by way of whole microseconds and are
+ * rounded once: 2.4 hours are 0.1 days, whatever units they had before. */
+typedef struct refs_cf_rebase {
+    bool is_same;   /**< nothing is to be done */
+    bool is_linear; /**< not times: the next four hold, and nothing else */
+    double scale, offset, back_scale, back_offset;
+    int64_t unit_us, to_unit_us; /**< microseconds; 0: not a whole number of them */
+    int64_t add_us;
+    double unit, to_unit; /**< seconds */
+} refs_cf_rebase;
+
+/** Decimal digits that a double, or a float, keeps with some to spare. */
+#define REFS_CF_DOUBLE_DIGITS 13
+#define REFS_CF_FLOAT_DIGITS  6
+
+/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Thread-safe. */
+refs_status refs_cf_rebase_open(const refs_cf_units *from, const refs_cf_units *to,
+                                refs_cf_rebase *rebase, refs_error *err);
+
+/** Converts a number of so many decimal digits in place. False where the result had to be rounded;
+ * never for times. Numbers that are not finite stay. Thread-safe. */
+bool refs_cf_rebase_number(const refs_cf_rebase *rebase, int digits, double *value);
+
+/** Converts a time that is a whole number in place; false, and nothing changes, where it is none in
+ * the other units, or overflows. Not for linear conversions. Thread-safe. */
+bool refs_cf_rebase_integer(const refs_cf_rebase *rebase, int64_t *value);
+
 #ifdef __cplusplus
 }
 #endif

@@ -232,11 +232,22 @@ static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs
     return REFS_OK;
 }
 
+/* Times in single precision may have become double. */
+static void widen_type(const refs_joined *joined, described *of) {
+    if (!refs_join__is_single(&of->variable.dtype) || joined->dtype.size != sizeof(double)) return;
+    float single;
+    memcpy(&single, of->fill, sizeof single);
+    const double wide = (double)single;
+    memcpy(of->fill, &wide, sizeof wide);
+    of->variable.dtype = joined->dtype;
+}
+
 static refs_status put_values(aggregating *at, const refs_joined *joined, refs_str values,
                               refs_error *err) {
     described of;
     refs_buf strings = REFS_BUF_INIT;
     refs_status status = describe(at, joined, &of, err);
+    if (status == REFS_OK && joined->is_loaded) widen_type(joined, &of);
     const bool are_strings =
         of.variable.dtype.type == REFS_TYPE_BYTES || of.variable.dtype.type == REFS_TYPE_UNICODE;
     if (are_strings) of.variable.fill = NULL;

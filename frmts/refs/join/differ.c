@@ -92,6 +92,16 @@ static refs_status differ_in_units(const refs_join *join, const refs_join_array 
                            REFS_STR_ARG(one), REFS_STR_ARG(other));
 }
 
+/* Times of which some are in single precision become double. */
+static bool are_single_and_double(const refs_join *join, const refs_join_place *one,
+                                  const refs_join_place *other) {
+    const refs_cf_units units = refs_join__count_in(join, one->member, one->array);
+    refs_cf_clock clock;
+    return one->array->dtype.type == REFS_TYPE_FLOAT &&
+           other->array->dtype.type == REFS_TYPE_FLOAT && one->array->dtype.size >= 4 &&
+           other->array->dtype.size >= 4 && refs_cf_clock_of(&units, &clock);
+}
+
 refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
                               const refs_join_place *other, refs_buf *text, refs_error *err) {
     const refs_join_array *a = one->array, *b = other->array;
@@ -100,7 +110,7 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
         REFS_TRY(append_differences(refs_join__text(join, a->layout),
                                     refs_join__text(join, b->layout), text, err));
     bool is_other_type = a->dtype.type != b->dtype.type || a->dtype.size != b->dtype.size;
-    if (are_thin && is_other_type &&
+    if (are_thin && is_other_type && !are_single_and_double(join, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
     if (a->packing != b->packing)

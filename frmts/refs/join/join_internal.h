@@ -3,6 +3,7 @@
 #define REFS_JOIN_INTERNAL_H
 
 #include "refs/cf.h"
+#include "refs/clock.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
@@ -289,22 +290,6 @@ bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
 /* -- units.c ------------------------------------------------------------------------------------
  */
 
-/** Times of one unit as times of another: new = (old * scale_by + add) / divide_by, in
- * microseconds; other numbers: new = old * scale + offset. */
-typedef struct refs_rebase {
-    bool is_same;
-    bool is_linear; /**< the next four hold, and nothing else */
-    double scale, offset, back_scale, back_offset;
-    int64_t unit_us, to_unit_us; /**< microseconds; 0: not a whole number of them */
-    int64_t add_us;
-    double unit, to_unit; /**< seconds */
-} refs_rebase;
-
-/** How values in `from` become values in `to`; REFS_UNSUPPORTED where the conversion is not known.
- */
-refs_status refs_join__rebase(const refs_cf_units *from, const refs_cf_units *to,
-                              refs_rebase *rebase, refs_error *err);
-
 /** Its units and its calendar. */
 refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array);
 
@@ -316,10 +301,18 @@ refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_
 /** Whether units are those of times, "days since ...". */
 bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
 
-/** Rebases `n` values of `array` in place; REFS_UNSUPPORTED where one cannot be said exactly, so
- * that another change of units gives what one would have, or where they are packed. */
-refs_status refs_join__apply(const refs_rebase *rebase, const refs_join_array *array,
-                             uint8_t *values, uint64_t n, refs_error *err);
+/** Converts values of `array` in place. Times in single precision become double, which *dtype
+ * tells: counted from another day, they would lose minutes. REFS_UNSUPPORTED where a value cannot
+ * be said exactly, so that another change of units gives what one would have, or where they are
+ * packed. */
+refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
+                             refs_buf *values, refs_dtype *dtype, refs_error *err);
+
+/** Whether a type is a float of 32 bits. */
+bool refs_join__is_single(const refs_dtype *dtype);
+
+/** Makes doubles of floats. */
+refs_status refs_join__widen_values(refs_buf *values, refs_error *err);
 
 /** When the Gregorian calendar begins: julian days, as those of refs_cf_clock are in it. */
 #define REFS_JOIN_REFORM_US (2299161 * 86400e6)
@@ -528,9 +521,14 @@ refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *me
  * none. */
 size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim);
 
-/** Units in which the values of an array of a member are, or NONE. */
-uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
-                             const refs_join_member *member, const refs_join_array *array);
+/** Units in which the values of an array of a member are, its own or those of the coordinate whose
+ * bounds it has, or NONE. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
+                             const refs_join_array *array);
+
+/** Its units and its calendar, likewise. */
+refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_array *array);
 
 /** Whether an array is the coordinate of a joined dimension. */
 bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,

@@ -285,8 +285,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
     bool all_thin = true, wants = is_coordinate(join, joined);
     refs_join_place cut = {NULL, NULL};
     if (joined->n_lines == 0) return REFS_OK;
-    const uint32_t units =
-        refs_join__units_of(join, joined, &join->members[joined->first], joined->like);
+    const uint32_t units = refs_join__units_of(join, &join->members[joined->first], joined->like);
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_array *array = refs_join__find(member, joined->path);
@@ -294,7 +293,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         const refs_join_place at = {member, array};
         all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
-                refs_join__units_of(join, joined, member, array) != units;
+                refs_join__units_of(join, member, array) != units;
         if (array->is_v3)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s is of Zarr version 3, which is not joined",

@@ -211,25 +211,54 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
     return REFS_OK;
 }
 
+static refs_status keep_values(refs_join *join, refs_join_array *array, const refs_buf *values,
+                               refs_error *err) {
+    return refs_intern_add(&join->strings, refs_str_view((const char *)values->data, values->size),
+                           &array->values, err);
+}
+
 static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
                                      const refs_cf_units *units, refs_error *err) {
-    refs_rebase rebase;
+    refs_cf_rebase rebase;
     refs_buf values = REFS_BUF_INIT;
+    refs_dtype dtype = array->dtype;
     refs_str old = refs_join__text(join, array->values);
     if (array->dtype.size == 0) return REFS_OK;
     const refs_cf_units from = refs_join__count_of(join, array);
-    REFS_TRY(refs_join__rebase(&from, units, &rebase, err));
+    REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
     if (rebase.is_same) return REFS_OK;
     refs_status status = refs_buf_append_str(&values, old, err);
-    if (status == REFS_OK)
-        status =
-            refs_join__apply(&rebase, array, values.data, values.size / array->dtype.size, err);
-    if (status == REFS_OK)
-        status =
-            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
-                            &array->values, err);
+    if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, &dtype, err);
+    if (status == REFS_OK) status = keep_values(join, array, &values, err);
+    array->dtype = dtype;
     refs_buf_clear(&values);
     return status;
+}
+
+/* Times of which some are double, or became so, are all double. */
+static refs_status widen_times(const line_steps *all, refs_error *err) {
+    refs_join *join = all->join;
+    bool any_double = false;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        any_double = any_double || (array != NULL && array->dtype.type == REFS_TYPE_FLOAT &&
+                                    array->dtype.size == sizeof(double));
+    }
+    for (size_t i = 0; i < join->n_members && any_double; i++) {
+        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        refs_buf values = REFS_BUF_INIT;
+        if (array == NULL || !refs_join__is_single(&array->dtype) ||
+            !refs_join__counts_time(join, array))
+            continue;
+        refs_status status =
+            refs_buf_append_str(&values, refs_join__text(join, array->values), err);
+        if (status == REFS_OK) status = refs_join__widen_values(&values, err);
+        if (status == REFS_OK) status = keep_values(join, array, &values, err);
+        array->dtype.size = sizeof(double);
+        refs_buf_clear(&values);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
 }
 
 static refs_status collect(line_steps *all, refs_error *err) {
@@ -249,7 +278,10 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
     size_t earliest;
     if (!refs_join__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
-    if (earliest == SIZE_MAX) return REFS_OK;
+    if (earliest == SIZE_MAX) {
+        REFS_TRY(widen_times(all, err));
+        return collect(all, err);
+    }
     line->first = earliest;
     const refs_join_array *counted = coordinate_of(&join->members[earliest], all->line);
     for (size_t i = 0; i < join->n_members; i++) {
@@ -268,6 +300,7 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
             refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
         REFS_TRY(status);
     }
+    REFS_TRY(widen_times(all, err));
     return collect(all, err);
 }
 

@@ -178,6 +178,13 @@ static bool are_converted(const refs_join *join, const refs_join_array *a,
     return !are_floats && refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
+/* Times in single precision that are counted from another instant need more digits. */
+static bool needs_double(const refs_join *join, const refs_join_array *a,
+                         const refs_join_array *b) {
+    return refs_join__counts_time(join, b) && refs_join__is_single(&b->dtype) &&
+           refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+}
+
 /* What holds all values, unpacked: integers where there are no others, and one size more than they
  * need, for a fill value that is none of them. */
 static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
@@ -189,6 +196,7 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
         are_below_4 = are_below_4 && arrays[i]->dtype.size < 4;
         if (is_packed(join, arrays[i]) || are_converted(join, arrays[i], arrays[0]))
             are_integers = are_short = false;
+        are_short = are_short && !needs_double(join, arrays[i], arrays[0]);
     }
     return are_integers ? (refs_dtype){.type = REFS_TYPE_INT, .size = are_below_4 ? 4 : 8}
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
@@ -209,7 +217,8 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
         common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
                              arrays[i]->packing != arrays[0]->packing ||
                              has_another_range(join, arrays[i], arrays[0]) ||
-                             are_converted(join, arrays[i], arrays[0]);
+                             are_converted(join, arrays[i], arrays[0]) ||
+                             needs_double(join, arrays[i], arrays[0]);
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }

@@ -2,10 +2,9 @@
 #include "join_internal.h"
 
 /* The coordinate whose bounds the array is, or itself. */
-static const refs_join_array *bounded_by(const refs_join *join, const refs_joined *joined,
-                                         const refs_join_member *member,
+static const refs_join_array *bounded_by(const refs_join *join, const refs_join_member *member,
                                          const refs_join_array *array) {
-    refs_str path = refs_join__text(join, joined->path);
+    refs_str path = refs_join__text(join, array->path);
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_axis *axis = &member->axes[line];
         if (axis->array == REFS_JOIN_NONE) continue;
@@ -18,18 +17,17 @@ static const refs_join_array *bounded_by(const refs_join *join, const refs_joine
 }
 
 /* A coordinate's bounds have the units of the coordinate, and its calendar. */
-uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
-                             const refs_join_member *member, const refs_join_array *array) {
-    return array->units != REFS_JOIN_NONE ? array->units
-                                          : bounded_by(join, joined, member, array)->units;
+uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
+                             const refs_join_array *array) {
+    return array->units != REFS_JOIN_NONE ? array->units : bounded_by(join, member, array)->units;
 }
 
-static refs_cf_units count_of(const refs_join *join, const refs_joined *joined,
-                              const refs_join_member *member, const refs_join_array *array) {
+refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_array *array) {
     const uint32_t calendar = array->calendar != REFS_JOIN_NONE
                                   ? array->calendar
-                                  : bounded_by(join, joined, member, array)->calendar;
-    return (refs_cf_units){refs_join__text(join, refs_join__units_of(join, joined, member, array)),
+                                  : bounded_by(join, member, array)->calendar;
+    return (refs_cf_units){refs_join__text(join, refs_join__units_of(join, member, array)),
                            refs_join__text(join, calendar)};
 }
 
@@ -93,12 +91,19 @@ static refs_status fail_twice(const gathered *to, const refs_join_place *at, con
     return status;
 }
 
-/* Copies the elements of a member to where they belong; *moved is what they are. */
-static refs_status scatter(const gathered *to, const refs_join_place *at, const uint8_t *moved,
+/* Elements of `size` bytes each, no more than the joined array's. */
+typedef struct elements {
+    const uint8_t *at;
+    size_t size;
+} elements;
+
+/* Copies the elements of a member to where they belong. */
+static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
                            refs_error *err) {
     const refs_joined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
-    size_t size = at->array->dtype.size, to_size = joined->dtype.size;
+    const size_t size = from.size, to_size = joined->dtype.size;
+    const uint8_t *moved = from.at;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim);
         n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
@@ -131,65 +136,105 @@ static refs_status gather_one(refs_join *join, const gathered *to, const refs_jo
                               const refs_cf_units *units, refs_error *err) {
     const refs_joined *joined = to->joined;
     refs_buf moved = REFS_BUF_INIT;
-    refs_rebase rebase = {.is_same = true};
+    refs_cf_rebase rebase = {.is_same = true};
     const refs_join_array *array = at->array;
-    const refs_cf_units own = count_of(join, joined, at->member, array);
+    const refs_cf_units own = refs_join__count_in(join, at->member, array);
+    refs_dtype dtype = array->dtype;
     refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
     if (status == REFS_OK && own.units.size > 0 &&
         !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
-        status = refs_join__rebase(&own, units, &rebase, err);
+        status = refs_cf_rebase_open(&own, units, &rebase, err);
     if (status == REFS_OK && array->dtype.size > 0)
-        status = refs_join__apply(&rebase, array, moved.data, moved.size / array->dtype.size, err);
+        status = refs_join__apply(&rebase, array, &moved, &dtype, err);
+    if (status == REFS_OK && refs_join__is_single(&dtype) && joined->dtype.size > dtype.size) {
+        status = refs_join__widen_values(&moved, err);
+        dtype.size = joined->dtype.size;
+    }
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
                           REFS_STR_ARG(refs_join__text(join, joined->path)));
     else
-        status = scatter(to, at, moved.data, err);
+        status = scatter(to, at, (elements){moved.data, dtype.size}, err);
     refs_buf_clear(&moved);
     return status;
 }
 
-static refs_status make_room(refs_join *join, refs_joined *joined, refs_error *err) {
-    uint64_t total;
+/* Whether values of a part get other units than they have: those of coordinates have them. */
+static bool changes_units(const refs_join *join, const refs_cf_units *units,
+                          const refs_join_place *at) {
+    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
+    double scale, offset;
+    return own.units.size > 0 && !refs_join__is_coordinate(join, at->member, at->array) &&
+           refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+}
+
+/* Strings get the size of the longest; times in single precision that are counted otherwise, or
+ * stand beside double ones, become double. */
+static void find_type(const refs_join *join, refs_joined *joined, const refs_cf_units *units) {
+    refs_cf_clock clock;
     joined->dtype = joined->like->dtype;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
-        if (array != NULL && array->dtype.size > joined->dtype.size)
-            joined->dtype.size = array->dtype.size;
+        const refs_join_place at = {&join->members[i],
+                                    refs_join__find(&join->members[i], joined->path)};
+        if (at.array == NULL) continue;
+        if (at.array->dtype.size > joined->dtype.size) joined->dtype.size = at.array->dtype.size;
+        if (refs_join__is_single(&joined->dtype) && refs_cf_clock_of(units, &clock) &&
+            changes_units(join, units, &at))
+            joined->dtype.size = sizeof(double);
     }
-    total = joined->dtype.size;
+}
+
+/* The fill value in the type of the values; false where there is none. */
+static bool find_fill(const refs_joined *joined, uint8_t *fill) {
+    const refs_dtype *dtype = &joined->like->dtype;
+    if (!joined->like->has_fill && !joined->has_hole_fill) return false;
+    memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
+    if (refs_join__is_single(dtype) && joined->dtype.size == sizeof(double)) {
+        float single;
+        memcpy(&single, fill, sizeof single);
+        const double wide = (double)single;
+        memcpy(fill, &wide, sizeof wide);
+        return true;
+    }
+    return dtype->size == joined->dtype.size;
+}
+
+static refs_status make_room(const refs_join *join, refs_joined *joined, refs_error *err) {
+    uint64_t total = joined->dtype.size;
+    uint8_t fill[16];
     for (size_t dim = 0; dim < joined->rank; dim++)
         if (!refs_mul_u64(total, joined->shape[dim], &total) || total > 1024 * REFS_MIB)
             return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
                              REFS_STR_ARG(refs_join__text(join, joined->path)));
     REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
     memset(joined->values.data, 0, (size_t)total);
-    const refs_join_array *like = joined->like;
-    const uint8_t *fill = joined->has_hole_fill ? joined->hole : like->fill;
-    if ((like->has_fill || joined->has_hole_fill) && like->dtype.size == joined->dtype.size)
+    if (find_fill(joined, fill))
         for (size_t at = 0; at < total; at += joined->dtype.size)
             memcpy(joined->values.data + at, fill, joined->dtype.size);
     return REFS_OK;
 }
 
+/* Bounds of a coordinate follow its units, which need not be those of the first part. */
+static refs_cf_units find_units(const refs_join *join, const refs_join_plan *plan,
+                                const refs_joined *joined) {
+    refs_cf_units units = refs_join__count_in(join, &join->members[joined->first], joined->like);
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_member *member = &join->members[plan->lines[line].first];
+        const refs_join_array *array = refs_join__find(member, joined->path);
+        if (array != NULL && array->units == REFS_JOIN_NONE &&
+            refs_join__units_of(join, member, array) != REFS_JOIN_NONE)
+            units = refs_join__count_in(join, member, array);
+    }
+    return units;
+}
+
 /* Of a place that several parts have, the first one's value is taken: backwards. */
 static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
-                              refs_error *err) {
-    const refs_joined *joined = to->joined;
-    const refs_join_member *first = &join->members[joined->first];
-    refs_cf_units units = count_of(join, joined, first, joined->like);
-    /* Bounds of a coordinate follow its units, which need not be those of the first part. */
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_member *of = &join->members[plan->lines[line].first];
-        const refs_join_array *array = refs_join__find(of, joined->path);
-        if (array != NULL && array->units == REFS_JOIN_NONE &&
-            refs_join__units_of(join, joined, of, array) != REFS_JOIN_NONE)
-            units = count_of(join, joined, of, array);
-    }
+                              const refs_cf_units *units, refs_error *err) {
     for (size_t i = join->n_members; i-- > 0;) {
         const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_place at = {member, refs_join__find(member, joined->path)};
-        if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, &units, err));
+        const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
+        if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, units, err));
     }
     return REFS_OK;
 }
@@ -198,6 +243,8 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
  * joined dimensions. */
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                               refs_error *err) {
+    const refs_cf_units units = find_units(join, plan, joined);
+    find_type(join, joined, &units);
     REFS_TRY(make_room(join, joined, err));
     const bool are_shared =
         joined->n_lines < join->n_dims ||
@@ -205,7 +252,7 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
     const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
     gathered to = {join, joined, joined->values.data, are_shared ? NULL : refs_calloc(n + 1, 1)};
     if (!are_shared && to.taken == NULL) return refs_fail_nomem(err);
-    refs_status status = gather_all(join, plan, &to, err);
+    refs_status status = gather_all(join, plan, &to, &units, err);
     refs_free(to.taken);
     return status;
 }
