@@ -57,14 +57,18 @@ refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variab
 refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
                            refs_error *err);
 
-/** Puts these files into their places. */
-refs_status refs_cfa__fillers_place(refs_master *master, refs_error *err);
+/** The place of filler `i`; nothing is written for one that was there. */
+refs_place *refs_cfa__filler_place(const refs_master *master, size_t i);
 void refs_cfa__fillers_clear(refs_master *master);
 
 /** Says what the fragments are, each in one encoding. */
 refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);
 refs_status refs_cfa__encode_group(const cfa_job *job, refs_error *err);
 refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
+
+/** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
+ * NULL: all of them, or none. Frees it, also on failure. */
+refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err);
 
 /** Names of dimensions with blanks between them, as attributes have them. */
 refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,

@@ -9,11 +9,17 @@
 #include <unistd.h>
 
 #include "cfa_internal.h"
+#include "refs/vfs.h"
 #include "writing.h"
+
+/* Names that are tried, and the largest file that one is compared with. */
+#define MAX_NAMES        1000
+#define MAX_FILLER_BYTES (16 * REFS_MIB)
 
 /* One such file, which waits beside its place. */
 struct cfa_filler {
-    char *name; /* relative to the folder of the master */
+    char *asked; /* "STEM/STEM.v.fill.3x4.nc", relative to the folder of the master */
+    char *name;  /* the same, or "STEM/STEM.v.fill.3x4.g1.nc" where another file has that name */
     refs_place place;
 };
 
@@ -75,8 +81,8 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
 
 static refs_status write_filler(const cfa_job *job, const char *identifier, const uint64_t *count,
                                 const refs_place *place, refs_error *err) {
-    const nc_creation creation = {place->written, place->wanted, refs_cfa__file_format(job->file),
-                                  0};
+    const nc_creation creation = {
+        .path = place->written, .shown = place->wanted, .format = refs_cfa__file_format(job->file)};
     nc_file *file = NULL;
     refs_status status = refs_cfa__file_create(&creation, &file, err);
     if (status == REFS_OK) status = define(file, job->variable, identifier, count, err);
@@ -102,7 +108,7 @@ static refs_status make_folder(refs_master *master, refs_error *err) {
 
 static cfa_filler *find(const refs_master *master, const char *name) {
     for (size_t i = 0; i < master->fillers.n; i++)
-        if (strcmp(master->fillers.items[i].name, name) == 0) return &master->fillers.items[i];
+        if (strcmp(master->fillers.items[i].asked, name) == 0) return &master->fillers.items[i];
     return NULL;
 }
 
@@ -114,16 +120,65 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
         return refs_fail_nomem(err);
     *added = &all->items[all->n++];
     memset(*added, 0, sizeof **added);
-    (*added)->name = refs_str_copy(refs_str_from(name));
-    if ((*added)->name == NULL) return refs_fail_nomem(err);
+    (*added)->asked = refs_str_copy(refs_str_from(name));
+    if ((*added)->asked == NULL) return refs_fail_nomem(err);
     REFS_TRY(make_folder(master, err));
     refs_status status =
-        refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->name, '/'));
+        refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->asked, '/'));
     if (status == REFS_OK) status = refs_buf_append(&path, "", 1, err);
     if (status == REFS_OK)
-        status = refs_place_open((const char *)path.data, false, &(*added)->place, err);
+        status = refs_place_open((const char *)path.data, REFS_PLACE_FILE, &(*added)->place, err);
     refs_buf_clear(&path);
     return status;
+}
+
+static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {
+    refs_buf a = REFS_BUF_INIT, b = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(refs_vfs_posix(), one, MAX_FILLER_BYTES, &a, err);
+    /* What cannot be read is another. */
+    *is = status == REFS_OK &&
+          refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
+          a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    refs_buf_clear(&a);
+    refs_buf_clear(&b);
+    return status;
+}
+
+/* "STEM/STEM.v.fill.3x4.nc", then "….g1.nc" and so on. */
+static char *print_name(const char *asked, int number) {
+    refs_buf text = REFS_BUF_INIT;
+    const size_t size = strlen(asked) - strlen(".nc");
+    refs_status status =
+        number == 0 ? refs_buf_printf(&text, NULL, "%s", asked)
+                    : refs_buf_printf(&text, NULL, "%.*s.g%d.nc", (int)size, asked, number);
+    char *name = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    return name;
+}
+
+/* The one of its names that no other file has: masters that are there name these. */
+static refs_status settle_name(const refs_master *master, cfa_filler *filler, refs_error *err) {
+    for (int i = 0; i < MAX_NAMES; i++) {
+        struct stat status;
+        bool is_same = false;
+        refs_buf path = REFS_BUF_INIT;
+        filler->name = print_name(filler->asked, i);
+        if (filler->name == NULL) return refs_fail_nomem(err);
+        REFS_TRY(
+            refs_buf_printf(&path, err, "%s%s", master->fillers.folder, strchr(filler->name, '/')));
+        char *wanted = refs_buf_take_text(&path);
+        if (wanted == NULL) return refs_fail_nomem(err);
+        const bool is_free = lstat(wanted, &status) != 0 && errno == ENOENT;
+        refs_free(filler->place.wanted);
+        filler->place.wanted = wanted;
+        if (!is_free) REFS_TRY(has_same_bytes(filler->place.written, wanted, &is_same, err));
+        if (is_same) refs_place_clear(&filler->place);
+        if (is_free || is_same) return REFS_OK;
+        refs_free(filler->name);
+        filler->name = NULL;
+    }
+    return refs_fail(err, REFS_IO, "%s: cannot be written: all names like it are taken",
+                     filler->asked);
 }
 
 static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_spot *spot,
@@ -141,6 +196,7 @@ static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_s
         status = add(master, (const char *)name.data, &filler, err);
         if (status == REFS_OK)
             status = write_filler(job, fragment->variable, count, &filler->place, err);
+        if (status == REFS_OK) status = settle_name(master, filler, err);
     }
     if (status == REFS_OK) fragment->file = filler->name;
     refs_buf_clear(&name);
@@ -176,16 +232,15 @@ refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fra
 
 /* -- placing ----------------------------------------------------------------------------------- */
 
-refs_status refs_cfa__fillers_place(refs_master *master, refs_error *err) {
-    for (size_t i = 0; i < master->fillers.n; i++)
-        REFS_TRY(refs_place_move(&master->fillers.items[i].place, err));
-    return REFS_OK;
+refs_place *refs_cfa__filler_place(const refs_master *master, size_t i) {
+    return &master->fillers.items[i].place;
 }
 
 void refs_cfa__fillers_clear(refs_master *master) {
     cfa_fillers *all = &master->fillers;
     for (size_t i = 0; i < all->n; i++) {
         refs_place_clear(&all->items[i].place);
+        refs_free(all->items[i].asked);
         refs_free(all->items[i].name);
     }
     if (all->is_new) (void)rmdir(all->folder); /* unless there is something in it */

@@ -100,16 +100,18 @@ static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) 
     if (!open->writing->is_field[i]) {
         REFS_TRY(define_values(open, i, &shape, err));
     } else {
-        shape.deflate = open->writing->options->deflate;
+        shape.deflate = open->part->is_empty ? 0 : open->writing->options->deflate;
         REFS_TRY(refs_cfa__file_define(open->file, &shape, &open->places[i], err));
     }
     return refs_cfa__describe(open->file, open->places[i], variable, err);
 }
 
-/* Whether `group` is the root, or one in which something of the file is. */
+/* Whether `group` is the root, or one in which something of the file is. A fragment without values
+ * has the variable alone, as those of fillers.c have: one file serves all masters. */
 static bool is_group_in(const cfa_open_part *open, const char *group) {
     refs_str above = refs_str_from(group);
     if (is_all(open)) return true;
+    if (open->part->is_empty) return false;
     refs_str path = parent_of(array_at(open, open->part->field)->variable.path);
     return above.size <= path.size && memcmp(above.data, path.data, above.size) == 0 &&
            (above.size == path.size || path.data[above.size] == '/');
@@ -145,7 +147,9 @@ static uint64_t bytes_of(const cfa_open_part *open) {
 }
 
 static refs_status create(cfa_open_part *open, refs_error *err) {
-    nc_creation creation = {open->part->path, open->writing->shown, open->writing->options->format,
+    nc_creation creation = {.path = open->part->path,
+                            .shown = open->writing->shown,
+                            .format = open->writing->options->format,
                             bytes_of(open)};
     REFS_TRY(refs_cfa__file_create(&creation, &open->file, err));
     REFS_TRY(define_groups(open, err));

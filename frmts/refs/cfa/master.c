@@ -40,8 +40,11 @@ static const char *name_of_version(refs_cfa_version version) {
 
 static refs_status open_master(refs_master *master, const char *path,
                                const refs_master_options *options, refs_error *err) {
-    REFS_TRY(refs_place_open(path, false, &master->place, err));
-    nc_creation creation = {master->place.written, path, options->format, 0};
+    REFS_TRY(refs_place_open(path, REFS_PLACE_FILE, &master->place, err));
+    nc_creation creation = {.path = master->place.written,
+                            .shown = path,
+                            .format = options->format,
+                            .is_private = refs_place_is_private(&master->place)};
     return refs_cfa__file_create(&creation, &master->file, err);
 }
 
@@ -294,15 +297,34 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
-static refs_status finish(refs_master *master, refs_error *err) {
+static refs_status commit(refs_master *master, refs_place *parts, refs_error *err) {
+    const size_t n = master->fillers.n;
+    refs_place **places = refs_calloc(n + 2, sizeof(refs_place *));
+    size_t k = 0;
+    if (places == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        refs_place *place = refs_cfa__filler_place(master, i);
+        if (place->written != NULL) places[k++] = place;
+    }
+    if (parts != NULL) places[k++] = parts;
+    places[k++] = &master->place;
+    refs_status status = refs_place_commit(places, k, err);
+    refs_free(places);
+    return status;
+}
+
+static refs_status finish(refs_master *master, refs_place *parts, refs_error *err) {
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
-    REFS_TRY(refs_cfa__fillers_place(master, err));
-    return refs_place_move(&master->place, err);
+    return commit(master, parts, err);
+}
+
+refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err) {
+    refs_status status = finish(master, parts, err);
+    refs_master_free(master);
+    return status;
 }
 
 refs_status refs_master_finish(refs_master *master, refs_error *err) {
-    refs_status status = finish(master, err);
-    refs_master_free(master);
-    return status;
+    return refs_cfa__master_finish(master, NULL, err);
 }

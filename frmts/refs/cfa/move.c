@@ -2,6 +2,7 @@
  * stays as it is. */
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "move_names.h"
 #include "nc_library.h"
@@ -291,17 +292,27 @@ static refs_status move_group(const moving_file *file, int group, const char *pa
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-static refs_status copy_file(const char *from, const char *to, refs_error *err) {
+static bool copy_all(FILE *in, FILE *out) {
     char block[65536];
-    FILE *in = fopen(from, "rb"), *out = in != NULL ? fopen(to, "wb") : NULL;
-    bool is_copied = in != NULL && out != NULL;
-    for (size_t got; is_copied && (got = fread(block, 1, sizeof block, in)) > 0;)
-        is_copied = fwrite(block, 1, got, out) == got;
-    if (in != NULL && ferror(in)) is_copied = false;
-    if (in != NULL) fclose(in);
+    for (size_t got; (got = fread(block, 1, sizeof block, in)) > 0;)
+        if (fwrite(block, 1, got, out) != got) return false;
+    return !ferror(in);
+}
+
+static refs_status copy_file(const char *from, const refs_place *to, refs_error *err) {
+    int file = -1;
+    FILE *in = fopen(from, "rb");
+    if (in == NULL)
+        return refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
+    refs_status status = refs_place_create(to, &file, err);
+    FILE *out = status == REFS_OK ? fdopen(file, "wb") : NULL;
+    bool is_copied = out != NULL && copy_all(in, out);
     if (out != NULL && fclose(out) != 0) is_copied = false;
-    return is_copied ? REFS_OK
-                     : refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
+    if (out == NULL && file >= 0) close(file);
+    if (status == REFS_OK && !is_copied)
+        status = refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
+    fclose(in);
+    return status;
 }
 
 static refs_status move_copy(moving_file *file, const char *path, refs_error *err) {
@@ -317,8 +328,8 @@ refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint6
     moving_file file = {path, moving, n, 0};
     refs_place place = {0};
     *n = 0;
-    refs_status status = refs_place_open(path, false, &place, err);
-    if (status == REFS_OK) status = copy_file(path, place.written, err);
+    refs_status status = refs_place_open(path, REFS_PLACE_FILE, &place, err);
+    if (status == REFS_OK) status = copy_file(path, &place, err);
     if (status == REFS_OK) status = move_copy(&file, place.written, err);
     if (status == REFS_OK && *n > 0) status = refs_place_move(&place, err);
     refs_place_clear(&place);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <stdio.h>
@@ -200,6 +201,7 @@ refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, r
     if (status == REFS_OK) {
         int code = create_file(creation, &made->id);
         status = check(made, code, "", err);
+        if (status == REFS_OK && creation->is_private) (void)chmod(creation->path, 0600);
     }
     made->is_open = status == REFS_OK;
     if (status == REFS_OK)

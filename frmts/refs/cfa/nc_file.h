@@ -21,7 +21,8 @@ typedef struct nc_creation {
     const char *path;
     const char *shown; /**< what messages call it */
     refs_cfa_format format;
-    uint64_t size; /**< about what its values will take; 0: little */
+    uint64_t size;   /**< about what its values will take; 0: little */
+    bool is_private; /**< to be read by its owner alone, until it has its place */
 } nc_creation;
 
 refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, refs_error *err);

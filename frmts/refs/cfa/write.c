@@ -1,25 +1,24 @@
 /* write.c -- a source as a master and fragments, or as one file. */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cfa_internal.h"
-#include "folder.h"
+#include "generation.h"
 #include "writing.h"
 
 /* All files that are written. */
 typedef struct cfa_files {
     cfa_writing writing;
-    char *folder;       /* of the master: "", or with a slash at its end */
-    char *stem;         /* its name without what follows the last dot */
-    char *named;        /* what names of fragments in it begin with */
-    char *path;         /* where it is written */
-    cfa_folder parts;   /* fragments, unless they are delivered */
-    refs_buf delivered; /* names, with a NUL after each */
+    char *folder;              /* of the master: "", or with a slash at its end */
+    char *stem;                /* its name without what follows the last dot */
+    char *named;               /* what names of fragments in it begin with */
+    char *path;                /* where it is written */
+    cfa_generation generation; /* fragments, unless they are delivered */
+    refs_buf delivered;        /* names, with a NUL after each */
     refs_master *master;
+    refs_master *first; /* that is needed before it; see generation.h */
     char *outline_path; /* where that is written; NULL: nowhere */
     refs_master *outline;
 } cfa_files;
@@ -101,6 +100,11 @@ static void withdraw_all(cfa_files *files) {
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
+/* The folder of the fragments in the end, relative to that of the master. */
+static const char *folder_of(const cfa_files *files) {
+    return files->generation.last != NULL ? files->generation.last : files->stem;
+}
+
 /* Whether a file of this name was written: one that several fragments are. */
 static bool is_there(const cfa_files *files, const char *path, const char *within) {
     for (size_t at = 0; at < files->delivered.size;) {
@@ -116,8 +120,9 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     const refs_cfa_delivery *delivery = delivery_of(files);
     cfa_part part = *where;
     bool is_written = false;
-    char *path = join(delivery != NULL ? delivery->scratch : files->parts.written, "/", name);
-    char *within = join(files->stem, "/", name);
+    char *path =
+        join(delivery != NULL ? delivery->scratch : files->generation.parts.written, "/", name);
+    char *within = join(folder_of(files), "/", name);
     part.path = path;
     refs_status status = path != NULL && within != NULL ? REFS_OK : refs_fail_nomem(err);
     bool is_old = status == REFS_OK && part.is_empty && is_there(files, path, within);
@@ -225,6 +230,28 @@ static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *e
     return REFS_OK;
 }
 
+/* The fragments of a field by their first names, for the first master. */
+static refs_status add_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    const size_t skipped = strlen(files->named) + strlen(folder_of(files));
+    if (files->first == NULL) return REFS_OK;
+    refs_cfa_fragment *named = refs_calloc(field->n, sizeof *named);
+    if (named == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    for (size_t k = 0; k < field->n && status == REFS_OK; k++) {
+        named[k] = field->fragments[k];
+        if (named[k].file == NULL) continue;
+        named[k].file = join(files->named, files->generation.first, named[k].file + skipped);
+        if (named[k].file == NULL) status = refs_fail_nomem(err);
+    }
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->first, variable, &field->sizes.grid, named, err);
+    for (size_t k = 0; k < field->n; k++)
+        if (named[k].file != field->fragments[k].file) refs_free((void *)(uintptr_t)named[k].file);
+    refs_free(named);
+    return status;
+}
+
 static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
     cfa_field field = {.i = i};
@@ -233,6 +260,7 @@ static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     if (status == REFS_OK)
         status = refs_master_aggregation(files->master, variable, &field.sizes.grid,
                                          field.fragments, err);
+    if (status == REFS_OK) status = add_first(files, &field, err);
     if (status == REFS_OK)
         status = refs_master_aggregation(files->outline, variable, &field.sizes.grid,
                                          field.outlined, err);
@@ -270,7 +298,10 @@ static refs_status begin_master(cfa_files *files, refs_error *err) {
     refs_master_options options = {sizeof options, files->writing.options->version,
                                    files->writing.options->format};
     REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
-    return begin(files, files->master, err);
+    REFS_TRY(begin(files, files->master, err));
+    if (!refs_cfa__generation_has_two(&files->generation)) return REFS_OK;
+    REFS_TRY(refs_master_open(files->path, &options, &files->first, err));
+    return begin(files, files->first, err);
 }
 
 /* Of an encoding that has words for fragments that are missing. */
@@ -282,7 +313,7 @@ static refs_status begin_outline(cfa_files *files, refs_error *err) {
     char *name = join(files->stem, "", REFS_CFA_OUTLINE);
     if (name != NULL)
         files->outline_path =
-            join(delivery != NULL ? delivery->scratch : files->parts.written, "/", name);
+            join(delivery != NULL ? delivery->scratch : files->generation.parts.written, "/", name);
     refs_free(name);
     if (files->outline_path == NULL) return refs_fail_nomem(err);
     REFS_TRY(refs_master_open(files->outline_path, &options, &files->outline, err));
@@ -293,6 +324,7 @@ static refs_status write_variable(cfa_files *files, size_t i, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
     const refs_bytes values = refs_buf_view(&files->writing.values[i].bytes);
     REFS_TRY(refs_master_variable(files->master, variable, values, err));
+    if (files->first != NULL) REFS_TRY(refs_master_variable(files->first, variable, values, err));
     return refs_master_variable(files->outline, variable, values, err);
 }
 
@@ -319,39 +351,48 @@ static refs_status end_outline(cfa_files *files, refs_error *err) {
     }
     REFS_TRY(refs_master_finish(outline, err));
     if (delivery_of(files) == NULL) return REFS_OK;
-    char *within = join(files->stem, "/", strrchr(files->outline_path, '/') + 1);
+    char *within = join(folder_of(files), "/", strrchr(files->outline_path, '/') + 1);
     refs_status status =
         within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
     refs_free(within);
     return status;
 }
 
-/* New fragments have the names of those before: whoever reads the old master is to see that it is
- * not what it was, before it reads of both. */
-static refs_status place_fragments(cfa_files *files, refs_error *err) {
-    (void)utimensat(AT_FDCWD, files->path, NULL, 0);
-    REFS_TRY(refs_cfa__folder_place(&files->parts, err));
-    (void)utimensat(AT_FDCWD, files->path, NULL, 0);
-    return REFS_OK;
+/* The fragments and the first master that names them have their places, or nothing has changed. */
+static refs_status place_first(cfa_files *files, refs_error *err) {
+    refs_master **first = files->first != NULL ? &files->first : &files->master;
+    refs_master *master = *first;
+    *first = NULL;
+    const bool has_parts = delivery_of(files) == NULL && has_fields(files);
+    return refs_cfa__master_finish(master, has_parts ? &files->generation.parts : NULL, err);
+}
+
+/* What is new is there: from here on nothing fails, but fragments may keep their first names. */
+static void place_last(cfa_files *files) {
+    refs_master *master = files->master;
+    files->master = NULL;
+    if (master == NULL) return;
+    if (!has_fields(files) || !refs_cfa__generation_link(&files->generation)) {
+        refs_master_free(master);
+        return;
+    }
+    if (refs_cfa__master_finish(master, NULL, NULL) != REFS_OK) files->generation.has_moved = false;
 }
 
 static refs_status end_master(cfa_files *files, refs_error *err) {
     REFS_TRY(end_outline(files, err));
-    if (delivery_of(files) == NULL) REFS_TRY(place_fragments(files, err));
-    refs_master *master = files->master;
-    files->master = NULL;
-    return refs_master_finish(master, err);
+    REFS_TRY(place_first(files, err));
+    if (delivery_of(files) != NULL) return REFS_OK;
+    place_last(files);
+    refs_cfa__generation_end(&files->generation);
+    return REFS_OK;
 }
 
 static refs_status write_fragments(cfa_files *files, refs_error *err) {
     refs_status status = REFS_OK;
     REFS_TRY(choose_names(files, err));
-    if (delivery_of(files) == NULL) {
-        char *parts = join(files->folder, "", files->stem);
-        status = parts != NULL ? refs_cfa__folder_open(parts, files->stem, &files->parts, err)
-                               : refs_fail_nomem(err);
-        refs_free(parts);
-    }
+    if (delivery_of(files) == NULL)
+        status = refs_cfa__generation_open(files->path, files->stem, &files->generation, err);
     if (status == REFS_OK) status = begin_master(files, err);
     if (status == REFS_OK) status = begin_outline(files, err);
     if (status == REFS_OK) status = write_arrays(files, err);
@@ -361,8 +402,9 @@ static refs_status write_fragments(cfa_files *files, refs_error *err) {
 static refs_status write_one_file(cfa_files *files, refs_error *err) {
     refs_place place = {0};
     bool is_written;
-    refs_status status = refs_place_open(files->path, false, &place, err);
-    cfa_part part = {.path = place.written, .field = SIZE_MAX};
+    refs_status status = refs_place_open(files->path, REFS_PLACE_FILE, &place, err);
+    cfa_part part = {
+        .path = place.written, .field = SIZE_MAX, .is_private = refs_place_is_private(&place)};
     if (status == REFS_OK) status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
     if (status == REFS_OK) status = refs_place_move(&place, err);
     refs_place_clear(&place);
@@ -401,11 +443,11 @@ refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
                            const refs_cfa_write_options *options, refs_error *err) {
     cfa_files files = {.writing = {.source = source, .options = options, .shown = path}};
     refs_status status = write_files(&files, path, err);
-    if (status == REFS_OK) refs_cfa__folder_keep(&files.parts);
     if (status != REFS_OK) withdraw_all(&files);
+    refs_master_free(files.first);
     refs_master_free(files.master);
     refs_master_free(files.outline);
-    refs_cfa__folder_clear(&files.parts);
+    refs_cfa__generation_clear(&files.generation);
     refs_cfa__writing_clear(&files.writing);
     refs_buf_clear(&files.delivered);
     refs_free(files.folder);

@@ -81,7 +81,8 @@ typedef struct cfa_part {
     const char *path;
     size_t field; /**< SIZE_MAX: all */
     cfa_box box;
-    bool is_empty; /**< the field alone, without values: it reads as its fill value */
+    bool is_private; /**< to be read by its owner alone */
+    bool is_empty;   /**< the field alone, without values: it reads as its fill value */
 } cfa_part;
 
 /** Writes it; *is_written is false where there is nothing but fill values. */

@@ -317,12 +317,9 @@ static refs_status pass_one(const passage *along, const char *name, refs_error *
     return status;
 }
 
-/* On the disk before its name is: a machine that fails leaves what was there. */
-static refs_status sync_and_rename(const char *from, const char *to, refs_error *err) {
-    int file = open(from, O_RDONLY | O_CLOEXEC);
-    bool is_synced = file >= 0 && (fsync(file) == 0 || errno == EINVAL);
-    if (file >= 0) close(file);
-    return is_synced && rename(from, to) == 0 ? REFS_OK : fail_errno(to, err);
+/* It is on the disk before its name is: a machine that fails leaves what was there. */
+static refs_status rename_settled(const char *from, const char *to, refs_error *err) {
+    return rename(from, to) == 0 ? REFS_OK : fail_errno(to, err);
 }
 
 /* A second name for the same file; where the file system has none, its bytes. */
@@ -359,13 +356,14 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
 }
 
 refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err) {
-    const passage in = {place->written, growth->folder, sync_and_rename};
+    const passage in = {place->written, growth->folder, rename_settled};
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
     if (growth->is_anew || has_lost_one(growth)) {
         REFS_TRY(pass_files(growth, &over, false, err));
         return refs_place_move(place, err);
     }
+    REFS_TRY(refs_place_settle(place, err));
     REFS_TRY(check_unchanged(growth, err));
     REFS_TRY(pass_files(growth, &in, true, err));
     return pass_one(&in, &METADATA[1], err);

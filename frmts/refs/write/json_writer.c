@@ -140,7 +140,7 @@ static refs_status open_json(const refs_place *place, const refs_writer_options 
     json_writer *json = refs_calloc(1, sizeof *json);
     if (json == NULL) return refs_fail_nomem(err);
     *self = json;
-    REFS_TRY(refs_write__output_open(place->written, options, &json->output, err));
+    REFS_TRY(refs_write__output_open(place, options, &json->output, err));
     return begin(json, options, err);
 }
 

@@ -24,7 +24,6 @@ struct refs_output {
     char *path;
     int descriptor;
     refs_write_packing packing;
-    refs_write_sync sync;
     refs_buf collected, packed;
 #ifdef REFS_HAS_z
     z_stream *deflate;
@@ -40,7 +39,7 @@ static refs_status fail_errno(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-static refs_status write_all(int descriptor, const char *path, refs_bytes bytes, refs_error *err) {
+refs_status refs_write__all(int descriptor, const char *path, refs_bytes bytes, refs_error *err) {
     while (bytes.size > 0) {
         ssize_t n = write(descriptor, bytes.data, bytes.size);
         if (n < 0 && errno == EINTR) continue;
@@ -48,10 +47,6 @@ static refs_status write_all(int descriptor, const char *path, refs_bytes bytes,
         bytes = refs_bytes_view(bytes.data + n, bytes.size - (size_t)n);
     }
     return REFS_OK;
-}
-
-static int create(const char *path) {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 static refs_status make_folder(const refs_buf *path, refs_error *err) {
@@ -77,9 +72,9 @@ refs_status refs_write__make_folders(const char *root, refs_str name, refs_error
 }
 
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {
-    int descriptor = create(path);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail_errno(path, err);
-    refs_status status = write_all(descriptor, path, bytes, err);
+    refs_status status = refs_write__all(descriptor, path, bytes, err);
     if (close(descriptor) != 0 && status == REFS_OK) status = fail_errno(path, err);
     return status;
 }
@@ -120,7 +115,7 @@ static refs_status deflate_some(refs_output *output, bool last, refs_error *err)
         stream->next_out = output->packed.data;
         stream->avail_out = (unsigned)output->packed.capacity;
         result = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
-        REFS_TRY(write_all(
+        REFS_TRY(refs_write__all(
             output->descriptor, output->path,
             refs_bytes_view(output->packed.data, output->packed.capacity - stream->avail_out),
             err));
@@ -139,8 +134,8 @@ static refs_status zstd_some(refs_output *output, bool last, refs_error *err) {
         if (ZSTD_isError(rest))
             return refs_fail(err, REFS_NOMEM, "%s: zstd: %s", output->path,
                              ZSTD_getErrorName(rest));
-        REFS_TRY(write_all(output->descriptor, output->path,
-                           refs_bytes_view(output->packed.data, out.pos), err));
+        REFS_TRY(refs_write__all(output->descriptor, output->path,
+                                 refs_bytes_view(output->packed.data, out.pos), err));
     } while (in.pos < in.size || (last && rest > 0));
     return REFS_OK;
 }
@@ -169,8 +164,8 @@ static refs_status flush(refs_output *output, bool last, refs_error *err) {
     refs_status status = REFS_OK;
     (void)last;
     if (output->packing == REFS_PACK_NONE)
-        status =
-            write_all(output->descriptor, output->path, refs_buf_view(&output->collected), err);
+        status = refs_write__all(output->descriptor, output->path,
+                                 refs_buf_view(&output->collected), err);
 #ifdef REFS_HAS_z
     if (output->packing == REFS_PACK_GZIP) status = deflate_some(output, last, err);
 #endif
@@ -183,17 +178,15 @@ static refs_status flush(refs_output *output, bool last, refs_error *err) {
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-refs_status refs_write__output_open(const char *path, const refs_writer_options *options,
+refs_status refs_write__output_open(const refs_place *place, const refs_writer_options *options,
                                     refs_output **output, refs_error *err) {
     refs_output *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->descriptor = -1;
     opened->packing = options->packing;
-    opened->sync = options->sync;
-    opened->path = refs_str_copy(refs_str_from(path));
+    opened->path = refs_str_copy(refs_str_from(place->written));
     refs_status status = opened->path != NULL ? open_packing(opened, err) : refs_fail_nomem(err);
-    if (status == REFS_OK && (opened->descriptor = create(path)) < 0)
-        status = fail_errno(path, err);
+    if (status == REFS_OK) status = refs_place_create(place, &opened->descriptor, err);
     if (status == REFS_OK)
         *output = opened;
     else
@@ -217,10 +210,6 @@ refs_status refs_write__output_append(refs_output *output, const void *data, siz
 
 refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
     refs_status status = flush(output, true, err);
-    /* Where a file cannot be synchronised, EINVAL, it is not a file on a disk. */
-    bool syncs = output->sync == REFS_WRITE_SYNCED;
-    if (status == REFS_OK && syncs && fsync(output->descriptor) != 0 && errno != EINVAL)
-        status = fail_errno(output->path, err);
     int closed = close(output->descriptor);
     output->descriptor = -1;
     if (status == REFS_OK && closed != 0) status = fail_errno(output->path, err);

@@ -30,31 +30,77 @@ static refs_status fail_errno(const char *path, refs_error *err) {
 
 /* -- removing ---------------------------------------------------------------------------------- */
 
-static void remove_tree(const char *path, int depth);
+static void remove_tree(int folder, const char *name, int depth);
 
-static void remove_content(const char *path, DIR *folder, int depth) {
+/* Ends `folder`. */
+static void remove_content(int folder, int depth) {
+    DIR *entries = fdopendir(folder);
     const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        refs_buf name = REFS_BUF_INIT;
-        if (refs_buf_printf(&name, NULL, "%s/%s", path, entry->d_name) == REFS_OK)
-            remove_tree((const char *)name.data, depth + 1);
-        refs_buf_clear(&name);
+    if (entries == NULL) {
+        close(folder);
+        return;
     }
+    while ((entry = readdir(entries)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_tree(dirfd(entries), entry->d_name, depth + 1);
+    closedir(entries);
 }
 
-/* Links are removed, not followed. */
-static void remove_tree(const char *path, int depth) {
-    if (unlink(path) == 0 || depth > MAX_DEPTH) return;
-    DIR *folder = opendir(path);
-    if (folder == NULL) return;
-    remove_content(path, folder, depth);
-    closedir(folder);
-    rmdir(path);
+/* Each name is looked up in an open folder, and no link is followed: a folder that becomes a link
+ * meanwhile leads nowhere. */
+static void remove_tree(int folder, const char *name, int depth) {
+    const int opened = depth > MAX_DEPTH
+                           ? -1
+                           : openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0) {
+        (void)unlinkat(folder, name, 0);
+        return;
+    }
+    remove_content(opened, depth);
+    (void)unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 void refs_place_remove(const char *path) {
-    remove_tree(path, 0);
+    remove_tree(AT_FDCWD, path, 0);
+}
+
+void refs_place_retire(const char *path) {
+    refs_buf name = REFS_BUF_INIT;
+    struct stat status;
+    for (int i = 0; i < MAX_NAMES; i++) {
+        name.size = 0;
+        if (refs_place_append_name(path, i, &name, NULL) != REFS_OK) break;
+        const char *unfinished = (const char *)name.data;
+        if (lstat(unfinished, &status) == 0) continue;
+        if (rename(path, unfinished) == 0) path = unfinished;
+        break;
+    }
+    refs_place_remove(path);
+    refs_buf_clear(&name);
+}
+
+/* Whether `name` is still what was looked at, and belongs to this user. */
+static bool is_own(int opened, const struct stat *seen) {
+    struct stat now;
+    return fstat(opened, &now) == 0 && now.st_uid == geteuid() && now.st_dev == seen->st_dev &&
+           now.st_ino == seen->st_ino;
+}
+
+void refs_place_remove_own(int folder, const char *name) {
+    struct stat seen;
+    if (fstatat(folder, name, &seen, AT_SYMLINK_NOFOLLOW) != 0 || seen.st_uid != geteuid()) return;
+    if (!S_ISDIR(seen.st_mode)) {
+        (void)unlinkat(folder, name, 0);
+        return;
+    }
+    const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0) return;
+    if (!is_own(opened, &seen)) {
+        close(opened);
+        return;
+    }
+    remove_content(opened, 0);
+    (void)unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -75,7 +121,7 @@ static refs_status check_folder(const char *path, refs_error *err) {
                      "%s: is a folder that holds other things than a set: give another name", path);
 }
 
-static refs_status check_wanted(const refs_place *place, refs_error *err) {
+static refs_status check_wanted(const refs_place *place, refs_place_kind kind, refs_error *err) {
     struct stat status;
     if (lstat(place->wanted, &status) != 0)
         return errno == ENOENT ? REFS_OK : fail_errno(place->wanted, err);
@@ -84,7 +130,8 @@ static refs_status check_wanted(const refs_place *place, refs_error *err) {
                          "%s: is a folder, and JSON is one file: give a name in it, or one that "
                          "ends in .parq",
                          place->wanted);
-    return S_ISDIR(status.st_mode) ? check_folder(place->wanted, err) : REFS_OK;
+    return S_ISDIR(status.st_mode) && kind == REFS_PLACE_SET ? check_folder(place->wanted, err)
+                                                             : REFS_OK;
 }
 
 /* The name that a link stands for, from the folder it lies in; *target is for the caller to free.
@@ -129,8 +176,9 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
         place->written = refs_buf_take_text(&name);
         refs_buf_clear(&name);
         if (place->written == NULL) return refs_fail_nomem(err);
-        bool is_free = place->is_folder ? mkdir(place->written, 0777) == 0
-                                        : lstat(place->written, &status) != 0 && errno == ENOENT;
+        bool is_free = place->is_folder
+                           ? mkdir(place->written, place->kept.is_known ? 0700 : 0777) == 0
+                           : lstat(place->written, &status) != 0 && errno == ENOENT;
         if (is_free) return REFS_OK;
         refs_status failed =
             place->is_folder && errno != EEXIST ? fail_errno(place->wanted, err) : REFS_OK;
@@ -142,42 +190,214 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
                      place->wanted);
 }
 
-static refs_status open_place(const char *path, bool is_folder, refs_place *place,
+/* -- permissions ------------------------------------------------------------------------------- */
+
+#define PERMISSIONS 0777U
+
+static void take_owner(const struct stat *status, refs_place_owner *owner) {
+    *owner = (refs_place_owner){(uint32_t)status->st_mode & PERMISSIONS, (uint32_t)status->st_uid,
+                                (uint32_t)status->st_gid, true};
+}
+
+/* A folder that was there says by its files what new ones in it may be: what all of them allow. */
+static void find_owner_of_files(const char *path, refs_place_owner *owner) {
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        struct stat status;
+        if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(status.st_mode))
+            continue;
+        const uint32_t before = owner->is_known ? owner->mode : PERMISSIONS;
+        take_owner(&status, owner);
+        owner->mode &= before;
+    }
+    if (folder != NULL) closedir(folder);
+}
+
+refs_status refs_place_keep(refs_place *place, const char *model, refs_error *err) {
+    struct stat status;
+    if (lstat(model, &status) != 0) return REFS_OK;
+    if (S_ISDIR(status.st_mode) != place->is_folder) return REFS_OK;
+    char *kept = refs_str_copy(refs_str_from(model));
+    if (kept == NULL) return refs_fail_nomem(err);
+    refs_free(place->model);
+    place->model = kept;
+    take_owner(&status, &place->kept);
+    if (place->is_folder) find_owner_of_files(model, &place->files);
+    if (place->is_folder && place->written != NULL && chmod(place->written, 0700) != 0)
+        return fail_errno(place->written, err);
+    return REFS_OK;
+}
+
+bool refs_place_is_private(const refs_place *place) {
+    return place->kept.is_known;
+}
+
+/* A group that cannot be given may do what everybody may. */
+static bool give(int file, const refs_place_owner *owner) {
+    uint32_t mode = owner->mode;
+    struct stat now;
+    if (!owner->is_known) return true;
+    if (fstat(file, &now) != 0) return false;
+    if (now.st_uid != owner->user && fchown(file, owner->user, (gid_t)-1) != 0) errno = 0;
+    if (now.st_gid != owner->group && fchown(file, (uid_t)-1, owner->group) != 0)
+        mode = (mode & 0707U) | (mode & 07U) << 3;
+    return ((uint32_t)now.st_mode & PERMISSIONS) == mode || fchmod(file, mode) == 0;
+}
+
+/* Where something cannot be synchronised, it is not on a disk. */
+static bool sync_file(int file) {
+    return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
+}
+
+static bool give_and_sync(int file, const refs_place_owner *owner, const refs_place *place) {
+    const bool is_done = give(file, owner) && (place->is_temporary || sync_file(file));
+    const int why = errno;
+    close(file);
+    errno = why;
+    return is_done;
+}
+
+/* What is settled, and how deep in it this is. */
+typedef struct settling {
+    const refs_place *place;
+    int depth;
+} settling;
+
+static bool settle_tree(settling at, int folder, int model, const refs_place_owner *owners);
+
+/* `owners` are those of a folder, and of a file, that the model does not have. */
+static bool settle_entry(settling at, int folder, const char *name, int model,
+                         const refs_place_owner *owners) {
+    struct stat had;
+    refs_place_owner own[2] = {owners[0], owners[1]};
+    const int opened = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat is;
+    if (opened < 0) return false;
+    if (fstat(opened, &is) != 0) {
+        close(opened);
+        return false;
+    }
+    const bool is_folder = S_ISDIR(is.st_mode);
+    if (model >= 0 && fstatat(model, name, &had, AT_SYMLINK_NOFOLLOW) == 0 &&
+        (is_folder ? S_ISDIR(had.st_mode) : S_ISREG(had.st_mode)))
+        take_owner(&had, &own[is_folder ? 0 : 1]);
+    if (!is_folder) return give_and_sync(opened, &own[1], at.place);
+    const int inside =
+        model >= 0 ? openat(model, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    at.depth++;
+    const bool is_settled = settle_tree(at, opened, inside, own);
+    if (inside >= 0) close(inside);
+    return is_settled;
+}
+
+/* Ends `folder`. */
+static bool settle_tree(settling at, int folder, int model, const refs_place_owner *owners) {
+    DIR *entries = at.depth <= MAX_DEPTH ? fdopendir(folder) : NULL;
+    const struct dirent *entry;
+    bool is_settled = entries != NULL;
+    if (entries == NULL) {
+        close(folder);
+        return false;
+    }
+    while (is_settled && (entry = readdir(entries)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            is_settled = settle_entry(at, dirfd(entries), entry->d_name, model, owners);
+    is_settled = is_settled && give(dirfd(entries), &owners[0]) &&
+                 (at.place->is_temporary || sync_file(dirfd(entries)));
+    const int why = errno;
+    closedir(entries);
+    errno = why;
+    return is_settled;
+}
+
+refs_status refs_place_settle(const refs_place *place, refs_error *err) {
+    const refs_place_owner owners[2] = {place->kept, place->files};
+    const int opened = open(place->written, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0) return fail_errno(place->wanted, err);
+    if (!place->is_folder)
+        return give_and_sync(opened, &place->kept, place) ? REFS_OK
+                                                          : fail_errno(place->wanted, err);
+    const int model = place->model != NULL
+                          ? open(place->model, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                          : -1;
+    const bool is_settled = settle_tree((settling){place, 0}, opened, model, owners);
+    const int why = errno;
+    if (model >= 0) close(model);
+    errno = why;
+    return is_settled ? REFS_OK : fail_errno(place->wanted, err);
+}
+
+refs_status refs_place_create(const refs_place *place, int *file, refs_error *err) {
+    *file = open(place->written, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 refs_place_is_private(place) ? 0600 : 0666);
+    return *file >= 0 ? REFS_OK : fail_errno(place->wanted, err);
+}
+
+/* -- a name beside the one that is wanted ------------------------------------------------------ */
+
+static refs_status open_place(const char *path, refs_place_kind kind, refs_place *place,
                               refs_error *err) {
     refs_str name = refs_str_from(path);
-    *place = (refs_place){.is_folder = is_folder};
+    *place = (refs_place){.is_folder = kind != REFS_PLACE_FILE};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
     if (name.size == 0) return refs_fail(err, REFS_INVALID, "the set to write has no name");
     place->wanted = refs_str_copy(name);
     if (place->wanted == NULL) return refs_fail_nomem(err);
     REFS_TRY(follow_links(place, err));
-    REFS_TRY(check_wanted(place, err));
+    REFS_TRY(check_wanted(place, kind, err));
+    REFS_TRY(refs_place_keep(place, place->wanted, err));
     return choose_name(place, err);
 }
 
-refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err) {
-    REFS_TRY(open_place(path, is_folder, place, err));
+refs_status refs_place_open(const char *path, refs_place_kind kind, refs_place *place,
+                            refs_error *err) {
+    REFS_TRY(open_place(path, kind, place, err));
     refs_place_sweep(place->wanted);
     return REFS_OK;
 }
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-bool refs_place_exchange(const char *one, const char *other) {
-#if defined(SYS_renameat2) && defined(RENAME_EXCHANGE)
-    return syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
+/* rename(2) with flags; false, and ENOSYS, where the system has none. */
+static bool rename_with(const char *from, const char *to, unsigned flags) {
+#if defined(SYS_renameat2)
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) == 0;
 #else
-    (void)one;
-    (void)other;
+    (void)from;
+    (void)to;
+    (void)flags;
+    errno = ENOSYS;
     return false;
 #endif
+}
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1U
+#endif
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE 2U
+#endif
+
+/* The name is on the disk, too. */
+static void sync_folder_of(const char *path) {
+    const refs_str text = refs_str_from(path);
+    const size_t slash = refs_str_find_last(text, '/');
+    char *folder = refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
+                                                   : refs_str_part(text, 0, slash > 0 ? slash : 1));
+    const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (opened >= 0) (void)fsync(opened);
+    if (opened >= 0) close(opened);
+    refs_free(folder);
 }
 
 /* Else a folder is moved away before another takes its name: rename(2) replaces only empty ones. */
 static refs_status replace_folder(refs_place *place, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
-    if (refs_place_exchange(place->written, place->wanted)) {
-        remove_tree(place->written, 0);
+    if (rename_with(place->written, place->wanted, RENAME_EXCHANGE)) {
+        sync_folder_of(place->wanted);
+        refs_place_remove(place->written);
         return REFS_OK;
     }
     REFS_TRY(refs_buf_printf(&name, err, "%s.old", place->written));
@@ -189,35 +409,86 @@ static refs_status replace_folder(refs_place *place, refs_error *err) {
         status = fail_errno(place->wanted, err);
         (void)rename(old, place->wanted);
     } else {
-        remove_tree(old, 0);
+        sync_folder_of(place->wanted);
+        refs_place_remove(old);
     }
     refs_buf_clear(&name);
     return status;
 }
 
-refs_status refs_place_move(refs_place *place, refs_error *err) {
+static void forget_written(refs_place *place) {
+    refs_free(place->written);
+    place->written = NULL;
+}
+
+/* Of what is settled. */
+static refs_status replace(refs_place *place, refs_error *err) {
     if (rename(place->written, place->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
         if (!place->is_folder || !is_taken) return fail_errno(place->wanted, err);
         REFS_TRY(replace_folder(place, err));
     }
-    refs_free(place->written);
-    place->written = NULL;
+    sync_folder_of(place->wanted);
+    forget_written(place);
     return REFS_OK;
 }
 
+refs_status refs_place_move(refs_place *place, refs_error *err) {
+    REFS_TRY(refs_place_settle(place, err));
+    return replace(place, err);
+}
+
+/* To a name that nothing has; a folder may have that of an empty one. */
+static refs_status move_new(const refs_place *place, refs_error *err) {
+    struct stat status;
+    if (place->is_folder) (void)rmdir(place->wanted);
+    if (rename_with(place->written, place->wanted, RENAME_NOREPLACE)) return REFS_OK;
+    if (errno == EEXIST || errno == ENOTEMPTY)
+        return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: try again",
+                         place->wanted);
+    if (errno != ENOSYS && errno != EINVAL && errno != ENOTSUP)
+        return fail_errno(place->wanted, err);
+    if (lstat(place->wanted, &status) == 0) errno = EEXIST;
+    if (lstat(place->wanted, &status) != 0 && errno == ENOENT &&
+        rename(place->written, place->wanted) == 0)
+        return REFS_OK;
+    return fail_errno(place->wanted, err);
+}
+
+refs_status refs_place_commit(refs_place *const *places, size_t n, refs_error *err) {
+    refs_status status = REFS_OK;
+    size_t moved = 0;
+    for (size_t i = 0; status == REFS_OK && i < n; i++) status = refs_place_settle(places[i], err);
+    while (status == REFS_OK && moved + 1 < n) {
+        status = move_new(places[moved], err);
+        if (status == REFS_OK) sync_folder_of(places[moved]->wanted);
+        moved += status == REFS_OK;
+    }
+    if (status == REFS_OK && n > 0) status = replace(places[n - 1], err);
+    for (size_t i = 0; i < moved; i++)
+        if (status == REFS_OK)
+            forget_written(places[i]);
+        else if (rename(places[i]->wanted, places[i]->written) != 0)
+            refs_place_remove(places[i]->wanted);
+    return status;
+}
+
 void refs_place_clear(refs_place *place) {
-    if (place->written != NULL) remove_tree(place->written, 0);
+    if (place->written != NULL) refs_place_remove(place->written);
     refs_free(place->written);
     refs_free(place->wanted);
+    refs_free(place->model);
     memset(place, 0, sizeof *place);
 }
 
 refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err) {
     refs_place place = {.wanted = NULL};
+    int file = -1;
     /* One of many, maybe: nobody sweeps for each. */
-    refs_status status = open_place(path, false, &place, err);
-    if (status == REFS_OK) status = refs_write__file(place.written, bytes, err);
+    refs_status status = open_place(path, REFS_PLACE_FILE, &place, err);
+    if (status == REFS_OK) status = refs_place_create(&place, &file, err);
+    if (status == REFS_OK) status = refs_write__all(file, place.wanted, bytes, err);
+    if (file >= 0 && close(file) != 0 && status == REFS_OK) status = fail_errno(place.wanted, err);
     if (status == REFS_OK) status = refs_place_move(&place, err);
     refs_place_clear(&place);
     return status;

@@ -1,14 +1,38 @@
-/* place.h -- where a set is written, and how it gets to where it is wanted. */
+/* place.h -- staged output: files and folders that are written beside the name that is wanted, and
+ * get it when they are whole and on the disk.
+ *
+ * A process that is killed, a machine that fails and a disk that is full leave the old state or
+ * the new one. Of results that are several files, all but the last have names that nothing had:
+ * the old ones go when the last file, which names the others, has its place. What is replaced
+ * hands on its permissions and, where that is possible, its owner and group.
+ */
 #ifndef REFS_WRITE_PLACE_H
 #define REFS_WRITE_PLACE_H
 
 #include "refs/bytes.h"
 
+typedef enum refs_place_kind {
+    REFS_PLACE_FILE,
+    REFS_PLACE_SET,   /**< a folder, which replaces a Parquet set or an empty folder only */
+    REFS_PLACE_FOLDER /**< a folder, which replaces any: the caller has looked at it */
+} refs_place_kind;
+
+/** Permissions and owners, as in struct stat. */
+typedef struct refs_place_owner {
+    uint32_t mode, user, group;
+    bool is_known; /**< false: there is nothing to take them from */
+} refs_place_owner;
+
 /** Zeroed is none. */
 typedef struct refs_place {
-    char *wanted;  /**< without slashes at its end */
-    char *written; /**< a new name beside it, until it is moved */
+    char *wanted;           /**< without slashes at its end */
+    char *written;          /**< a new name beside it; NULL: it was moved */
+    char *model;            /**< what hands on its permissions; NULL: nothing */
+    refs_place_owner kept;  /**< of the model */
+    refs_place_owner files; /**< of files in a folder that the model does not have: what all of the
+                                 model's files allow */
     bool is_folder;
+    bool is_temporary; /**< it need not outlast the machine: nobody waits for the disk */
 } refs_place;
 
 /** Appends the name under which something is written beside the one that is wanted, until it is
@@ -18,18 +42,36 @@ refs_status refs_place_append_name(const char *wanted, int number, refs_buf *nam
 /** Whether a name is one of these, of whatever process. */
 bool refs_place_is_unfinished(const char *name);
 
-/** Removes what has such a name in the folder of `path` and was being written by a process of this
- * machine that is no more. */
+/** Removes what has such a name in the folder of `path`, belongs to this user, and was being
+ * written by a process of this machine that is no more. */
 void refs_place_sweep(const char *path);
 
 /** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. */
-refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err);
+refs_status refs_place_open(const char *path, refs_place_kind kind, refs_place *place,
+                            refs_error *err);
 
-/** Puts what was written in the place of what was there. */
+/** Takes permissions from `model` where that is there, instead of from what is replaced. */
+refs_status refs_place_keep(refs_place *place, const char *model, refs_error *err);
+
+/** Makes the file that is written: nobody else's, no link, and readable by its owner alone where
+ * it replaces something, until it is moved. *file is for the caller to close. */
+refs_status refs_place_create(const refs_place *place, int *file, refs_error *err);
+
+/** Whether what is written is to be read by its owner alone until it is moved. */
+bool refs_place_is_private(const refs_place *place);
+
+/** Gives what was written its permissions and owner, and waits until it is on the disk unless it
+ * is temporary. */
+refs_status refs_place_settle(const refs_place *place, refs_error *err);
+
+/** Settles what was written and puts it in the place of what was there, both at once where the
+ * system can. */
 refs_status refs_place_move(refs_place *place, refs_error *err);
 
-/** Gives each of two things the name of the other, both at once; false where the system cannot. */
-bool refs_place_exchange(const char *one, const char *other);
+/** Settles `n` results and moves them, in this order. All but the last take names that nothing
+ * has; where that or the last move fails, those before get back the names under which they were
+ * written. */
+refs_status refs_place_commit(refs_place *const *places, size_t n, refs_error *err);
 
 /** Writes a file that holds these bytes; what was there stays until all of them are written. */
 refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err);
@@ -39,5 +81,12 @@ void refs_place_clear(refs_place *place);
 
 /** Removes a file, or a folder with all that is in it; links are not followed. */
 void refs_place_remove(const char *path);
+
+/** The same of what nobody needs any more: if this process is killed meanwhile, the next one that
+ * writes there removes the rest. */
+void refs_place_retire(const char *path);
+
+/** Removes `name` in an open folder, if it belongs to this user. */
+void refs_place_remove_own(int folder, const char *name);
 
 #endif

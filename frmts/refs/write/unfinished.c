@@ -3,6 +3,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -75,26 +76,23 @@ bool refs_place_is_unfinished(const char *name) {
     return read_name(name, &of) || is_without_tag(name);
 }
 
-/* Whether what is moved away to `path` has been replaced: else it is all that is there. */
-static bool is_replaced(const char *path) {
+/* Whether what is moved away to `name` has been replaced: else it is all that is there. */
+static bool is_replaced(int folder, const char *name) {
     struct stat status;
-    refs_str text = refs_str_from(path);
+    refs_str text = refs_str_from(name);
     size_t mark = text.size;
     while (mark > 0 && !refs_str_starts(refs_str_part(text, mark, text.size), MARK)) mark--;
     char *wanted = refs_str_copy(refs_str_part(text, 0, mark));
-    const bool is_there = wanted != NULL && lstat(wanted, &status) == 0;
+    const bool is_there =
+        wanted != NULL && fstatat(folder, wanted, &status, AT_SYMLINK_NOFOLLOW) == 0;
     refs_free(wanted);
     return is_there;
 }
 
-static void sweep_one(refs_str folder, const char *name, uint32_t tag) {
-    refs_buf path = REFS_BUF_INIT;
+static void sweep_one(int folder, const char *name, uint32_t tag) {
     unfinished of;
     if (!read_name(name, &of) || of.tag != tag || is_alive(of.process)) return;
-    if (refs_buf_printf(&path, NULL, "%.*s%s", REFS_STR_WHOLE(folder), name) == REFS_OK &&
-        (!of.was_moved || is_replaced((const char *)path.data)))
-        refs_place_remove((const char *)path.data);
-    refs_buf_clear(&path);
+    if (!of.was_moved || is_replaced(folder, name)) refs_place_remove_own(folder, name);
 }
 
 void refs_place_sweep(const char *path) {
@@ -106,7 +104,7 @@ void refs_place_sweep(const char *path) {
     const struct dirent *entry;
     const uint32_t tag = find_tag();
     while (opened != NULL && (entry = readdir(opened)) != NULL)
-        sweep_one(folder, entry->d_name, tag);
+        sweep_one(dirfd(opened), entry->d_name, tag);
     if (opened != NULL) closedir(opened);
     refs_free(name);
 }

@@ -63,7 +63,9 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
 
 static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
-    REFS_TRY(refs_place_open(path, writer->kind->is_folder, &writer->place, err));
+    REFS_TRY(refs_place_open(path, writer->kind->is_folder ? REFS_PLACE_SET : REFS_PLACE_FILE,
+                             &writer->place, err));
+    writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
 

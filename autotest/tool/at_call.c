@@ -1,0 +1,134 @@
+/* at_call.c -- preloaded into a program, ends it, or fails, at one of its calls that change names
+ * or permissions of files, or wait for the disk:
+ *
+ *     AT_CALL=7 AT_CALL_HOW=kill  the process ends itself by SIGKILL instead of the seventh call
+ *     AT_CALL=7 AT_CALL_HOW=fail  the seventh call fails with ENOSPC
+ *     AT_OPEN_LINK_TO=PATH        a link to PATH is put wherever an unfinished file is going to be
+ * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_long n_calls;
+
+/* How many calls there were, for whoever wants to go through them all. */
+static void __attribute__((destructor)) tell(void) {
+    const char *path = getenv("AT_CALL_COUNT");
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    if (file == NULL) return;
+    fprintf(file, "%ld", atomic_load(&n_calls));
+    fclose(file);
+}
+
+/* Whether this call fails. Those that remove things do not: disks that are full let that be. */
+static int fails(int undoes) {
+    const char *at = getenv("AT_CALL"), *how = getenv("AT_CALL_HOW");
+    const long n = atomic_fetch_add(&n_calls, 1) + 1, wanted = at != NULL ? atol(at) : 0;
+    if (wanted == 0 || how == NULL) return 0;
+    if (n == wanted && strcmp(how, "kill") == 0) (void)kill(getpid(), SIGKILL);
+    if (n != wanted || undoes || strcmp(how, "fail") != 0) return 0;
+    errno = ENOSPC;
+    return 1;
+}
+
+#define NEXT(type, name) (*(type *)(void *)&(void *){dlsym(RTLD_NEXT, name)})
+
+static void put_link(const char *path) {
+    const char *to = getenv("AT_OPEN_LINK_TO");
+    if (to != NULL && strstr(path, ".tmp-") != NULL) (void)symlink(to, path);
+}
+
+int open(const char *path, int flags, ...) {
+    typedef int (*function)(const char *, int, ...);
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if ((flags & O_CREAT) != 0) put_link(path);
+    return NEXT(function, "open")(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+    typedef int (*function)(const char *, int, ...);
+    va_list list;
+    va_start(list, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
+    va_end(list);
+    if ((flags & O_CREAT) != 0) put_link(path);
+    return NEXT(function, "open64")(path, flags, mode);
+}
+
+FILE *fopen(const char *path, const char *mode) {
+    typedef FILE *(*function)(const char *, const char *);
+    if (*mode == 'w') put_link(path);
+    return NEXT(function, "fopen")(path, mode);
+}
+
+int rename(const char *from, const char *to) {
+    typedef int (*function)(const char *, const char *);
+    return fails(0) ? -1 : NEXT(function, "rename")(from, to);
+}
+
+int unlink(const char *path) {
+    typedef int (*function)(const char *);
+    return fails(1) ? -1 : NEXT(function, "unlink")(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    typedef int (*function)(int, const char *, int);
+    return fails(1) ? -1 : NEXT(function, "unlinkat")(folder, path, flags);
+}
+
+int rmdir(const char *path) {
+    typedef int (*function)(const char *);
+    return fails(1) ? -1 : NEXT(function, "rmdir")(path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    typedef int (*function)(const char *, mode_t);
+    return fails(0) ? -1 : NEXT(function, "mkdir")(path, mode);
+}
+
+int linkat(int from, const char *name, int to, const char *other, int flags) {
+    typedef int (*function)(int, const char *, int, const char *, int);
+    return fails(0) ? -1 : NEXT(function, "linkat")(from, name, to, other, flags);
+}
+
+int link(const char *from, const char *to) {
+    typedef int (*function)(const char *, const char *);
+    return fails(0) ? -1 : NEXT(function, "link")(from, to);
+}
+
+int fsync(int file) {
+    typedef int (*function)(int);
+    return fails(0) ? -1 : NEXT(function, "fsync")(file);
+}
+
+int fchmod(int file, mode_t mode) {
+    typedef int (*function)(int, mode_t);
+    return fails(0) ? -1 : NEXT(function, "fchmod")(file, mode);
+}
+
+long syscall(long number, ...) {
+    typedef long (*function)(long, ...);
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
+    va_end(list);
+#ifdef SYS_renameat2
+    if (number == SYS_renameat2 && fails(0)) return -1;
+#endif
+    return NEXT(function, "syscall")(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,321 @@
+"""What writes replaces the old state by the new one: programs are killed at each call that changes names of files,
+and each such call fails once; what is there then is the old state or the new one, never a mixture.
+
+    placing_test.py PROGRAM LIBRARY [test ...]
+"""
+
+import glob
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
+
+try:
+    import netCDF4
+except ImportError:
+    print("there is no module netCDF4")
+    sys.exit(77)
+
+REFS = os.path.abspath(sys.argv.pop(1))
+LIBRARY = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+
+
+def refs(*arguments, **more):
+    before = os.environ.get("LD_PRELOAD")
+    environment = dict(os.environ, **{name: str(value) for name, value in more.items()})
+    if more:
+        environment["LD_PRELOAD"] = f"{before}:{LIBRARY}" if before else LIBRARY
+    return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, env=environment)
+
+
+def read(name):
+    """Values and units, which are of one generation; None: nothing opens."""
+    if not os.path.exists(name):
+        return None
+    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    units = root.OpenMDArray("time").GetUnit()
+    return units, root.OpenMDArray("tas").ReadAsArray().tobytes()
+
+
+class Placing(OwnFolder):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        os.environ["HOME"] = self.folder
+        os.mkdir("kept")
+
+    def write(self, name, times=range(4), year=2000, missing=(), value=0):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", len(times)), ("lat", 3), ("lon", 4)):
+                file.createDimension(dim, n)
+                axis = file.createVariable(dim, "f8", (dim,))
+                axis[:] = times if dim == "time" else np.arange(n)
+                axis.units = {"time": f"days since {year}-01-01", "lat": "degrees_north", "lon": "degrees_east"}[dim]
+            tas = file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999 - value)
+            tas[:] = np.arange(len(times) * 12).reshape(-1, 3, 4) + value
+            for step in missing:
+                tas[step] = -9999 - value
+        return name
+
+    def restore(self):
+        """All is as it was when `keep` was called."""
+        for name in os.listdir("."):
+            if name != "kept":
+                (shutil.rmtree if os.path.isdir(name) else os.remove)(name)
+        shutil.copytree("kept", ".", dirs_exist_ok=True)
+
+    def keep(self):
+        shutil.rmtree("kept", ignore_errors=True)
+        shutil.copytree(".", "kept", ignore=shutil.ignore_patterns("kept"))
+
+    def listing(self):
+        return sorted(os.path.join(folder, name) for folder, _, names in os.walk(".") for name in names
+                      if not folder.startswith("./kept"))
+
+    def expect_all_or_nothing(self, name, *arguments):
+        """What is read as `name` changes, or stays, whatever call of the program fails or is its last."""
+        self.keep()
+        count = self.path("kept", "count")
+        files_before, before = self.listing(), read(name)
+        done = refs(*arguments, AT_CALL_COUNT=count)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files_after, after = self.listing(), read(name)
+        self.assertNotEqual(before, after)
+        with open(count, encoding="ascii") as file:
+            n_calls = int(file.read())
+        os.remove(count)
+        self.assertGreater(n_calls, 2)
+        outcomes = set()
+        for how in ("fail", "kill"):
+            for n in range(1, n_calls + 1):
+                with self.subTest(arguments=arguments, how=how, call=n, of=n_calls):
+                    self.restore()
+                    done = refs(*arguments, AT_CALL=n, AT_CALL_HOW=how)
+                    state = read(name)
+                    outcomes.add((how, state == after))
+                    self.assertIn(state, (before, after), done.stderr)
+                    if how == "fail":
+                        self.assertIn(done.returncode, (0, 1), done.stderr)
+                        self.assertEqual(state, before if done.returncode else after, done.stderr)
+                        if done.returncode:
+                            self.assertEqual(self.listing(), files_before)
+                        continue
+                    self.assertEqual(done.returncode, -signal.SIGKILL)
+                    if state is not None and n % 4 == 0:
+                        checked = refs("check", name, "--deep")
+                        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+                    if n % 3 == 0 and (state == before or arguments[0] in ("split", "index", "combine")):
+                        again = refs(*arguments)
+                        self.assertEqual(again.returncode, 0, again.stderr)
+                        self.assertEqual((read(name), self.listing()), (after, files_after))
+        self.assertLessEqual({("fail", False), ("kill", False)}, outcomes)
+
+
+class Masters(Placing):
+    VERSIONS = ("0.4", "0.5", "1.13")
+
+    def test_are_split_anew_with_all_their_fragments_or_not_at_all(self):
+        self.write("a.nc", missing=(2, 3))
+        self.write("b.nc", year=2030, missing=(0, 1), value=100)
+        for version in self.VERSIONS:
+            options = ("--subarray-shape", "time=2", "--cfa-version", version, "-q")
+            self.assertEqual(refs("split", "a.nc", "-o", "m.nca", *options).returncode, 0)
+            self.expect_all_or_nothing("m.nca", "split", "b.nc", "-o", "m.nca", *options)
+            self.assertIn("m/m.tas.1.0.0.nc", refs("info", "m.nca", "--partition", "all").stdout)
+            shutil.rmtree("m")
+            os.remove("m.nca")
+
+    def test_are_split_with_all_their_fragments_or_not_at_all(self):
+        self.write("a.nc")
+        self.expect_all_or_nothing("m.nca", "split", "a.nc", "-o", "m.nca", "--subarray-shape", "time=2", "-q")
+
+    def test_are_combined_with_what_stands_for_missing_fragments_or_not_at_all(self):
+        for value, year in ((0, 2000), (100, 2030)):
+            for step in (0, 2):
+                self.write(f"d{year}.{step}.nc", (step,), year, value=value)
+            with netCDF4.Dataset(f"d{year}.1.nc", "w") as file:
+                for dim, n in (("time", 1), ("lat", 3), ("lon", 4)):
+                    file.createDimension(dim, n)
+                    file.createVariable(dim, "f8", (dim,))[:] = np.arange(n)
+                file["time"].units = f"days since {year}-01-01"
+                file["time"][:] = 1
+                file["lat"].units, file["lon"].units = "degrees_north", "degrees_east"
+                file.createVariable("other", "f4", ("time", "lat", "lon"))[:] = 1
+        old, new = ([f"d{year}.{step}.nc" for step in range(3)] for year in (2000, 2030))
+        options = ("-o", "m.nca", "--format", "cfa", "--cfa-version", "1.13", "-q")
+        self.assertEqual(refs("combine", *old, *options).returncode, 0)
+        self.expect_all_or_nothing("m.nca", "combine", *new, *options)
+
+    def test_grow_or_stay(self):
+        for step in range(2):
+            self.write(f"d{step}.nc", (step,))
+        for version in self.VERSIONS:
+            options = ("-o", "m.nca", "--format", "cfa", "--cfa-version", version, "-q")
+            self.assertEqual(refs("combine", "d0.nc", *options).returncode, 0)
+            self.expect_all_or_nothing("m.nca", "append", "m.nca", "d1.nc", "-q")
+
+    def test_with_a_folder_in_common_keep_their_own_fragments(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        refs("split", "a.nc", "-o", "m.nca", "-q")
+        before = read("m.nca")
+        for _ in range(2):
+            self.assertEqual(refs("split", "b.nc", "-o", "m.nc", "-q").returncode, 0)
+            self.assertEqual(read("m.nca"), before)
+            self.assertEqual(refs("check", "m.nc", "--deep").returncode, 0)
+        self.assertEqual(len(glob.glob("m.nc.g*")), 1)
+
+    def test_at_any_moment(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        options = ("--subarray-shape", "1,1,1", "-q")
+        refs("split", "a.nc", "-o", "m.nca", *options)
+        self.keep()
+        before = read("m.nca")
+        begun = time.monotonic()
+        refs("split", "b.nc", "-o", "m.nca", *options)
+        took = time.monotonic() - begun
+        after = read("m.nca")
+        for part in range(24):
+            self.restore()
+            running = subprocess.Popen([REFS, "split", "b.nc", "-o", "m.nca", *options])
+            time.sleep(took * part / 20)
+            running.kill()
+            running.wait()
+            self.assertIn(read("m.nca"), (before, after))
+
+
+class Sets(Placing):
+    def test_are_written_anew_or_not_at_all(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        for name in ("all.json", "all.json.zst", "all.parq"):
+            self.assertEqual(refs("index", "a.nc", "-o", name, "-q").returncode, 0)
+            self.expect_all_or_nothing(name, "index", "b.nc", "-o", name, "-q")
+
+    def test_grow_or_stay(self):
+        for step in range(2):
+            self.write(f"d{step}.nc", (step,))
+        for name in ("all.json", "all.parq"):
+            self.assertEqual(refs("index", "d0.nc", "-o", name, "-q").returncode, 0)
+            self.expect_all_or_nothing(name, "append", name, "d1.nc", "-q")
+
+    def test_are_converted_or_not_at_all(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        refs("index", "a.nc", "-o", "all.parq", "-q")
+        refs("index", "b.nc", "-o", "b.json", "-q")
+        self.expect_all_or_nothing("all.parq", "convert", "b.json", "-o", "all.parq", "-q")
+
+
+class Links(Placing):
+    """What others put where files are going to be written."""
+
+    def test_are_not_followed_by_what_is_written(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030)
+        refs("split", "a.nc", "-o", "m.nca", "-q")
+        refs("index", "a.nc", "-o", "a.json", "-q")
+        with open("precious", "w", encoding="ascii") as file:
+            file.write("precious")
+        for arguments in (("mv", "m.nca", "--rewrite", "=>./"), ("index", "a.nc", "-o", "a.json", "-q"),
+                          ("convert", "a.json", "-o", "c.json", "-q"), ("split", "b.nc", "-o", "m.nca", "-q"),
+                          ("qgis", "a.nc", "tas", "-o", "a.qlr")):
+            done = refs(*arguments, AT_OPEN_LINK_TO=os.path.abspath("precious"))
+            with open("precious", encoding="ascii") as file:
+                self.assertEqual(file.read(), "precious", arguments)
+            self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+
+    @unittest.skipUnless(os.geteuid() == 0, "makes files of others as root")
+    def test_and_what_belongs_to_others_is_not_swept(self):
+        self.write("a.nc")
+        refs("index", "a.nc", "-o", "a.json", "-q", AT_CALL=2, AT_CALL_HOW="kill")
+        (unfinished,) = glob.glob("a.json.tmp-*")
+        os.makedirs(unfinished.replace("a.json", "folder") + "/within")
+        os.symlink(os.path.abspath("kept"), unfinished.replace("a.json", "folder") + "/link")
+        with open("kept/precious", "w", encoding="ascii") as file:
+            file.write("precious")
+        for name in ("other", "others"):
+            (os.mkdir if name == "others" else os.mknod)(unfinished.replace("a.json", name))
+            os.chown(unfinished.replace("a.json", name), 65534, 65534)
+        self.assertEqual(refs("index", "a.nc", "-o", "a.json", "-q").returncode, 0)
+        self.assertEqual(sorted(os.listdir(".")),
+                         sorted(["a.json", "a.nc", "kept"] + [unfinished.replace("a.json", name) for name in ("other", "others")]))
+        self.assertTrue(os.path.exists("kept/precious"))
+
+
+class Permissions(Placing):
+    def mode(self, name):
+        return stat.S_IMODE(os.stat(name).st_mode)
+
+    def expect_kept(self, name, *arguments):
+        for mode in (0o600, 0o640, 0o666):
+            os.chmod(name, mode)
+            done = refs(*arguments)
+            self.assertEqual((done.returncode, oct(self.mode(name))), (0, oct(mode)), done.stderr)
+
+    def test_of_files_that_are_replaced_are_kept(self):
+        for step in range(7):
+            self.write(f"d{step}.nc", (step,))
+        for name in ("all.json", "all.json.zst"):
+            refs("index", "d0.nc", "-o", name, "-q")
+            self.assertEqual(self.mode(name), 0o666 & ~self.umask())
+            self.expect_kept(name, "index", "d1.nc", "-o", name, "-q")
+        refs("split", "d0.nc", "-o", "m.nca", "-q")
+        self.expect_kept("m.nca", "split", "d1.nc", "-o", "m.nca", "-q")
+        self.expect_kept("m.nca", "mv", "m.nca", "--rewrite", "=>./")
+        refs("combine", "d0.nc", "-o", "g.nca", "--format", "cfa")
+        self.expect_kept("g.nca", "combine", "d1.nc", "-o", "g.nca", "--format", "cfa")
+        os.chmod("g.nca", 0o600)
+        self.assertEqual(refs("append", "g.nca", "d2.nc", "-q").returncode, 0)
+        self.assertEqual(self.mode("g.nca"), 0o600)
+
+    def test_of_folders_and_what_is_in_them_are_kept(self):
+        for step in range(3):
+            self.write(f"d{step}.nc", (step,))
+        refs("index", "d0.nc", "-o", "all.parq", "-q")
+        refs("split", "d0.nc", "-o", "m.nca", "--subarray-shape", "1,1,4", "-q")
+        for folder, *verbs in (("all.parq", ("append", "all.parq", "d1.nc", "-q"), ("index", "d0.nc", "d2.nc", "-o", "all.parq", "-q")),
+                               ("m", ("split", "d1.nc", "-o", "m.nca", "--subarray-shape", "1,1,1", "-q"))):
+            for path, folders, files in os.walk(folder):
+                os.chmod(path, 0o700)
+                for name in files:
+                    os.chmod(os.path.join(path, name), 0o600)
+            for arguments in verbs:
+                done = refs(*arguments)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for path, folders, files in os.walk(folder):
+                    self.assertEqual((path, oct(self.mode(path))), (path, oct(0o700)))
+                    for name in files:
+                        self.assertEqual((name, oct(self.mode(os.path.join(path, name)))), (name, oct(0o600)))
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files to others as root")
+    def test_belong_to_whom_they_belonged(self):
+        self.write("d0.nc", (0,))
+        refs("index", "d0.nc", "-o", "all.json", "-q")
+        os.chown("all.json", 65534, 65534)
+        self.assertEqual(refs("index", "d0.nc", "-o", "all.json", "-q").returncode, 0)
+        self.assertEqual((os.stat("all.json").st_uid, os.stat("all.json").st_gid), (65534, 65534))
+
+    @staticmethod
+    def umask():
+        mask = os.umask(0)
+        os.umask(mask)
+        return mask
+
+
+if __name__ == "__main__":
+    unittest.main()
