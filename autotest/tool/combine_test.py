@@ -103,6 +103,18 @@ class Hostile(InFolder):
         run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
         np.testing.assert_array_equal(read("all.json", "v"), np.repeat([[0], [1], [0], [1]], 16, axis=1))
 
+    def test_fragments_without_a_map_are_refused(self):
+        for name, first in (("a.json", 0), ("b.json", 2)):
+            self.fragments(name, (4, 4), first)
+        with open("b.json", encoding="utf-8") as file:
+            found = json.load(file)
+        for key in [key for key in found["refs"] if "/map/" in key]:
+            del found["refs"][key]
+        with open("b.json", "w", encoding="utf-8") as file:
+            json.dump(found, file)
+        said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t", status=1)
+        self.assertIn("that tells where they are", said)
+
     def test_sets_without_steps_need_no_coordinate(self):
         def part(name, n, units, times):
             arrays = [array("v", ["t", "x"], np.zeros((n, 2), "<f4"))]
@@ -157,6 +169,114 @@ class Times(InFolder):
             run("combine", "rest.json", "part.json", "-o", "again.json", "--along", "time")
             with open("all.json", "rb") as one, open("again.json", "rb") as other:
                 self.assertEqual(one.read(), other.read(), first)
+
+
+class Values(InFolder):
+    """Values are what they are in the sources, or reading them is an error."""
+
+    def part(self, name, step, values, rows=3, **attributes):
+        """A set whose v(t, y, x) has chunks of so many rows."""
+        values = np.asarray(values)[np.newaxis]
+        found = array("v", ["t", "y", "x"], values, chunks=[1, rows, values.shape[2]], **attributes)
+        for i in range(0, values.shape[1], rows):
+            part = values[:, i:i + rows]
+            pad = np.zeros((1, rows - part.shape[1], values.shape[2]), values.dtype)
+            found[f"v/0.{i // rows}.0"] = inline(np.concatenate([part, pad], axis=1))
+        return write(name, array("t", ["t"], np.array([step], "<f8")), found)
+
+    def outputs(self, *parts):
+        """The same parts as a set and as a master; where they are alike, the set is one array."""
+        for name in ("all.json", "all.nc"):
+            if os.path.exists(name):
+                os.remove(name)
+            done = attempt("combine", *parts, "-o", name, "--along", "t")
+            if "this build does not have" in done.stderr:
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            yield name
+
+    def unmasked(self, name):
+        """Values as numbers, what counts as missing as None; rows as stored, which go up."""
+        dataset = gdal.Open(f'REFS:"{name}":/v')
+        bands = [dataset.GetRasterBand(i + 1) for i in range(dataset.RasterCount)]
+        values = [band.ReadAsArray()[::-1].ravel().tolist() for band in bands]
+        masks = [band.GetMaskBand().ReadAsArray()[::-1].ravel().tolist() for band in bands]
+        return [[v if m else None for v, m in zip(*pair)] for pair in zip(values, masks)]
+
+    def test_all_bytes_are_values(self):
+        for dtype, attributes in (("|u1", {}), ("|i1", {}), ("|i1", {"_Unsigned": "true"}), ("|u1", {"valid_min": 0}),
+                                  ("|u1", {"valid_range": [100, 255]}), ("|i1", {"valid_range": [-127, 5]})):
+            values = np.arange(256).astype("u1").view(dtype).reshape(4, 64)
+            seen = values.view("u1") if "_Unsigned" in attributes else values
+            for rows in (4, 3):
+                self.part("a.json", 0, values, 4, **attributes)
+                self.part("b.json", 1, values, rows, **attributes)
+                for name in self.outputs("a.json", "b.json"):
+                    self.assertEqual(self.unmasked(name), [seen.ravel().tolist()] * 2, (dtype, attributes, rows, name))
+
+    def test_bytes_of_a_joined_set_can_be_joined_again(self):
+        values = np.arange(256).astype("u1").reshape(4, 64)
+        for i, rows in enumerate((4, 3, 2, 4)):
+            self.part(f"{i}.json", i, values, rows)
+        run("combine", *[f"{i}.json" for i in range(4)], "-o", "all.json", "--along", "t")
+        run("combine", "0.json", "3.json", "-o", "a.json", "--along", "t")
+        run("combine", "2.json", "1.json", "-o", "b.json", "--along", "t")
+        run("combine", "b.json", "a.json", "-o", "again.json", "--along", "t")
+        with open("all.json", "rb") as one, open("again.json", "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        np.testing.assert_array_equal(self.unmasked("again.json"), [values.ravel().tolist()] * 4)
+
+    def test_integers_of_64_bits_are_exact_or_an_error(self):
+        def extremes(dtype):
+            if np.dtype(dtype).kind == "f":
+                return np.array([[1.5, -2.25, 0.5, 3]], dtype)
+            info = np.iinfo(dtype)
+            return np.array([[info.min + 5 if info.min else 0, info.max - 3, 1, 7]], dtype)
+        types = ("<i1", "<u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
+        for one in types:
+            for other in ("<i8", "<u8"):
+                sources = [extremes(one), extremes(other)]
+                self.part("a.json", 0, sources[0])
+                self.part("b.json", 1, sources[1])
+                for name in self.outputs("a.json", "b.json"):
+                    try:
+                        values = read(name, "v")
+                    except RuntimeError as failed:
+                        self.assertIn("does not fit the aggregation's type", str(failed))
+                        self.assertNotEqual({one[1], other[1]}, {"u"}, (one, other))
+                        continue
+                    expected = [source.ravel().tolist() for source in sources]
+                    self.assertEqual(values.reshape(2, -1).tolist(), expected, (one, other, name))
+
+
+class Outputs(InFolder):
+    def test_masters_whose_values_are_all_small_are_written_again(self):
+        for i in range(2):
+            write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")), array("v", ["t"], np.array([i], "<f4")))
+        done = attempt("combine", "0.json", "1.json", "-o", "all.nc", "--along", "t")
+        if "this build does not have" in done.stderr:
+            self.skipTest("this build does not write netCDF")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run("combine", "0.json", "1.json", "-o", "all.nc", "--along", "t")
+        np.testing.assert_array_equal(read("all.nc", "v"), [0, 1])
+
+    def test_relative_names_with_a_colon_are_no_urls(self):
+        values = np.arange(1000, dtype="<f4")[np.newaxis]
+        for name in ("file:0.bin", "12:00.bin", "data:0.bin"):
+            with open(name, "wb") as file:
+                file.write(values.tobytes())
+            found = array("v", ["t", "x"], values, chunks=[1, 1000])
+            found["v/0.0"] = ["file://" + os.path.abspath(name), 0, 4000]
+            run("convert", write("a.json", found), "-o", "b.json", "--relative")
+            np.testing.assert_array_equal(read("b.json", "v"), values)
+
+    def test_long_lines_are_one_name(self):
+        write("a.json", array("t", ["t"], np.array([0], "<f8")))
+        for line in ("x" * 70000 + "a.json\n", "a.json\0\n"):
+            done = subprocess.run([REFS, "combine", "-", "-o", "b.json"], input=line, capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("is no name", done.stderr)
 
 
 if __name__ == "__main__":

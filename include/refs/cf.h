@@ -124,8 +124,8 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** The direction in which its values increase: "EAST", "NORTH", "UP", "DOWN", or "" if unknown. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
-/** Whether the valid range of an aggregation of bytes leaves no byte for missing values: netCDF's
- * default fill value for bytes is then a value like any other. */
+/** Whether the valid range of an aggregation of bytes holds netCDF's default fill value for bytes,
+ * which is then a value like any other: none stands for missing ones. */
 bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
 
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved

@@ -282,6 +282,7 @@ typedef struct refs_agg_values {
     double to_scale, to_offset; /**< of the container */
     bool is_linear;             /**< value = element * scale + offset, before packing */
     double scale, offset;
+    bool is_wide; /**< integers of 64 bits become floats, which cannot hold all of them */
     size_t n_missing;
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];                      /**< what those become, of `to` */

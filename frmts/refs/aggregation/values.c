@@ -168,7 +168,13 @@ static bool has_same_missing(const refs_agg_values *values) {
     return true;
 }
 
+static bool is_wide_integer(const refs_dtype *dtype) {
+    return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
+}
+
 static void compare(refs_agg_values *values) {
+    values->is_wide =
+        is_wide_integer(&values->from) && values->to.type == REFS_TYPE_FLOAT && !values->is_linear;
     values->is_same = have_one_type(&values->from, &values->to) && !values->is_linear &&
                       !values->has_range && has_same_missing(values);
 }
@@ -524,6 +530,23 @@ static refs_status convert_strings(const refs_agg_values *values, const uint8_t 
     return REFS_OK;
 }
 
+/* Integers of 64 bits as floats: what they cannot hold is an error, not another number. */
+static refs_status check_exact(const refs_agg_values *values, const void *src, size_t n,
+                               const bool *is_missing, refs_error *err) {
+    int64_t numbers[BLOCK];
+    const bool is_single = values->to.size == 4;
+    load_integers(&values->from, src, n, numbers);
+    for (size_t i = 0; i < n; i++) {
+        const bool is_above = values->from.type == REFS_TYPE_UINT && numbers[i] < 0;
+        uint64_t size =
+            numbers[i] < 0 && !is_above ? 0 - (uint64_t)numbers[i] : (uint64_t)numbers[i];
+        while (size > 0 && (size & 1) == 0) size >>= 1;
+        if (!is_missing[i] && size >> (is_single ? FLT_MANT_DIG : DBL_MANT_DIG) != 0)
+            return fail_integer(values, numbers[i], err);
+    }
+    return REFS_OK;
+}
+
 /* -- converting -------------------------------------------------------------------------------- */
 
 static refs_status convert_numbers(const refs_agg_values *values, const void *src, size_t n,
@@ -534,6 +557,7 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
     find_missing(values, src, n, is_missing);
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
     find_invalid(values, numbers, n, is_missing);
+    if (values->is_wide) REFS_TRY(check_exact(values, src, n, is_missing, err));
     if (values->is_linear)
         for (size_t i = 0; i < n; i++) numbers[i] = numbers[i] * values->scale + values->offset;
     const converted from = {numbers, is_missing, n};
@@ -541,10 +565,6 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
                                                 : store_integers(values, &from, dst, err));
     store_missing(values, is_missing, n, dst);
     return REFS_OK;
-}
-
-static bool is_wide_integer(const refs_dtype *dtype) {
-    return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
 }
 
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,

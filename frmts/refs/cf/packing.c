@@ -436,14 +436,6 @@ static bool holds_all_bytes(const valid_range *range) {
     return (range->low == 0 && range->high == 255) || (range->low == -128 && range->high == 127);
 }
 
-bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
-    valid_range range;
-    return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
-           fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
-           refs_json_get(array->attributes, "missing_value") == NULL &&
-           read_valid_range(array, &range) && !range.unpacked && holds_all_bytes(&range);
-}
-
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -534,6 +526,25 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
     const bool all_bytes = array->dtype.size == 1 && holds_all_bytes(&range);
     *stored = (refs_cf_range){range.low, range.high};
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
+}
+
+/* Bytes of netCDF as its default fill value, signed and unsigned. */
+static bool holds_default_byte(const refs_array_meta *array) {
+    const refs_dtype unsigned_byte = {.type = REFS_TYPE_UINT, .size = 1};
+    valid_range range;
+    refs_cf_range stored;
+    if (!read_valid_range(array, &range) || range.unpacked) return false;
+    if (holds_all_bytes(&range)) return true;
+    const bool is_told = refs_cf_is_told_unsigned(array);
+    const double fill = array->dtype.type == REFS_TYPE_UINT ? 255 : is_told ? 129 : -127;
+    return refs_cf_valid_range(array, is_told ? &unsigned_byte : &array->dtype, &stored) &&
+           stored.low <= fill && fill <= stored.high;
+}
+
+bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
+    return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
+           fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
+           refs_json_get(array->attributes, "missing_value") == NULL && holds_default_byte(array);
 }
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {

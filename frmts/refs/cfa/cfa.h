@@ -86,6 +86,10 @@ typedef struct refs_master_options {
 #define REFS_MASTER_OPTIONS_INIT                                                                   \
     { sizeof(refs_master_options), REFS_CFA_0_5, REFS_CFA_NETCDF4 }
 
+/** Global attribute of a master without any aggregation, which holds all values: a later result may
+ * replace it. */
+#define REFS_CFA_COMBINED "refs_combined"
+
 typedef struct refs_master refs_master;
 
 /** Begins the master at `path`, a local name. CFA-0.5 as netCDF-3 is REFS_INVALID. */

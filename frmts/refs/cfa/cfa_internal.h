@@ -20,7 +20,7 @@ struct refs_master {
     cfa_fillers fillers;
     nc_file *file;
     refs_cfa_version version;
-    bool has_conventions;
+    bool has_conventions, has_aggregations;
 };
 
 /** An aggregation that is being written. */

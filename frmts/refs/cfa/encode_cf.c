@@ -111,11 +111,14 @@ static refs_status put_strings(const cfa_job *job, const nc_shape *shape, const 
 }
 
 /* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
- * already. An absolute path is a URI with a scheme. */
+ * already. An absolute path is a URI with a scheme. Section 4.2: a colon in the first segment of a
+ * relative one would make a scheme of what is before it. */
 static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
     static const char hex[] = "0123456789ABCDEF";
     bool is_uri = strstr(file, "://") != NULL;
-    if (*file == '/') REFS_TRY(refs_buf_append_str(values, refs_str_from("file://"), err));
+    const char *scheme = *file == '/' ? "file://" : "";
+    if (!is_uri && file[strcspn(file, "/:")] == ':') scheme = "./";
+    REFS_TRY(refs_buf_append_str(values, refs_str_from(scheme), err));
     for (const char *c = file; *c != '\0'; c++) {
         unsigned char byte = (unsigned char)*c;
         if (is_uri || strchr(" %#?\"<>\\^`{|}", byte) == NULL) {

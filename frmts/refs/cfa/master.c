@@ -264,6 +264,7 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
 
 static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
     refs_str name;
+    master->has_aggregations = true;
     REFS_TRY(check_grid(job, err));
     REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
     job->name = name.data;
@@ -297,6 +298,15 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
+/* What has no aggregation would look like data of somebody else, which nothing is written over. */
+static refs_status put_mark(const refs_master *master, refs_error *err) {
+    nc_place place = {.id = -1};
+    if (master->has_aggregations) return REFS_OK;
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
+    return refs_cfa__file_text(master->file, place, REFS_CFA_COMBINED,
+                               refs_str_from("all values are in this file"), err);
+}
+
 static refs_status commit(refs_master *master, refs_place *parts, refs_error *err) {
     const size_t n = master->fillers.n;
     refs_place **places = refs_calloc(n + 2, sizeof(refs_place *));
@@ -314,6 +324,7 @@ static refs_status commit(refs_master *master, refs_place *parts, refs_error *er
 }
 
 static refs_status finish(refs_master *master, refs_place *parts, refs_error *err) {
+    REFS_TRY(put_mark(master, err));
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
     return commit(master, parts, err);

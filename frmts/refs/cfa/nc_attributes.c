@@ -30,7 +30,8 @@ static bool is_told_elsewhere(refs_str name) {
                                         "_Endianness",
                                         "_Fletcher32",
                                         "_NoFill",
-                                        "_Filter"};
+                                        "_Filter",
+                                        REFS_CFA_COMBINED};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_str_is(name, names[i])) return true;
     return false;

@@ -165,11 +165,15 @@ static refs_status put_dim(aggregating *at, const refs_joined *joined, size_t di
                                  REFS_CFA_FIXED, err);
 }
 
+static refs_str attributes_of(const aggregating *at, const refs_joined *joined) {
+    return joined->like->attributes != REFS_JOIN_NONE
+               ? refs_join__text(at->join, joined->like->attributes)
+               : refs_str_from("{}");
+}
+
 static refs_status read_attributes(aggregating *at, const refs_joined *joined, described *of,
                                    refs_error *err) {
-    refs_str text = joined->like->attributes != REFS_JOIN_NONE
-                        ? refs_join__text(at->join, joined->like->attributes)
-                        : refs_str_from("{}");
+    refs_str text = attributes_of(at, joined);
     const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 1];
     const size_t n = refs_join__left_out(joined, pairs);
     pairs[n] = NULL;
@@ -200,7 +204,9 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
                                        .rank = joined->rank,
                                        .dims = of->dims,
                                        .attributes = refs_json_root(of->attributes)};
-    if (joined->like->has_fill && refs_json_get(of->variable.attributes, "_FillValue") != NULL) {
+    const bool is_chosen_byte = joined->like->dtype.size == 1 && joined->like->has_nodata;
+    if (joined->like->has_fill &&
+        (is_chosen_byte || refs_json_get(of->variable.attributes, "_FillValue") != NULL)) {
         memcpy(of->fill, joined->like->fill, sizeof of->fill);
         of->variable.fill = of->fill;
     }
@@ -327,6 +333,26 @@ static refs_status grid_of(const aggregating *at, const refs_joined *joined, ref
     return REFS_OK;
 }
 
+static refs_status replace_attributes(described *of, const refs_buf *text, refs_error *err) {
+    refs_json_doc_free(of->attributes);
+    of->attributes = NULL;
+    REFS_TRY(
+        refs_json_parse(refs_str_view((const char *)text->data, text->size), &of->attributes, err));
+    of->variable.attributes = refs_json_root(of->attributes);
+    return REFS_OK;
+}
+
+/* The attributes with one more. */
+static refs_status add_valid_range(const aggregating *at, const refs_joined *joined,
+                                   const char *bytes, refs_buf *text, refs_error *err) {
+    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 3];
+    size_t n = refs_join__left_out(joined, pairs);
+    pairs[n++] = "valid_range";
+    pairs[n++] = bytes;
+    pairs[n] = NULL;
+    return refs_join__replace(attributes_of(at, joined), pairs, text, err);
+}
+
 /* Its type, fill value and packing are those of all fragments, or none is packed. */
 static refs_status settle_type(aggregating *at, const refs_joined *joined, described *of,
                                refs_error *err) {
@@ -344,17 +370,16 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
         !joined->like->has_nodata)
         common = refs_join__wider_than_bytes();
-    if (!common.is_unpacked) return REFS_OK;
+    const char *valid = refs_join__all_bytes(join, joined->like);
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_join__without_packing(of->variable.attributes, &text, err);
-    refs_json_doc_free(of->attributes);
-    of->attributes = NULL;
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &of->attributes,
-                                 err);
+    refs_status status = REFS_OK;
+    if (common.is_unpacked)
+        status = refs_join__without_packing(of->variable.attributes, &text, err);
+    else if (valid != NULL)
+        status = add_valid_range(at, joined, valid, &text, err);
+    if (status == REFS_OK && text.size > 0) status = replace_attributes(of, &text, err);
     refs_buf_clear(&text);
-    if (status != REFS_OK) return status;
-    of->variable.attributes = refs_json_root(of->attributes);
+    if (status != REFS_OK || !common.is_unpacked) return status;
     of->variable.dtype = common.dtype;
     (void)refs_cf_default_fill(&common.dtype, of->fill);
     of->variable.fill = of->fill;

@@ -583,6 +583,19 @@ static refs_status place_pieces(reader *in, const refs_join_array *map, refs_err
                 "%s",
                 REFS_STR_ARG(refs_intern_get(in->strings, array->path)), in->join->options.dims[0]);
         array->begin = begin;
+        array->is_placed = true;
+    }
+    return REFS_OK;
+}
+
+static refs_status check_places(const reader *in, refs_error *err) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        const refs_join_array *array = &in->member->arrays[i];
+        if (array->is_piece && !array->is_placed)
+            return refs_fail(err, REFS_CORRUPT,
+                             "%.*s has fragments, and no array " REFS_JOIN_FRAGMENTS_SUFFIX
+                             "/map of 32-bit integers that tells where they are",
+                             REFS_STR_ARG(refs_intern_get(in->strings, array->path)));
     }
     return REFS_OK;
 }
@@ -601,7 +614,7 @@ static refs_status settle_pieces(reader *in, refs_error *err) {
         refs_free(array->dims);
         memmove(array, array + 1, (--member->n_arrays - i) * sizeof *array);
     }
-    return REFS_OK;
+    return check_places(in, err);
 }
 
 /* Steps that pieces have, where no other array tells. */

@@ -77,6 +77,7 @@ typedef struct refs_join_array {
     bool
         has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
+    bool is_placed; /**< of a piece: what follows is known */
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;  /**< dimensions that the part does not have are put before its own */
@@ -586,6 +587,14 @@ typedef struct refs_join_split {
 /** What an aggregation of the arrays is of. */
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
                                         size_t n);
+
+/** Of an array without a valid range. */
+#define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
+
+/** The attribute valid_range that an aggregation of bytes needs which has no place without a
+ * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where the
+ * bytes have a fill value or a valid range of their own, or are no bytes. */
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
 
 /** Appends an object without what tells how values are stored. */
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,

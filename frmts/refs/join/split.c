@@ -185,19 +185,30 @@ static bool needs_double(const refs_join *join, const refs_join_array *a,
            refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
+static bool is_unsigned(const refs_join_array *array) {
+    return array->dtype.type == REFS_TYPE_UINT || array->dtype.type == REFS_TYPE_BOOL ||
+           array->unpacking.is_unsigned;
+}
+
 /* What holds all values, unpacked: integers where there are no others, and one size more than they
- * need, for a fill value that is none of them. */
+ * need, for a fill value that is none of them. Of 64 bits there is no size more: a value that does
+ * not fit is an error when it is read. */
 static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
                                 size_t n) {
-    bool are_integers = true, are_short = true, are_below_4 = true;
+    bool are_integers = true, are_short = true, are_below_4 = true, are_unsigned = true,
+         any_wide = false;
     for (size_t i = 0; i < n; i++) {
         are_integers = are_integers && arrays[i]->dtype.type != REFS_TYPE_FLOAT;
         are_short = are_short && is_short(&arrays[i]->dtype);
         are_below_4 = are_below_4 && arrays[i]->dtype.size < 4;
+        any_wide = any_wide || (is_unsigned(arrays[i]) && arrays[i]->dtype.size == 8);
+        are_unsigned = are_unsigned && is_unsigned(arrays[i]);
         if (is_packed(join, arrays[i]) || are_converted(join, arrays[i], arrays[0]))
             are_integers = are_short = false;
         are_short = are_short && !needs_double(join, arrays[i], arrays[0]);
     }
+    if (are_integers && are_unsigned && any_wide)
+        return (refs_dtype){.type = REFS_TYPE_UINT, .size = 8};
     return are_integers ? (refs_dtype){.type = REFS_TYPE_INT, .size = are_below_4 ? 4 : 8}
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
 }
@@ -206,7 +217,7 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
 static bool has_another_range(const refs_join *join, const refs_join_array *a,
                               const refs_join_array *b) {
     const refs_str range = refs_join__text(join, a->range);
-    const bool is_none = refs_str_is(range, "valid_range=;valid_min=;valid_max=;");
+    const bool is_none = refs_str_is(range, REFS_JOIN_NO_RANGE);
     return a->range != b->range || (!is_none && a->units != b->units);
 }
 

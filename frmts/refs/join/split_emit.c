@@ -11,8 +11,8 @@
 /* Attributes that tell how values are stored, and those of an aggregation. */
 static const char *const packing_names[] = {"scale_factor",  "add_offset", "_FillValue",
                                             "missing_value", "_Unsigned",  NULL};
-static const char *const range_names[] = {"valid_min", "valid_max", "valid_range", "actual_range",
-                                          NULL};
+static const char *const range_names[] = {"valid_min", "valid_max", "valid_range", NULL};
+static const char *const actual_names[] = {"actual_range", NULL};
 static const char *const fragment_names[] = {
     "_FillValue", "missing_value", "_Unsigned", "scale_factor", "add_offset", "valid_min",
     "valid_max",  "valid_range",   "units",     "calendar",     NULL};
@@ -44,6 +44,15 @@ bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
     const size_t size = strlen(container->path);
     return strncmp(path, container->path, size) == 0 &&
            refs_str_starts(refs_str_from(path + size), REFS_JOIN_FRAGMENTS_SUFFIX "/");
+}
+
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
+    const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
+    if (array->dtype.size != 1 || !refs_dtype_is_numeric(&array->dtype) || array->has_nodata ||
+        has_range)
+        return NULL;
+    const bool is_signed = array->dtype.type == REFS_TYPE_INT && !array->unpacking.is_unsigned;
+    return is_signed ? "[-128,127]" : "[0,255]";
 }
 
 /* -- documents --------------------------------------------------------------------------------- */
@@ -223,6 +232,7 @@ static refs_status put_fragments(output *out, refs_error *err) {
 /* What netCDF fills types with. */
 static const char *fill_of(const refs_dtype *dtype) {
     if (dtype->type == REFS_TYPE_FLOAT) return "9.969209968386869e+36";
+    if (dtype->type == REFS_TYPE_UINT) return "18446744073709551614";
     return dtype->size == 4 ? "-2147483647" : "-9223372036854775806";
 }
 
@@ -277,7 +287,7 @@ static refs_status append_except(const refs_json *attributes, const char *const 
 
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
                                        refs_error *err) {
-    static const char *const *const lists[] = {packing_names, range_names, NULL};
+    static const char *const *const lists[] = {packing_names, range_names, actual_names, NULL};
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     REFS_TRY(append_except(attributes, lists, text, err));
     return refs_buf_append(text, "}", 1, err);
@@ -287,9 +297,9 @@ refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *te
  */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
     const bool is_unpacked = out->joined->split->type.is_unpacked;
-    const char *const *lists[5] = {packing_names, own_names};
-    size_t n = 2;
-    if (is_unpacked) lists[n++] = range_names;
+    const char *const *lists[6] = {packing_names, own_names, range_names};
+    size_t n = 3;
+    if (is_unpacked) lists[n++] = actual_names;
     if (out->joined->drops_flags) lists[n++] = refs_join_flag_names;
     const size_t begin = out->text.size;
     REFS_TRY(append_except(attributes, lists, &out->text, err));
@@ -341,6 +351,11 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
             refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill_of(&split->type.dtype));
     else if (status == REFS_OK)
         status = append_named(refs_json_root(own), packing_names, &out->text, err);
+    if (status == REFS_OK && !split->type.is_unpacked)
+        status = append_named(refs_json_root(own), range_names, &out->text, err);
+    const char *valid = split->type.is_unpacked ? NULL : refs_join__all_bytes(out->join, first);
+    if (status == REFS_OK && valid != NULL)
+        status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);
     if (status == REFS_OK && !split->type.is_unpacked && out->joined->tells_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", hole_text(out));
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);

@@ -54,9 +54,14 @@ static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url
         if (ends_path && ends_folder) common = i;
         if (i == path.size || i == folder.size || path.data[i] != folder.data[i]) break;
     }
+    const size_t begin = url->size;
+    const refs_str rest = refs_str_part(path, common + 1, path.size);
     for (size_t i = common; i < folder.size; i++)
         if (folder.data[i] == '/') REFS_TRY(refs_buf_append(url, "../", 3, err));
-    return refs_buf_append_str(url, refs_str_part(path, common + 1, path.size), err);
+    /* RFC 3986, section 4.2: "file:a.nc" would be a URL. */
+    if (url->size == begin && refs_str_find(rest, ':') < refs_str_find(rest, '/'))
+        REFS_TRY(refs_buf_append(url, "./", 2, err));
+    return refs_buf_append_str(url, rest, err);
 }
 
 static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_buf *url,

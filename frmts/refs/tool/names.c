@@ -90,12 +90,23 @@ static bool is_of_store(const char *name) {
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
+static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
+    if (line.size >= MAX_LINE || memchr(line.data, '\0', line.size) != NULL)
+        return refs_fail(err, REFS_INVALID,
+                         "standard input: \"%.*s…\" is no name: expected lines of less than %zu "
+                         "bytes without NUL, found one of %zu",
+                         (int)strnlen(line.data, 40), line.data, MAX_LINE, line.size);
+    return line.size > 0 ? tool_names_add(names, line, err) : REFS_OK;
+}
+
 static refs_status add_lines(tool_names *names, refs_error *err) {
-    char *line = malloc(MAX_LINE);
-    refs_status status = line != NULL ? REFS_OK : refs_fail_nomem(err);
-    while (status == REFS_OK && fgets(line, (int)MAX_LINE, stdin) != NULL) {
-        refs_str name = refs_str_view(line, strcspn(line, "\r\n"));
-        if (name.size > 0) status = tool_names_add(names, name, err);
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t size;
+    refs_status status = REFS_OK;
+    while (status == REFS_OK && (size = getline(&line, &capacity, stdin)) >= 0) {
+        while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r')) size--;
+        status = add_line(names, refs_str_view(line, (size_t)size), err);
     }
     free(line);
     /* A signal ends reading, too. */

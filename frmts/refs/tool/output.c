@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "refs/aggregation.h"
+#include "refs/cfa.h"
 #include "tool.h"
 
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
@@ -17,12 +18,18 @@ static bool has_aggregations(const refs_hierarchy *hierarchy) {
     return false;
 }
 
+/* A master whose values are all in it. */
+static bool is_combined(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    return root != NULL && refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL;
+}
+
 bool tool_is_master(const char *name) {
     tool_session session;
     tool_set set = {NULL, NULL, NULL};
     bool is_master = tool_session_open(&session, NULL) == REFS_OK &&
                      tool_set_open(&session, name, &set, NULL) == REFS_OK &&
-                     has_aggregations(set.hierarchy);
+                     (has_aggregations(set.hierarchy) || is_combined(set.hierarchy));
     tool_set_close(&set);
     tool_session_close(&session);
     return is_master;
