@@ -47,7 +47,8 @@ template <class T> std::vector<T> samples() {
     return all;
 }
 
-/** What a value is in another type; false: it does not fit. Floats round, integers never. */
+/** What a value is in another type; false: it does not fit. Floats round, integers never, nor are
+ * those of 64 bits rounded to floats. */
 template <class From, class To> bool fit(From from, To *to) {
     const long double value = from;
     if (std::numeric_limits<To>::is_integer) {
@@ -59,6 +60,8 @@ template <class From, class To> bool fit(From from, To *to) {
         return true;
     }
     *to = static_cast<To>(from);
+    if (std::numeric_limits<From>::is_integer && sizeof(From) == 8)
+        return static_cast<long double>(*to) == value;
     return std::isinf(static_cast<double>(value)) || !std::isinf(static_cast<double>(*to));
 }
 
