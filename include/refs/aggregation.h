@@ -25,6 +25,7 @@ extern "C" {
 struct refs_fetcher;
 struct refs_locations;
 struct refs_set_options;
+struct refs_task_context;
 
 /** Whether these are the attributes of an aggregation. */
 bool refs_aggregation_is_told_by(const refs_json *attributes);
@@ -75,6 +76,8 @@ typedef struct refs_fragments_options {
     refs_ranges ranges;
     const char *advice; /**< what people can try where a file is missing, in the words of their
                            program, or NULL; must outlive the fragments */
+    const struct refs_task_context *context; /**< that opening a file in the background takes along
+                                                (pool.h), or NULL; must outlive the fragments */
 } refs_fragments_options;
 
 /** Files of fragments that are open, and their arrays. */

@@ -29,6 +29,25 @@ void refs_pool_free(refs_pool *pool);
 
 unsigned refs_pool_n_threads(const refs_pool *pool);
 
+/** What a task takes along from the thread that adds it to the one that runs it, such as options
+ * that are set for a thread. All functions may be called from any thread. */
+typedef struct refs_task_context {
+    /** On the thread that adds a task; NULL: there is no memory, and the task is not added. */
+    void *(*capture)(void);
+
+    /** Around the task, on the thread that runs it, with what was captured. `leave` gets what
+     * `enter` has returned; NULL: there is no memory, and the task is not run. */
+    void *(*enter)(void *captured);
+    void (*leave)(void *outer);
+
+    /** Ends what was captured, once for each capture. */
+    void (*release)(void *captured);
+} refs_task_context;
+
+/** Has all tasks that are added from now on take a context along; NULL, as at first: none.
+ * `context` must outlive the pool. Call this before the first task is added. */
+void refs_pool_set_context(refs_pool *pool, const refs_task_context *context);
+
 /** Runs a task that nobody waits for, after those that somebody waits for: `run(argument, NULL)` is
  * called once on a worker, or not at all where the pool has no threads, ends, or memory ran out;
  * `drop(argument)` is called after it in either case. */

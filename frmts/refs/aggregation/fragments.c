@@ -715,6 +715,7 @@ refs_status refs_fragments_open(const refs_fragments_options *options, refs_frag
         refs_free(opened);
         return status;
     }
+    refs_pool_set_context(opened->openers, options->context);
     pthread_mutex_init(&opened->lock, NULL);
     refs_cond_init(&opened->changed);
     opened->forked = (refs_forked){.in_child = in_child, .self = opened};

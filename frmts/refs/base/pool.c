@@ -9,6 +9,7 @@ typedef struct task {
     refs_status (*run)(void *argument, refs_error *err);
     void (*drop)(void *argument);
     void *argument;
+    void *captured; /* of the thread that added it, or NULL */
     struct task *next, *previous;
 } task;
 
@@ -21,6 +22,7 @@ struct refs_pool {
     size_t n_queued;
     bool ending;
     refs_forked forked;
+    const refs_task_context *context; /* or NULL; not guarded */
 };
 
 struct refs_group {
@@ -82,16 +84,39 @@ static task *left_for(const refs_pool *pool, const refs_group *group) {
     return found;
 }
 
+static task *make_task(const refs_pool *pool, const task *like) {
+    task *made = refs_alloc(sizeof *made);
+    if (made == NULL) return NULL;
+    *made = *like;
+    if (pool->context == NULL || (made->captured = pool->context->capture()) != NULL) return made;
+    refs_free(made);
+    return NULL;
+}
+
+static void free_task(const refs_pool *pool, task *ended) {
+    if (ended->captured != NULL) pool->context->release(ended->captured);
+    refs_free(ended);
+}
+
+static refs_status run_as_added(const refs_pool *pool, const task *taken, refs_error *err) {
+    if (taken->captured == NULL) return taken->run(taken->argument, err);
+    void *outer = pool->context->enter(taken->captured);
+    if (outer == NULL) return refs_fail_nomem(err);
+    const refs_status status = taken->run(taken->argument, err);
+    pool->context->leave(outer);
+    return status;
+}
+
 /* Runs a task that was taken from the queue; the lock is held before and after, not meanwhile. */
 static void perform(refs_pool *pool, task *taken) {
     refs_group *group = taken->group;
     bool wanted = group == NULL || group->error.status == REFS_OK;
     refs_unlock(&pool->lock);
     refs_error error = REFS_ERROR_INIT;
-    refs_status status = wanted ? taken->run(taken->argument, &error) : REFS_OK;
+    refs_status status = wanted ? run_as_added(pool, taken, &error) : REFS_OK;
     (void)refs_fail(&error, status, "%s", refs_status_text(status));
     if (taken->drop != NULL) taken->drop(taken->argument);
-    refs_free(taken);
+    free_task(pool, taken);
     refs_lock(&pool->lock);
     if (group == NULL) return;
     if (group->error.status == REFS_OK) group->error = error;
@@ -153,11 +178,11 @@ refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err
 }
 
 /* Tasks that are in no queue any more. */
-static void drop_all(task *first) {
+static void drop_all(const refs_pool *pool, task *first) {
     for (task *left = first, *next; left != NULL; left = next) {
         next = left->next;
         left->drop(left->argument);
-        refs_free(left);
+        free_task(pool, left);
     }
 }
 
@@ -169,7 +194,7 @@ void refs_pool_free(refs_pool *pool) {
     pthread_cond_broadcast(&pool->work);
     refs_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++) pthread_join(pool->threads[i], NULL);
-    drop_all(pool->first);
+    drop_all(pool, pool->first);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
     refs_free(pool->threads);
@@ -178,6 +203,10 @@ void refs_pool_free(refs_pool *pool) {
 
 unsigned refs_pool_n_threads(const refs_pool *pool) {
     return pool->n_threads;
+}
+
+void refs_pool_set_context(refs_pool *pool, const refs_task_context *context) {
+    pool->context = context;
 }
 
 /* Under the lock: returns whether there is a worker for what was queued. */
@@ -194,16 +223,15 @@ static bool start_worker_for(refs_pool *pool, task *added) {
 
 void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_error *err),
                    void (*drop)(void *argument), void *argument) {
-    task *added = refs_alloc(sizeof *added);
+    task *added = make_task(pool, &(task){.run = run, .drop = drop, .argument = argument});
     bool queued = false;
     if (added != NULL) {
-        *added = (task){NULL, run, drop, argument, NULL, NULL};
         refs_lock(&pool->lock);
         queued = start_worker_for(pool, added);
         refs_unlock(&pool->lock);
     }
     if (queued) return;
-    refs_free(added);
+    if (added != NULL) free_task(pool, added);
     drop(argument);
 }
 
@@ -220,7 +248,7 @@ void refs_pool_withdraw(refs_pool *pool, void (*drop)(void *argument),
         withdrawn = at;
     }
     refs_unlock(&pool->lock);
-    drop_all(withdrawn);
+    drop_all(pool, withdrawn);
 }
 
 /* -- groups ------------------------------------------------------------------------------------ */
@@ -260,12 +288,12 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
                            void (*drop)(void *argument), void *argument, refs_error *err) {
     refs_pool *pool = group->pool;
     if (pool == NULL) return run_here(group, run, drop, argument);
-    task *added = refs_alloc(sizeof *added);
+    task *added =
+        make_task(pool, &(task){.group = group, .run = run, .drop = drop, .argument = argument});
     if (added == NULL) {
         if (drop != NULL) drop(argument);
         return refs_fail_nomem(err);
     }
-    *added = (task){group, run, drop, argument, NULL, NULL};
     refs_lock(&pool->lock);
     group->n_unfinished++;
     /* Nobody else ever would: whoever adds may wait for what the task holds. */

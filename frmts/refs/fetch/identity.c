@@ -10,14 +10,52 @@ static const char *const names[] = {
     "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
     "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
 
-uint64_t refs_identity_number(const refs_setting_lookup *settings) {
-    uint64_t number = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = settings->get(settings->user, names[i]);
+/* What else decides who reads, and from which server: names are GDAL's, whose documentation of its
+ * network file systems lists them. */
+static const char *const store_names[] = {
+    "GDAL_HTTP_AUTH", "GDAL_HTTP_COOKIEFILE", "GDAL_HTTP_SSLKEY", "GDAL_HTTP_PROXYUSERPWD",
+    "REFS_TOKEN_URL", "EARTHDATA_HOSTS", "EARTHDATA_LOGIN_HOST",
+    /* S3 */
+    "AWS_NO_SIGN_REQUEST", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+    "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",
+    "CPL_AWS_CREDENTIALS_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_EXTERNAL_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+    "AWS_S3_ENDPOINT", "AWS_REQUEST_PAYER",
+    /* Google */
+    "GS_NO_SIGN_REQUEST", "GS_ACCESS_KEY_ID", "GS_SECRET_ACCESS_KEY", "GS_USER_PROJECT",
+    "GS_OAUTH2_REFRESH_TOKEN", "GS_OAUTH2_CLIENT_ID", "GS_OAUTH2_CLIENT_SECRET",
+    "GS_OAUTH2_PRIVATE_KEY", "GS_OAUTH2_PRIVATE_KEY_FILE", "GS_OAUTH2_CLIENT_EMAIL",
+    "GS_OAUTH2_SCOPE", "GOOGLE_APPLICATION_CREDENTIALS", "CPL_GS_CREDENTIALS_FILE",
+    "CPL_GS_ENDPOINT",
+    /* Azure */
+    "AZURE_NO_SIGN_REQUEST", "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT",
+    "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_ACCESS_TOKEN", "AZURE_STORAGE_SAS_TOKEN",
+    "AZURE_SAS", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_AUTHORITY_HOST",
+    "AZURE_FEDERATED_TOKEN_FILE",
+    /* others */
+    "OSS_ENDPOINT", "OSS_ACCESS_KEY_ID", "OSS_SECRET_ACCESS_KEY", "SWIFT_STORAGE_URL",
+    "SWIFT_AUTH_TOKEN", "SWIFT_AUTH_V1_URL", "SWIFT_USER", "SWIFT_KEY", "OS_AUTH_URL",
+    "OS_USERNAME", "OS_PASSWORD", "OS_APPLICATION_CREDENTIAL_ID",
+    "OS_APPLICATION_CREDENTIAL_SECRET", "WEBHDFS_USERNAME", "WEBHDFS_DELEGATION"};
+
+static uint64_t number_of(const refs_setting_lookup *settings, const char *const *list, size_t n,
+                          uint64_t number) {
+    for (size_t i = 0; i < n; i++) {
+        const char *value = settings->get(settings->user, list[i]);
         if (value == NULL) value = "";
         number = refs_lookup3_64(refs_bytes_view(value, strlen(value)), number);
     }
     return number;
+}
+
+uint64_t refs_identity_number(const refs_setting_lookup *settings) {
+    return number_of(settings, names, sizeof names / sizeof *names, 0);
+}
+
+uint64_t refs_identity_access_number(const refs_setting_lookup *settings) {
+    return number_of(settings, store_names, sizeof store_names / sizeof *store_names,
+                     refs_identity_number(settings));
 }
 
 /* -- what may go into requests ----------------------------------------------------------------- */

@@ -17,6 +17,10 @@ typedef struct refs_setting_lookup {
 /** A number for each identity: another one when a setting changes that says who asks. */
 uint64_t refs_identity_number(const refs_setting_lookup *settings);
 
+/** The same of all that decides who reads: keys, profiles and endpoints of object stores, too. What
+ * was read with one number must not be given to who has another. */
+uint64_t refs_identity_access_number(const refs_setting_lookup *settings);
+
 /** REFS_IO, naming the setting, where one that goes into requests holds a control character,
  * which would end its line, or a token a blank. What the functions below leave away does not count.
  */

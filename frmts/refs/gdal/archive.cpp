@@ -9,9 +9,11 @@
 
 #include "fork_guard.h"
 #include "guard.h"
+#include "logins.h"
 #include "options.h"
 #include "refs/join.h"
 #include "report.h"
+#include "task_context.h"
 #include "vsi_source.h"
 
 namespace {
@@ -44,8 +46,8 @@ uint64_t trustMilliseconds() {
                                  1000);
 }
 
-/** What a set is found by. */
-using Identity = std::pair<std::string, std::string>; // location and options
+/** What a set is found by. What one identity has read is not given to another. */
+using Identity = std::pair<std::string, std::string>; // location; options, and who reads
 
 /** What is known of a set that was opened. */
 struct Opened {
@@ -155,7 +157,8 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
 std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CSLConstList options,
                                                  std::shared_ptr<const RefsS3nc> s3nc,
                                                  refs_error *error) {
-    const Identity identity{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity()};
+    const Identity identity{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity() +
+                                          "\n" + RefsAccessIdentity(location.c_str())};
     Opened opened = registry().find(identity);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
     const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
@@ -311,6 +314,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
         return refs_http_vfs_introduce(self->vfs_.get(), location, self->fetcher_.get(), id, err);
     };
     options.user = this;
+    options.context = RefsTaskContext();
     REFS_TRY(refs_fragments_open(&options, &fragments, error));
     fragments_.reset(fragments);
     return REFS_OK;

@@ -7,6 +7,7 @@
 #include "fork_guard.h"
 #include "http_host.h"
 #include "options.h"
+#include "task_context.h"
 
 namespace {
 
@@ -36,10 +37,12 @@ std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
         refs_pool *pool = nullptr;
         if (refs_pool_open(n, &pool, error) != REFS_OK) return nullptr;
         context->pool_.reset(pool);
+        refs_pool_set_context(pool, RefsTaskContext());
     }
     refs_pool *prefetchPool = nullptr;
     if (refs_pool_open(nPrefetchThreads, &prefetchPool, error) != REFS_OK) return nullptr;
     context->prefetchPool_.reset(prefetchPool);
+    refs_pool_set_context(prefetchPool, RefsTaskContext());
     refs_http *http = nullptr;
     const refs_http_options options = RefsHttpOptions();
     if (refs_http_open(RefsHttpHost(), &options, &http, error) != REFS_OK) return nullptr;

@@ -10,10 +10,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "collected_notes.h"
 #include "report.h"
 
-/** What `work` returns, a refs_status; REFS_NOMEM where memory runs out in it. */
+/** What `work` returns, a refs_status; REFS_NOMEM where memory runs out in it. What the core notes
+ * meanwhile is raised at the end of the outermost call. */
 template <class Work> refs_status RefsGuard(refs_error *error, Work work) {
+    RefsNotesScope notes;
     try {
         return work();
     } catch (const std::bad_alloc &) {

@@ -7,6 +7,7 @@
 #include "refs/join.h"
 #include "refs/pool.h"
 #include "report.h"
+#include "task_context.h"
 #include "vsi_source.h"
 
 #include <algorithm>
@@ -149,6 +150,7 @@ class Parts {
         refs_pool *opened = nullptr;
         REFS_TRY(refs_pool_open(n > 1 ? static_cast<unsigned>(n) : 0, &opened, error));
         const RefsHandle<refs_pool, refs_pool_free> pool(opened);
+        refs_pool_set_context(pool.get(), RefsTaskContext());
         refs_group *group = nullptr;
         REFS_TRY(refs_group_open(pool.get(), &group, error));
         std::vector<Task> tasks;

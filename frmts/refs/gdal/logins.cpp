@@ -45,6 +45,12 @@ uint64_t RefsIdentity(const char *location) {
     return refs_identity_number(&options);
 }
 
+std::string RefsAccessIdentity(const char *location) {
+    const refs_setting_lookup options = optionsOf(location), everywhere = optionsOf("");
+    return std::to_string(refs_identity_access_number(&options)) + " " +
+           std::to_string(refs_identity_access_number(&everywhere));
+}
+
 refs_status RefsCheckIdentity(const char *location, refs_error *error) {
     const refs_setting_lookup options = optionsOf(location);
     return refs_identity_check(&options, error);
@@ -95,7 +101,7 @@ struct Held {
 };
 
 std::mutex heldLock;
-std::map<std::string, Held> held;       ///< by the URL of the service
+std::map<std::string, Held> held;       ///< by the URL of the service, and who asks it
 std::map<std::string, int64_t> renewed; ///< when, because of a refusal; the same
 
 /** While this thread asks a service: that needs no other service. */
@@ -155,9 +161,14 @@ refs_status ask(const std::string &service, Held &kept, refs_error *error) {
     return refs_fail(error, status, "REFS_TOKEN_URL: %s", problem.message);
 }
 
-bool findHeld(const std::string &service, RefsGrant *grant) {
+/** What was given to one identity is not another's. */
+std::string keyOf(const std::string &service) {
+    return service + "\n" + RefsAccessIdentity(("/vsicurl/" + service).c_str());
+}
+
+bool findHeld(const std::string &key, RefsGrant *grant) {
     const RefsLocked guard(heldLock);
-    const auto found = held.find(service);
+    const auto found = held.find(key);
     if (found == held.end()) return false;
     refs_grant when = {};
     when.expires_s = found->second.expires;
@@ -176,20 +187,22 @@ refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *err
     std::string service;
     Held kept;
     REFS_TRY(findService(location, service, error));
-    if (service.empty() || findHeld(service, grant)) return REFS_OK;
+    if (service.empty()) return REFS_OK;
+    const std::string key = keyOf(service);
+    if (findHeld(key, grant)) return REFS_OK;
     REFS_TRY(ask(service, kept, error));
     *grant = kept.grant;
     const RefsLocked guard(heldLock);
-    held[service] = kept;
+    held[key] = kept;
     return REFS_OK;
 }
 
 void RefsForgetGrant(const char *location) {
-    const std::string service = serviceOf(location);
+    const std::string key = keyOf(serviceOf(location));
     const int64_t now = time(nullptr);
     const RefsLocked guard(heldLock);
-    int64_t &last = renewed[service];
+    int64_t &last = renewed[key];
     if (!refs_grant_may_renew(last, now)) return;
     last = now;
-    held.erase(service);
+    held.erase(key);
 }

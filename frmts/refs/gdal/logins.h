@@ -15,6 +15,9 @@ refs_http_login RefsEarthdataLogin(const char *location);
 /** A number for who asks for a location, as options of GDAL tell it. */
 uint64_t RefsIdentity(const char *location);
 
+/** A text for each identity that may read other data of `location`, or of what it refers to. */
+std::string RefsAccessIdentity(const char *location);
+
 /** REFS_IO, naming the option, where one that says who asks cannot be sent. */
 refs_status RefsCheckIdentity(const char *location, refs_error *error);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "collected_notes.h"
 #include "cpl_conv.h"
 #include "cpl_error.h"
 #include "cpl_string.h"
@@ -135,7 +136,7 @@ void RefsWarnOfOptions(const char *location) {
 }
 
 void RefsWarnOnce(const std::string &text) {
-    if (isNew(text)) CPLError(CE_Warning, CPLE_IllegalArg, "%s", text.c_str());
+    if (isNew(text)) RefsTakeNote(REFS_NOTE_WARNING, text.c_str());
 }
 
 refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "collected_notes.h"
 #include "cpl_vsi_error.h"
 #include "guard.h"
 #include "refs/redact.h"
@@ -49,13 +50,8 @@ template <class Show> void showHidden(const char *text, const char *general, Sho
     show(status == REFS_OK ? shown.c_str() : general);
 }
 
-void showNote(void *, refs_note_kind kind, const char *note) {
-    showHidden(note, refs_status_text(REFS_NOMEM), [kind](const char *text) {
-        if (kind == REFS_NOTE_WARNING)
-            CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
-        else
-            CPLDebug("REFS", "%s", text);
-    });
+void takeNote(void *, refs_note_kind kind, const char *note) {
+    RefsTakeNote(kind, note);
 }
 
 } // namespace
@@ -68,6 +64,7 @@ std::string RefsHideSecrets(const char *text) {
 }
 
 CPLErr RefsReport(const refs_error &error) {
+    RefsRaiseNotes();
     const char *general = refs_status_text(error.status);
     showHidden(error.message[0] != '\0' ? error.message : general, general, [&](const char *text) {
         CPLError(CE_Failure, errorNumberOf(error.status), "%s", text);
@@ -80,7 +77,16 @@ refs_fetch_advice RefsAdvice() {
 }
 
 refs_notes RefsReportNotes() {
-    return refs_notes{showNote, nullptr};
+    return refs_notes{takeNote, nullptr};
+}
+
+void RefsRaiseNote(refs_note_kind kind, const char *note) {
+    showHidden(note, refs_status_text(REFS_NOMEM), [kind](const char *text) {
+        if (kind == REFS_NOTE_WARNING)
+            CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
+        else
+            CPLDebug("REFS", "%s", text);
+    });
 }
 
 RefsVsiErrorKept::RefsVsiErrorKept()

@@ -17,8 +17,11 @@ CPLErr RefsReport(const refs_error &error);
 /** What users of the driver can try. */
 refs_fetch_advice RefsAdvice();
 
-/** Notes of the core as warnings and debug messages of GDAL. */
+/** Notes of the core as warnings and debug messages of GDAL, see collected_notes.h. */
 refs_notes RefsReportNotes();
+
+/** Raises a note at once. */
+void RefsRaiseNote(refs_note_kind kind, const char *note);
 
 /** While it lives, what GDAL says on this thread is kept instead of shown: it becomes part of the
  * one message that the driver raises. The error state of before is put back at the end. */
