@@ -102,6 +102,12 @@ class Handler(BaseHTTPRequestHandler):
     def refuse(self, status, code):
         self.answer(status, f"<Error><Code>{code}</Code></Error>".encode(), Content_Type="application/xml")
 
+    def parse_request(self):
+        parsed = super().parse_request()
+        if parsed:
+            self.server.headers.append((self.command, dict((name.lower(), value) for name, value in self.headers.items())))
+        return parsed
+
     def do_GET(self):
         path = urllib.parse.unquote(self.path.partition("?")[0])
         self.server.asked.append((self.command, path, self.headers.get("Range"), self.problem()))
@@ -150,7 +156,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
-    has method, path, range and refusal of each request. Before each is answered before(method, path) is
+    has method, path, range and refusal of each request, `headers` method and headers. Before each is answered before(method, path) is
     called; of conditions see do_PUT. Lists have `page` names each. Where `payer` is
     set, requests must say so."""
 
@@ -159,6 +165,7 @@ class S3Server(ThreadingHTTPServer):
     def __init__(self, objects, keys):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
+        self.headers = []
         self.conditions, self.before = "hold", lambda method, path: None
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)

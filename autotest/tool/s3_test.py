@@ -64,6 +64,43 @@ class Store(unittest.TestCase):
         return sorted({ref[0] for ref in refs.values() if isinstance(ref, list)})
 
 
+class Uploads(Store):
+    """What is written says of who asks what reads do: the signature in the URL, and nothing else."""
+
+    OTHERS = {"GDAL_HTTP_USERPWD": "me:pw", "GDAL_HTTP_COOKIE": "session=1", "GDAL_HTTP_BEARER": "token",
+              "GDAL_HTTP_HEADERS": "Authorization: Bearer other,X-Mine: yes"}
+
+    def test_sign_and_send_no_other_credentials(self):
+        shutil.copy(os.path.join(HERE, "..", "..", "data", "sample.nc"), self.folder)
+        server = self.serve({"/bucket/here": b""}, KEYS)
+        self.sign()
+        with open(os.path.join(self.folder, ".netrc"), "w", encoding="utf-8") as file:
+            file.write("machine 127.0.0.1 login me password pw\n")
+        os.chmod(os.path.join(self.folder, ".netrc"), 0o600)
+        for name, value in {"": "", **self.OTHERS}.items():
+            if name:
+                self.environment[name] = value
+            with self.subTest(name):
+                before = len(server.headers)
+                self.run_refs("split", "-q", "sample.nc", "-o", f"s3://bucket/m{name}.nca")
+                sent = server.headers[before:]
+                self.assertIn("PUT", {method for method, _ in sent})
+                for method, headers in sent:
+                    self.assertNotIn("authorization", headers, method)
+                    self.assertNotIn("cookie", headers, method)
+                    if name == "GDAL_HTTP_HEADERS":
+                        self.assertEqual(headers.get("x-mine"), "yes", method)
+            self.environment.pop(name, None)
+
+    def test_refuse_headers_that_reads_refuse(self):
+        shutil.copy(os.path.join(HERE, "..", "..", "data", "sample.nc"), self.folder)
+        server = self.serve({"/bucket/here": b""}, KEYS)
+        self.sign()
+        self.environment["GDAL_HTTP_HEADERS"] = "X-Mine: a\x01b"
+        self.assertIn("control character", self.run_refs("split", "-q", "sample.nc", "-o", "s3://bucket/m.nca", status=1))
+        self.assertNotIn("PUT", {method for method, _ in server.headers})
+
+
 class Sources(Store):
     def test_signed_requests_read_what_others_may_not(self):
         server = self.serve({"/data/a b/filters.h5": content("filters.h5")}, KEYS)

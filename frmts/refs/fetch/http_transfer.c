@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "http_redirect.h"
+#include "refs/http_handle.h"
 #include "refs/identity.h"
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
@@ -92,35 +93,6 @@ static void set_invariants(refs_transfer *transfer) {
     if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
 }
 
-static void set_text(CURL *easy, CURLoption option, const char *text) {
-    if (text != NULL) curl_easy_setopt(easy, option, text);
-}
-
-/* Versions of the host do not know all of them. */
-static refs_status set_proofs(CURL *easy, const refs_http_proofs *proofs, refs_error *err) {
-    char *bearer = NULL;
-    if (proofs->bearer != NULL) {
-        bearer = refs_str_copy(refs_identity_token(proofs->bearer));
-        if (bearer == NULL) return refs_fail_nomem(err);
-        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, bearer);
-    }
-    refs_free(bearer);
-    set_text(easy, CURLOPT_NETRC_FILE, proofs->netrc_file);
-    set_text(easy, CURLOPT_SSLCERT, proofs->certificate);
-    set_text(easy, CURLOPT_SSLCERTTYPE, proofs->certificate_type);
-    set_text(easy, CURLOPT_SSLKEY, proofs->key);
-    set_text(easy, CURLOPT_KEYPASSWD, proofs->key_password);
-    set_text(easy, CURLOPT_CAINFO, proofs->authorities);
-    return REFS_OK;
-}
-
-static refs_status check_headers(const struct curl_slist *headers, refs_error *err) {
-    for (; headers != NULL; headers = headers->next)
-        REFS_TRY(refs_identity_check_header(headers->data, err));
-    return REFS_OK;
-}
-
 static void set_authorities(const refs_transfer *transfer, refs_http *http) {
     char name[64];
     if (strncasecmp(transfer->url, "https:", 6) != 0 ||
@@ -143,27 +115,6 @@ static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **hea
 }
 
 /* -- credentials ------------------------------------------------------------------------------- */
-
-static void drop_credentials(CURL *easy) {
-    curl_easy_setopt(easy, CURLOPT_USERPWD, NULL);
-    curl_easy_setopt(easy, CURLOPT_USERNAME, NULL);
-    curl_easy_setopt(easy, CURLOPT_PASSWORD, NULL);
-    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, NULL);
-    curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-    curl_easy_setopt(easy, CURLOPT_COOKIE, NULL);
-}
-
-static bool is_authorization(const char *header) {
-    static const char name[] = "Authorization";
-    if (strncasecmp(header, name, sizeof name - 1) != 0) return false;
-    header += sizeof name - 1;
-    header += strspn(header, " \t");
-    return *header == ':' || *header == ';';
-}
-
-static void ignore_netrc(CURL *easy) {
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-}
 
 static bool may_use_netrc(const refs_transfer *transfer, const char *url) {
     return refs_login__may_use_netrc(&transfer->login.login, transfer->url, url);
@@ -192,29 +143,6 @@ static bool is_nothing(const char *header) {
     return false;
 }
 
-/* Copies all headers but those that `leaves_out`; false without memory. */
-static bool copy_headers(const struct curl_slist *from, bool (*leaves_out)(const char *header),
-                         struct curl_slist **to) {
-    for (const struct curl_slist *header = from; header != NULL; header = header->next) {
-        if (leaves_out(header->data)) continue;
-        struct curl_slist *longer = curl_slist_append(*to, header->data);
-        if (longer == NULL) return false;
-        *to = longer;
-    }
-    return true;
-}
-
-/* The signature in its URL is all that a request says of who asks. */
-static refs_status leave_to_signature(refs_transfer *transfer, refs_error *err) {
-    struct curl_slist *headers = NULL;
-    drop_credentials(transfer->easy);
-    ignore_netrc(transfer->easy);
-    bool copied = copy_headers(transfer->headers, is_authorization, &headers);
-    curl_slist_free_all(transfer->headers);
-    transfer->headers = headers;
-    return copied ? REFS_OK : refs_fail_nomem(err);
-}
-
 static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
@@ -236,15 +164,15 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, "https://");
     transfer->cookies = transfer->home_cookies;
     set_defaults(transfer);
-    transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
-    REFS_TRY(check_headers(transfer->headers, err));
-    REFS_TRY(set_proofs(transfer->easy, &transfer->rules.proofs, err));
+    refs_http_handle handle = {transfer->easy, NULL, false};
+    const refs_http_object object = {transfer->location, url};
+    const refs_status status =
+        refs_http_handle_prepare(&handle, host, &transfer->rules, &object, err);
+    transfer->headers = handle.headers;
+    REFS_TRY(status);
     set_authorities(transfer, http);
-    if (transfer->rules.is_signed || refs_redirect__is_signed(url))
-        REFS_TRY(leave_to_signature(transfer, err));
-    else
-        log_in(transfer, transfer->easy, url);
-    if (!may_use_netrc(transfer, url)) ignore_netrc(transfer->easy);
+    if (!handle.is_signed) log_in(transfer, transfer->easy, url);
+    if (!may_use_netrc(transfer, url)) refs_http_handle_ignore_netrc(transfer->easy);
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     refs_cookies__use(transfer->cookies, transfer->easy);
@@ -280,15 +208,17 @@ static refs_status make_away(refs_transfer *transfer, const char *url, refs_erro
     refs_cookies__use(transfer->cookies, away);
     if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
     transfer->away = transfer->current = away;
-    bool copied = !trusted || copy_headers(transfer->headers,
-                                           is_signed ? is_authorization : is_nothing, &headers);
+    bool copied =
+        !trusted || refs_http_handle_copy_headers(
+                        transfer->headers,
+                        is_signed ? refs_http_handle_is_authorization : is_nothing, &headers);
     bool complete = copied && ask_for_bytes(transfer, &headers);
     curl_easy_setopt(away, CURLOPT_HTTPHEADER, headers);
     curl_slist_free_all(transfer->away_headers);
     transfer->away_headers = headers;
     if (!complete) return refs_fail_nomem(err);
-    if (!trusted || is_signed) drop_credentials(away);
-    if (is_signed || !may_use_netrc(transfer, url)) ignore_netrc(away);
+    if (!trusted || is_signed) refs_http_handle_drop_credentials(away);
+    if (is_signed || !may_use_netrc(transfer, url)) refs_http_handle_ignore_netrc(away);
     if (!is_signed) log_in(transfer, away, url);
     if (trusted) return REFS_OK;
     curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);

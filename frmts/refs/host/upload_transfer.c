@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "refs/fork.h"
+#include "refs/http_handle.h"
 #include "refs/now.h"
 
 /* The body of an answer: what S3 says of an object, or of a failure. */
@@ -101,10 +102,20 @@ static void set_method(const refs_transfer *transfer) {
     curl_easy_setopt(transfer->easy, CURLOPT_CUSTOMREQUEST, transfer->method);
 }
 
+/* What it says of who asks is as in reads. */
+static refs_status prepare(const refs_sending *sending, refs_transfer *transfer, const char *url,
+                           refs_error *err) {
+    refs_http_handle handle = {transfer->easy, NULL, false};
+    const refs_http_object object = {sending->location, url};
+    const refs_status status =
+        refs_http_handle_prepare(&handle, &sending->host->functions, &sending->rules, &object, err);
+    transfer->headers = handle.headers;
+    return status;
+}
+
 static void set_options(const refs_sending *sending, refs_transfer *transfer, const char *url) {
     CURL *easy = transfer->easy;
-    struct curl_slist *headers = refs_host__prepare(&sending->host->settings, url, easy);
-    transfer->headers = append_condition(transfer, append_header(headers, "Expect:"));
+    transfer->headers = append_condition(transfer, append_header(transfer->headers, "Expect:"));
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -122,8 +133,6 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
     refs_host__set_connect_timeout(&sending->host->settings, sending->connect_s, easy);
-    if (sending->rules.proofs.authorities != NULL)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, sending->rules.proofs.authorities);
 }
 
 static refs_status begin(const refs_sending *sending, refs_transfer *transfer, CURLM *multi,
@@ -135,11 +144,14 @@ static refs_status begin(const refs_sending *sending, refs_transfer *transfer, C
     transfer->etag[0] = '\0';
     transfer->sent = 0;
     transfer->n_tries++;
-    if (transfer->easy != NULL) set_options(sending, transfer, (const char *)url.data);
-    bool is_begun =
-        transfer->easy != NULL && curl_multi_add_handle(multi, transfer->easy) == CURLM_OK;
+    refs_status status = transfer->easy != NULL
+                             ? prepare(sending, transfer, (const char *)url.data, err)
+                             : refs_fail_nomem(err);
+    if (status == REFS_OK) set_options(sending, transfer, (const char *)url.data);
+    if (status == REFS_OK && curl_multi_add_handle(multi, transfer->easy) != CURLM_OK)
+        status = refs_fail_nomem(err);
     refs_buf_clear(&url);
-    return is_begun ? REFS_OK : refs_fail_nomem(err);
+    return status;
 }
 
 static void end(refs_transfer *transfer, CURLM *multi) {

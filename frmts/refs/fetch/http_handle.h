@@ -1,0 +1,43 @@
+/* http_handle.h -- a handle of libcurl for one request, of reads and of uploads: what it says of
+ * who asks is decided here alone. */
+#ifndef REFS_HTTP_HANDLE_H
+#define REFS_HTTP_HANDLE_H
+
+#include "refs/http.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct curl_slist;
+
+typedef struct refs_http_handle {
+    void *easy;                 /**< a CURL *, of the caller */
+    struct curl_slist *headers; /**< to send; the caller frees them, also after a failure */
+    bool is_signed;             /**< the URL holds a signature */
+} refs_http_handle;
+
+/** What is asked for. */
+typedef struct refs_http_object {
+    const char *location, *url;
+} refs_http_object;
+
+/** Sets what `host` and `rules` say of a request of `object`. Beside a signature in the URL nothing
+ * else says who asks: no user, no token, no cookie, no .netrc and no header Authorization. Headers
+ * with control characters are REFS_IO. */
+refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_host *host,
+                                     const refs_http_rules *rules, const refs_http_object *object,
+                                     refs_error *err);
+
+void refs_http_handle_drop_credentials(void *easy);
+void refs_http_handle_ignore_netrc(void *easy);
+bool refs_http_handle_is_authorization(const char *header);
+
+/** Copies all headers but those that `leaves_out`; false without memory. */
+bool refs_http_handle_copy_headers(const struct curl_slist *from,
+                                   bool (*leaves_out)(const char *header), struct curl_slist **to);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
