@@ -2,6 +2,7 @@
 credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
 
 import collections
+import ctypes.util
 import itertools
 import json
 import os
@@ -270,6 +271,68 @@ class Requests(Case):
         with self.assertRaisesRegex(RuntimeError, "cancel"):
             dataset.ReadAsArray(callback=lambda *told: time.monotonic() - begin < 1)
         self.assertLess(time.monotonic() - begin, 4)
+
+    def test_progress_never_falls_while_a_server_is_silent(self):
+        server = self.serve(faults={"/v.bin": [{"drip_s": 0.0002, "skip": 0}]}, name="slow")
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        told = []
+        dataset.ReadAsArray(callback=lambda done, *rest: told.append(done) or True)
+        self.assertGreater(len(told), 3)
+        self.assertEqual(told, sorted(told))
+        self.assertEqual(told[-1], 1)
+
+    def test_interrupts_go_on_to_handlers_of_the_program(self):
+        """A handler that raises nothing is called once the read has ended, and is set again for what follows."""
+        server = self.serve(faults={"/v.bin": {"stall_s": 5}}, name="handled")
+        script = ("import os, signal, sys, threading, time\n"
+                  "from osgeo import gdal, gdal_array\n"
+                  "gdal.UseExceptions()\n"
+                  "seen = []\n"
+                  "signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))\n"
+                  "dataset = gdal.Open(sys.argv[1])\n"
+                  "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                  "begin = time.time()\n"
+                  "try:\n"
+                  "    dataset.ReadAsArray()\n"
+                  "except RuntimeError as error:\n"
+                  "    print('cancelled' in str(error), time.time() - begin < 1.5)\n"
+                  "print(seen == [signal.SIGINT])\n"
+                  "os.kill(os.getpid(), signal.SIGINT)\n"
+                  "print(seen == [signal.SIGINT] * 2)\n")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout.split(), ["True"] * 4, done.stderr)
+
+    def test_interrupts_need_no_lock_of_python(self):
+        """One thread reads with Python's lock held, as extensions may, and waits for what the first has requested:
+        the first must not wait for that lock."""
+        server = self.serve(faults={"/v.bin": {"stall_s": 1.5}}, name="locked")
+        script = ("import ctypes, sys, threading, time\n"
+                  "from osgeo import gdal, gdal_array\n"
+                  "import numpy as np\n"
+                  "gdal.UseExceptions()\n"
+                  "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                  "library = ctypes.PyDLL(sys.argv[2])\n"
+                  "library.GDALOpen.restype = ctypes.c_void_p\n"
+                  "library.GDALOpen.argtypes = [ctypes.c_char_p, ctypes.c_int]\n"
+                  "library.GDALDatasetRasterIO.argtypes = [ctypes.c_void_p] + [ctypes.c_int] * 5 + [ctypes.c_void_p] + "
+                  "[ctypes.c_int] * 4 + [ctypes.c_void_p] + [ctypes.c_int] * 3\n"
+                  "other = library.GDALOpen(sys.argv[1].encode(), 0)\n"
+                  "dataset = gdal.Open(sys.argv[1])\n"
+                  "n, bands = dataset.RasterXSize, dataset.RasterCount\n"
+                  "values = np.zeros(n * bands, 'i4')\n"
+                  "def read():\n"
+                  "    time.sleep(0.3)\n"
+                  "    library.GDALDatasetRasterIO(other, 0, 0, 0, n, 1, values.ctypes.data, n, 1, 5, bands, None, 0, 0, 0)\n"
+                  "thread = threading.Thread(target=read)\n"
+                  "thread.start()\n"
+                  "whole = dataset.ReadAsArray()\n"
+                  "thread.join()\n"
+                  "print((whole.ravel() == values).all())\n")
+        library = ctypes.util.find_library("gdal")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v', library],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, timeout=60)
+        self.assertEqual(done.stdout, "True\n", done.stderr)
 
     def test_interrupts_end_reads_without_a_callback_within_a_second(self):
         server = self.serve(faults={"/v.bin": {"stall_s": 5}}, name="interrupted")

@@ -336,15 +336,21 @@ std::string element(const char *name, const std::string &text) {
     return made;
 }
 
-refs_status describeSource(void *user, const refs_array_source *source, refs_error *) {
-    auto *xml = static_cast<std::string *>(user);
-    if (source->target != nullptr) *xml += element("File", RefsHideSecrets(source->target));
-    *xml += element("Variable", source->variable);
-    if (source->target == nullptr) *xml += "<Absent/>";
-    if (source->target == nullptr || source->is_inline || source->is_whole) return REFS_OK;
-    *xml += element("Offset", std::to_string(source->offset)) +
-            element("Length", std::to_string(source->length));
-    return REFS_OK;
+std::string describe(const refs_array_source &source) {
+    std::string xml;
+    if (source.target != nullptr) xml += element("File", RefsHideSecrets(source.target));
+    xml += element("Variable", source.variable);
+    if (source.target == nullptr) xml += "<Absent/>";
+    if (source.target == nullptr || source.is_inline || source.is_whole) return xml;
+    return xml + element("Offset", std::to_string(source.offset)) +
+           element("Length", std::to_string(source.length));
+}
+
+refs_status describeSource(void *user, const refs_array_source *source, refs_error *error) {
+    return RefsGuard(error, [&] {
+        *static_cast<std::string *>(user) += describe(*source);
+        return REFS_OK;
+    });
 }
 
 /** The partition of an aggregation that an element is in. */

@@ -286,8 +286,7 @@ refs_http_proofs proofsOf(const char *location) {
     return proofs;
 }
 
-void setRules(void *, const char *location, refs_http_rules *rules) {
-    RefsInGdal section;
+void setRulesOf(const char *location, refs_http_rules *rules) {
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
     rules->max_retries = number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries);
     rules->retry_delay_ms = milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms);
@@ -308,8 +307,15 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     rules->login = RefsEarthdataLogin(location);
 }
 
-void *prepare(void *, const char *location, const char *url, void *easy) {
+void setRules(void *, const char *location, refs_http_rules *rules) {
     RefsInGdal section;
+    (void)RefsGuard(nullptr, [&] {
+        setRulesOf(location, rules);
+        return REFS_OK;
+    });
+}
+
+CPLStringList handleOptions(const char *location) {
     CPLStringList options;
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
@@ -323,7 +329,17 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
         options.SetNameValue("HTTPAUTH", "BASIC");
     if (options.FetchNameValue("HTTP_VERSION") == nullptr)
         options.SetNameValue("HTTP_VERSION", "2TLS");
-    return CPLHTTPSetOptions(easy, url, options.List());
+    return options;
+}
+
+void *prepare(void *, const char *location, const char *url, void *easy) {
+    RefsInGdal section;
+    void *headers = nullptr;
+    (void)RefsGuard(nullptr, [&] {
+        headers = CPLHTTPSetOptions(easy, url, handleOptions(location).List());
+        return REFS_OK;
+    });
+    return headers;
 }
 
 /** Of a bucket, of which nothing that GDAL signed was ever answered, GDAL's own file system is
@@ -367,10 +383,10 @@ bool onRefusalOfGrant(const char *location, const refs_http_signed_answer &answe
 
 bool signedAnswer(void *, const char *location, const refs_http_signed_answer *answer) {
     RefsInGdal section;
-    const bool isGranted = RefsHasGrant(location);
-    if (storeOf(location) == nullptr && !isGranted) return false;
     bool again = false;
     (void)RefsGuard(nullptr, [&] {
+        const bool isGranted = RefsHasGrant(location);
+        if (storeOf(location) == nullptr && !isGranted) return REFS_OK;
         if (isGranted && answer->status >= 300)
             again = onRefusalOfGrant(location, *answer);
         else if (answer->status >= 300)

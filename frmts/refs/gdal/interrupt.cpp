@@ -1,6 +1,7 @@
 /* interrupt.cpp -- see interrupt.h. */
 #include "interrupt.h"
 
+#include <atomic>
 #include <csignal>
 
 #include <dlfcn.h>
@@ -9,87 +10,74 @@
 
 namespace {
 
-/** Between two looks: each waits for Python's lock. */
-constexpr std::chrono::milliseconds lookEvery{100};
+std::atomic<unsigned> interrupts{0};
 
-/** What is needed of Python's stable interface (PEP 384). */
-struct Python {
-    int (*ensure)() = nullptr; // the lock is an enumeration
-    void (*release)(int) = nullptr;
-    int (*isInitialized)() = nullptr;
-    int (*interruptOccurred)() = nullptr;
-    void (*setInterrupt)() = nullptr;
+/** Python's. The first thread alone sets it, while its handler is not `count`. */
+struct sigaction ofPython = {};
 
-    bool isComplete() const {
-        return ensure != nullptr && release != nullptr && isInitialized != nullptr &&
-               interruptOccurred != nullptr && setInterrupt != nullptr;
-    }
-};
-
-template <class Function> void find(Function &function, const char *name) {
-    function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
-}
-
-Python findPython() {
-    Python python;
-    find(python.ensure, "PyGILState_Ensure");
-    find(python.release, "PyGILState_Release");
-    find(python.isInitialized, "Py_IsInitialized");
-    find(python.interruptOccurred, "PyOS_InterruptOccurred");
-    find(python.setInterrupt, "PyErr_SetInterrupt");
-    return python;
-}
-
-/** Of a process that is not Python from its beginning, it handles no signals. */
-const Python &knownPython() {
-    static const Python python = findPython();
-    return python;
+void count(int number) {
+    interrupts++;
+    ofPython.sa_handler(number);
 }
 
 bool isFirstThread() {
     return syscall(SYS_gettid) == getpid();
 }
 
-/** Hosts that merely contain Python, such as QGIS, handle signals themselves: its lock is left
- * alone there. */
-bool handlesInterrupts(const Python &python) {
-    struct sigaction action = {};
-    Dl_info handler, own;
-    if (sigaction(SIGINT, nullptr, &action) != 0 || action.sa_handler == SIG_DFL ||
-        action.sa_handler == SIG_IGN)
-        return false;
-    return dladdr(reinterpret_cast<void *>(action.sa_handler), &handler) != 0 &&
-           dladdr(reinterpret_cast<void *>(python.interruptOccurred), &own) != 0 &&
-           handler.dli_fbase == own.dli_fbase;
+/** A function of Python's interface, where that is in the process from its beginning. */
+const void *functionOfPython() {
+    static const void *const function = dlsym(RTLD_DEFAULT, "PyOS_InterruptOccurred");
+    return function;
 }
 
-bool isInterrupted(const Python &python) {
-    const int lock = python.ensure();
-    const bool occurred = python.interruptOccurred() != 0;
-    python.release(lock);
-    if (occurred) python.setInterrupt();
-    return occurred;
+/** Hosts that merely contain Python, such as QGIS, handle signals themselves. */
+bool isOfPython(void (*handler)(int)) {
+    static void (*known)(int) = nullptr; // the first thread alone asks
+    Dl_info one, other;
+    if (handler == known && known != nullptr) return true;
+    if (dladdr(reinterpret_cast<void *>(handler), &one) == 0 ||
+        dladdr(const_cast<void *>(functionOfPython()), &other) == 0 ||
+        one.dli_fbase != other.dli_fbase)
+        return false;
+    known = handler;
+    return true;
+}
+
+bool isSet(const struct sigaction &action) {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler != SIG_DFL &&
+           action.sa_handler != SIG_IGN;
 }
 
 } // namespace
 
-bool RefsInterrupt::isPossible() {
-    if (!isFirstThread()) return false;
-    const Python &python = knownPython();
-    return python.isComplete() && python.isInitialized() != 0 && handlesInterrupts(python);
+RefsInterrupt::RefsInterrupt() {
+    struct sigaction now = {};
+    if (functionOfPython() == nullptr || !isFirstThread() ||
+        sigaction(SIGINT, nullptr, &now) != 0 || !isSet(now))
+        return;
+    before_ = interrupts;
+    isPossible_ = now.sa_handler == count;
+    if (isPossible_ || !isOfPython(now.sa_handler)) return;
+    ofPython = now;
+    now.sa_handler = count;
+    isPossible_ = isOutermost_ = sigaction(SIGINT, &now, nullptr) == 0;
 }
 
-bool RefsInterrupt::isDue() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - asked_ < lookEvery) return false;
-    asked_ = now;
-    return isInterrupted(knownPython());
+RefsInterrupt::~RefsInterrupt() {
+    struct sigaction now = {};
+    const bool isOurs =
+        isOutermost_ && sigaction(SIGINT, nullptr, &now) == 0 && now.sa_handler == count;
+    if (isOurs) sigaction(SIGINT, &ofPython, nullptr); // else a callback has set another
+}
+
+bool RefsInterrupt::isDue() const {
+    return isPossible_ && interrupts != before_;
 }
 
 RefsInterruptible::RefsInterruptible(refs_reader *reader)
-    : reader_(RefsInterrupt::isPossible() ? reader : nullptr) {
+    : reader_(interrupt_.isPossible() ? reader : nullptr) {
     const auto goesOn = [](void *user, double) {
-        return !static_cast<RefsInterrupt *>(user)->isDue();
+        return !static_cast<const RefsInterrupt *>(user)->isDue();
     };
     if (reader_ != nullptr) refs_reader_set_progress(reader_, {goesOn, &interrupt_});
 }

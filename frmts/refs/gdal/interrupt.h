@@ -1,30 +1,35 @@
-/* interrupt.h -- Ctrl-C of a Python program that reads without a callback.
+/* interrupt.h -- Ctrl-C of a Python program that reads.
  *
  * Python's handler of SIGINT only leaves a mark, which is looked at when a call returns: a read
- * that waits for a network would wait on. So a read that takes long looks at the mark itself. It is
- * put back, so that Python raises KeyboardInterrupt once the call has failed. Where there is no
- * Python in the process, or it does not handle SIGINT, nothing is done: programs end by themselves
- * then.
+ * that waits for a network would wait on. To look at the mark takes Python's lock, which must not
+ * be waited for while other threads wait for what a read has requested. So a read has its own
+ * handler set from its begin to its end, which counts, and calls Python's. The mark stays, so that
+ * Python raises KeyboardInterrupt once the call has failed. Where Python does not handle SIGINT,
+ * nothing is done: programs end by themselves then, or handle it.
  */
 #ifndef REFS_INTERRUPT_H
 #define REFS_INTERRUPT_H
 
-#include <chrono>
-
 #include "refs/array.h"
 
-/** Of one read, on the thread that reads. */
+/** Of one read, on the thread that reads; of others than that which Python handles signals on it
+ * does nothing. They nest. */
 class RefsInterrupt {
   public:
-    /** Whether this thread is the one that Python handles SIGINT on. */
-    static bool isPossible();
+    RefsInterrupt();
+    ~RefsInterrupt();
+    RefsInterrupt(const RefsInterrupt &) = delete;
+    RefsInterrupt &operator=(const RefsInterrupt &) = delete;
 
-    /** Whether the read is to end, if that is possible. It costs nothing but the time of day unless
-     * a while has passed since the last time. */
-    bool isDue();
+    bool isPossible() const { return isPossible_; }
+
+    /** Whether the read is to end. */
+    bool isDue() const;
 
   private:
-    std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+    bool isPossible_ = false;
+    bool isOutermost_ = false; ///< it has set the handler
+    unsigned before_ = 0;      ///< interrupts before the read
 };
 
 /** Has the reads of a reader asked, as long as this lives. */
@@ -36,8 +41,8 @@ class RefsInterruptible {
     RefsInterruptible &operator=(const RefsInterruptible &) = delete;
 
   private:
-    refs_reader *const reader_; ///< or null
     RefsInterrupt interrupt_;
+    refs_reader *const reader_; ///< or null
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "cpl_conv.h"
 #include "cpl_multiproc.h"
 #include "cpl_vsi.h"
+#include "guard.h"
 #include "refs/join.h"
 #include "refs/pool.h"
 #include "report.h"
@@ -37,7 +38,12 @@ bool isLocal(const char *name) {
 
 refs_name_kind look(void *, const char *name) {
     VSIStatBufL status;
-    if (RefsIsStandardInput(name)) return REFS_NAME_ABSENT;
+    bool isPipe = true;
+    (void)RefsGuard(nullptr, [&] {
+        isPipe = RefsIsStandardInput(name);
+        return REFS_OK;
+    });
+    if (isPipe) return REFS_NAME_ABSENT;
     if (isLocal(name)) return refs_names_posix().look(nullptr, name);
     if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
         return REFS_NAME_ABSENT;
@@ -102,26 +108,32 @@ struct Destination {
         return refs_set_builder_inline(to->builder, key, text, error);
     }
     static refs_status array(void *self, const refs_chunk_keys *keys, refs_error *error) {
-        auto *to = static_cast<Destination *>(self);
-        to->prefix.assign(keys->prefix.data, keys->prefix.size);
-        to->n.assign(keys->n, keys->n + keys->rank);
-        to->separator = keys->separator;
-        return to->writer != nullptr ? refs_writer_array(to->writer, keys, error) : REFS_OK;
+        return RefsGuard(error,
+                         [&] { return static_cast<Destination *>(self)->addArray(*keys, error); });
     }
     static refs_status chunk(void *self, const refs_write_chunk *chunk, refs_error *error) {
-        const auto *to = static_cast<Destination *>(self);
-        if (to->writer != nullptr) REFS_TRY(refs_writer_chunk(to->writer, chunk, error));
-        const std::string text = to->key(chunk->number);
-        const refs_str key = refs_str_view(text.data(), text.size());
-        if (chunk->kind == REFS_REF_INLINE)
-            return refs_set_builder_inline(to->builder, key, chunk->bytes, error);
-        if (chunk->kind == REFS_REF_WHOLE)
-            return refs_set_builder_whole(to->builder, key, chunk->url, error);
-        return refs_set_builder_range(to->builder, key, chunk->url, {chunk->offset, chunk->length},
-                                      error);
+        return RefsGuard(
+            error, [&] { return static_cast<const Destination *>(self)->addChunk(*chunk, error); });
     }
 
   private:
+    refs_status addArray(const refs_chunk_keys &keys, refs_error *error) {
+        prefix.assign(keys.prefix.data, keys.prefix.size);
+        n.assign(keys.n, keys.n + keys.rank);
+        separator = keys.separator;
+        return writer != nullptr ? refs_writer_array(writer, &keys, error) : REFS_OK;
+    }
+    refs_status addChunk(const refs_write_chunk &chunk, refs_error *error) const {
+        if (writer != nullptr) REFS_TRY(refs_writer_chunk(writer, &chunk, error));
+        const std::string text = key(chunk.number);
+        const refs_str name = refs_str_view(text.data(), text.size());
+        if (chunk.kind == REFS_REF_INLINE)
+            return refs_set_builder_inline(builder, name, chunk.bytes, error);
+        if (chunk.kind == REFS_REF_WHOLE)
+            return refs_set_builder_whole(builder, name, chunk.url, error);
+        return refs_set_builder_range(builder, name, chunk.url, {chunk.offset, chunk.length},
+                                      error);
+    }
     std::string key(uint64_t number) const {
         std::string index;
         for (size_t dim = n.size(); dim-- > 0; number /= n[dim])

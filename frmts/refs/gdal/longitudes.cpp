@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fork_guard.h"
+#include "guard.h"
 #include "window.h"
 
 namespace {
@@ -48,10 +49,12 @@ struct BandRows {
 
     static refs_status read(void *user, uint64_t row, double *values, refs_error *error) {
         const auto *self = static_cast<BandRows *>(user);
-        return self->reader.readStored({0, static_cast<int>(row), self->width, 1, &self->number, 1,
-                                        values, GDT_Float64, sizeof(double),
-                                        static_cast<GSpacing>(sizeof(double)) * self->width, 0},
-                                       error);
+        return RefsGuard(error, [&] {
+            return self->reader.readStored({0, static_cast<int>(row), self->width, 1, &self->number,
+                                            1, values, GDT_Float64, sizeof(double),
+                                            static_cast<GSpacing>(sizeof(double)) * self->width, 0},
+                                           error);
+        });
     }
 };
 

@@ -1,24 +1,43 @@
 /* progress_caller.cpp -- see progress_caller.h. */
 #include "progress_caller.h"
 
+#include <algorithm>
+
 #include "index.h"
 
 namespace {
 
-/** How long a percent stands before whoever is told is asked again. */
+/** How long nothing is to have arrived before the first percent more; it is doubled each time. */
 constexpr uint64_t standsMilliseconds = 200;
 
-/** From here on, progress that falls makes programs in terminals begin their line anew. */
-constexpr int lastPercent = 96;
+/** The most that may be told beyond what is true, and the most of all. */
+constexpr double mostAhead = 0.1, mostTold = 0.995;
+
+/** In the middle of the next percent. */
+double nextPercent(double told) {
+    return (static_cast<int>(100 * told) + 1.5) / 100;
+}
 
 } // namespace
 
 bool RefsProgressCaller::goesOn(double done, const char *message) {
     const uint64_t now = RefsNow();
-    int percent = static_cast<int>(100 * done);
-    const bool stands = percent == percent_ && now - changed_ms_ >= standsMilliseconds;
-    if (stands && percent < lastPercent) done = (++percent + 0.5) / 100;
-    if (percent != percent_) changed_ms_ = now;
-    percent_ = percent;
-    return progress_(done, message, data_) != FALSE;
+    if (done > done_) {
+        done_ = done;
+        since_ms_ = now;
+        stands_ms_ = standsMilliseconds;
+    }
+    told_ = std::max(told_, done_);
+    const double next = nextPercent(told_);
+    if (now - since_ms_ >= stands_ms_ && next <= std::min(done_ + mostAhead, mostTold)) {
+        told_ = next;
+        since_ms_ = now;
+        stands_ms_ *= 2;
+    }
+    return progress_(told_, message, data_) != FALSE;
+}
+
+void RefsProgressCaller::tellOfEnd(const char *message) {
+    told_ = std::max(told_, std::min(nextPercent(told_), mostTold));
+    (void)progress_(told_, message, data_);
 }

@@ -1,8 +1,9 @@
 /* progress_caller.h -- GDAL's callback of progress, also while nothing arrives.
  *
  * The callback of GDAL's Python bindings hands on only another percent than the last one: a program
- * that wants to cancel a read of a silent server would not be asked. It is told one percent more
- * and less in turn then. Whoever has no such callback sees nothing of that but a percent.
+ * that wants to cancel a read of a silent server would not be asked. While nothing arrives it is
+ * told one percent more now and then, ever more seldom, and never much more than is true. What it
+ * is told never falls.
  */
 #ifndef REFS_PROGRESS_CALLER_H
 #define REFS_PROGRESS_CALLER_H
@@ -15,14 +16,19 @@ class RefsProgressCaller {
   public:
     RefsProgressCaller(GDALProgressFunc progress, void *data) : progress_(progress), data_(data) {}
 
-    /** Whether to go on; `done` never falls. */
+    /** Whether to go on. */
     bool goesOn(double done, const char *message);
+
+    /** The same where the read ends in any case: another percent, so that it is handed on. */
+    void tellOfEnd(const char *message);
 
   private:
     const GDALProgressFunc progress_;
     void *const data_;
-    int percent_ = -1;        ///< that was told last
-    uint64_t changed_ms_ = 0; ///< when it was told first
+    double done_ = -1;       ///< what was true when it changed last
+    double told_ = 0;        ///< the most that was told
+    uint64_t since_ms_ = 0;  ///< when either changed
+    uint64_t stands_ms_ = 0; ///< how long it is to stand
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
+#include "guard.h"
 #include "handles.h"
 #include "options.h"
 #include "refs/refset.h"
@@ -117,7 +118,10 @@ ConfigHandle readFile(const Wanted &wanted, std::string &noted, refs_error *erro
     }
     refs_s3nc *config = nullptr;
     const refs_notes notes = {[](void *user, refs_note_kind, const char *text) {
-                                  *static_cast<std::string *>(user) += text;
+                                  (void)RefsGuard(nullptr, [&] {
+                                      *static_cast<std::string *>(user) += text;
+                                      return REFS_OK;
+                                  });
                               },
                               &noted};
     const refs_str text =

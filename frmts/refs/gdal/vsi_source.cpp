@@ -132,10 +132,6 @@ refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, 
                      location, named.get());
 }
 
-refs_status refuseSpecialSafely(const char *location, refs_error *err) {
-    return RefsGuard(err, [&] { return refuseSpecial(location, err); });
-}
-
 /** What is in a folder that may not be entered is not known. */
 refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
@@ -149,14 +145,14 @@ refs_status failOnFolder(const char *location, refs_error *err) {
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
-    const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
     VSIErrorReset();
-    VSIStatBufL status;
-    REFS_TRY(refuseSpecialSafely(location, err));
-    if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
-        VSI_ISDIR(status.st_mode))
-        return failOnFolder(location, err);
     return RefsGuard(err, [&] {
+        const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
+        VSIStatBufL status;
+        REFS_TRY(refuseSpecial(location, err));
+        if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
+            VSI_ISDIR(status.st_mode))
+            return failOnFolder(location, err);
         const RefsS3ncNamed named(location);
         REFS_TRY(refuseOtherServer(named, location, err));
         errno = 0;
@@ -242,10 +238,10 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
                        refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
-    const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
     VSIStatBufL status = {};
-    REFS_TRY(refuseSpecialSafely(location, err));
     return RefsGuard(err, [&] {
+        const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
+        REFS_TRY(refuseSpecial(location, err));
         const RefsS3ncNamed named(location);
         if (!named.isRightServer() || VSIStatL(named.get(), &status) != 0)
             return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);

@@ -10,20 +10,21 @@
 
 namespace {
 
-/** Pixels that are converted by way of a buffer are read in parts of at most this many bytes. */
+/** Pixels that are converted by way of buffers are read in parts: the buffers take no more, unless
+ * one row does. */
 constexpr uint64_t maxBufferBytes = 64 * 1024 * 1024;
 
 enum Space { pixelSpace, lineSpace, bandSpace };
 
 /** Tells GDAL's callback of the progress of a window whose bands are read one run after the other:
- * never less than it was told before. Without a callback, Ctrl-C ends the read in Python. */
+ * never less than it was told before. In Python Ctrl-C ends the read, too. */
 class Progress {
   public:
     Progress(const RefsWindow &window, const RefsReaders &readers)
         : window_(window), readers_(readers), caller_(window.progress, window.progressData) {
         if (window.progress != nullptr)
             tell({report, this});
-        else if (RefsInterrupt::isPossible())
+        else if (interrupt_.isPossible())
             tell({goesOn, this});
     }
     ~Progress() {
@@ -32,14 +33,14 @@ class Progress {
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    /** Bands [begin, begin + n) of `part` come next, which begins in `column` of the window. */
-    void beginPart(int begin, uint64_t n, const RefsWindow &part, int column) {
-        share_ = static_cast<double>(n) / window_.nBands / window_.width;
-        begin_ = static_cast<double>(begin) / window_.nBands + share_ * column;
-        share_ *= part.width;
+    /** So many pixels of the window come next. */
+    void beginPart(uint64_t nPixels) {
+        begin_ += share_;
+        share_ = static_cast<double>(nPixels) / window_.nBands / window_.width / window_.height;
     }
     refs_status end(refs_error *error) {
         begin_ = 1;
+        share_ = 0;
         return window_.progress == nullptr || report(this, 0) ? REFS_OK : fail(error);
     }
     bool isCancelled() const { return cancelled_; }
@@ -61,14 +62,18 @@ class Progress {
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
         self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
-        const bool goesOn = self->caller_.goesOn(self->most_, "");
-        self->cancelled_ = self->cancelled_ || !goesOn;
-        return goesOn;
+        if (self->interrupt_.isDue()) {
+            self->caller_.tellOfEnd("");
+            self->cancelled_ = true;
+        } else if (!self->caller_.goesOn(self->most_, "")) {
+            self->cancelled_ = true;
+        }
+        return !self->cancelled_;
     }
 
     const RefsWindow &window_;
     const RefsReaders &readers_;
-    double begin_ = 0, share_ = 1, most_ = 0;
+    double begin_ = 0, share_ = 0, most_ = 0;
     bool cancelled_ = false, isTold_ = false;
     RefsProgressCaller caller_;
     RefsInterrupt interrupt_;
@@ -86,13 +91,12 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
     Progress progress(window, readers_);
     const std::array<RefsWindow, 2> parts = partsOf(window);
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
-    const uint64_t planeBytes = static_cast<uint64_t>(window.width) *
-                                static_cast<uint64_t>(window.height) *
-                                static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type_.gdal));
+    const uint64_t maxPixels = buffered ? maxBufferBytes / bufferBytesOfPixel() : UINT64_MAX;
+    const uint64_t maxRows = std::max<uint64_t>(
+        1, maxPixels / std::max<uint64_t>(1, static_cast<uint64_t>(window.width)));
+    const uint64_t maxBands = std::max<uint64_t>(
+        1, maxRows / std::max<uint64_t>(1, static_cast<uint64_t>(window.height)));
     Buffers buffers;
-    const uint64_t maxBands =
-        buffered ? std::max<uint64_t>(1, maxBufferBytes / std::max<uint64_t>(1, planeBytes))
-                 : UINT64_MAX;
     for (int i = 0; i < window.nBands;) {
         int end = i + 1;
         while (end < window.nBands && window.bands[end] == window.bands[end - 1] + 1) end++;
@@ -100,15 +104,39 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
         const Run run = longestRun(first, static_cast<uint64_t>(end - i), maxBands);
         for (const RefsWindow &part : parts) {
             if (part.width == 0) continue;
-            progress.beginPart(i, run.n, part, &part == &parts[0] ? 0 : parts[0].width);
-            buffers.dst = static_cast<GByte *>(part.dst) + i * part.bandSpace;
-            REFS_TRY(readRun(part, run, buffers, error));
+            for (RefsWindow rows = part; rows.y < part.y + part.height; rows.y += rows.height) {
+                rows.height = rowsAtATime(part, rows.y, maxRows);
+                progress.beginPart(run.n * static_cast<uint64_t>(rows.width) *
+                                   static_cast<uint64_t>(rows.height));
+                buffers.dst = static_cast<GByte *>(part.dst) + i * part.bandSpace +
+                              (rows.y - part.y) * part.lineSpace;
+                REFS_TRY(readRun(rows, run, buffers, error));
+            }
         }
         if (isTurnedAfter(window))
             turnRows(window, run, static_cast<GByte *>(window.dst) + i * window.bandSpace);
         i += static_cast<int>(run.n);
     }
     return progress.end(error);
+}
+
+uint64_t RefsWindowReader::bufferBytesOfPixel() const {
+    const auto pixel = static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type_.gdal));
+    return type_.elementSize + (type_.promote != nullptr ? pixel : 0);
+}
+
+/* They end where chunks do, if there is a chunk in them. */
+int RefsWindowReader::rowsAtATime(const RefsWindow &window, int y, uint64_t maxRows) const {
+    const int left = window.y + window.height - y;
+    if (static_cast<uint64_t>(left) <= maxRows) return left;
+    const auto most = static_cast<int>(maxRows);
+    if (description_.y_dim == REFS_CF_NO_DIM) return most;
+    const uint64_t chunk = meta_->chunk[description_.y_dim];
+    const auto end = static_cast<uint64_t>(y + most);
+    const uint64_t stored =
+        description_.flip_y ? meta_->shape[description_.y_dim] - end : end; // the row at the edge
+    const uint64_t over = description_.flip_y ? (chunk - stored % chunk) % chunk : stored % chunk;
+    return over < maxRows ? most - static_cast<int>(over) : most;
 }
 
 std::array<RefsWindow, 2> RefsWindowReader::partsOf(const RefsWindow &window) const {

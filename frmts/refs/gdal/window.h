@@ -103,6 +103,11 @@ class RefsWindowReader {
         Buffer elements, promoted;
     };
 
+    /** Bytes of the buffers that pixels are converted in, for each of them. */
+    uint64_t bufferBytesOfPixel() const;
+    /** How many rows of a window are read next, from row `y` on: not more than `maxRows`. */
+    int rowsAtATime(const RefsWindow &window, int y, uint64_t maxRows) const;
+
     /** The part of a window before the seam of a grid that was turned, and the one behind it, in
      * the columns of the array. All of it, and nothing, where there is no seam; and where it has
      * all columns, which are turned when they are read: their chunks are then fetched together. */
