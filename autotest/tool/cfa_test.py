@@ -1294,5 +1294,61 @@ class Stores(Folder):
         self.expect("local.nca", self.values())
 
 
+class Masters(OwnFolder):
+    """Masters in other sets: their fragments are found, or it is an error."""
+
+    def setUp(self):
+        super().setUp()
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+
+    def write(self, name, times):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, values in (("time", times), ("lat", [10., 0.]), ("lon", [0., 10., 20.])):
+                file.createDimension(dim, len(values))
+                axis = file.createVariable(dim, "f8", (dim,))
+                axis.units = {"time": "days since 2000-01-01", "lat": "degrees_north", "lon": "degrees_east"}[dim]
+                axis[:] = values
+            values = np.arange(6).reshape(2, 3) + 100. * np.array(times)[:, None, None]
+            file.createVariable("v", "f4", ("time", "lat", "lon"), fill_value=-9)[:] = values
+        return values
+
+    def test_are_not_joined(self):
+        for version, steps in itertools.product(VERSIONS, (3, 4)):
+            for name, times in (("a", range(4)), ("b", range(4, 4 + steps))):
+                self.write(name + ".nc", [*times])
+                run("split", name + ".nc", "-q", "-o", name + ".nca", "--cfa-version", version, "--subarray-shape", "time=1")
+                run("convert", name + ".nca", "-q", "-o", name + ".json")
+            for end, output in itertools.product(("nca", "json"), ("all.json", "all.nc")):
+                for along in ((), ("--along", "time")):
+                    said = run("combine", "a." + end, "b." + end, "-o", output, *along, status=1)
+                    self.assertIn("is an aggregation of other files", said, (version, steps, end, output))
+
+    def test_are_found_from_another_folder(self):
+        os.mkdir("other")
+        expected = self.write("a b.nc", [*range(4)])
+        for version in VERSIONS:
+            formats = ("NETCDF4", "NETCDF3") if version != "0.5" else ("NETCDF4",)
+            for form, verb, end in itertools.product(formats, ("index", "convert"), ("json", "parq")):
+                master, where = f"m{version}.{form}.nca", f"other/{version}{form}{verb}.{end}"
+                run("split", "a b.nc", "-q", "-o", master, "--cfa-version", version, "--format", form, "--subarray-shape",
+                    "time=2")
+                run(verb, master, "-q", "-o", where)
+                np.testing.assert_array_equal(read(where, "v"), expected, where)
+                run(verb, master, "-q", "-o", "relative.json", "--relative")
+                run("convert", "relative.json", "-q", "-o", "other/relative.json", "--relative")
+                np.testing.assert_array_equal(read("other/relative.json", "v"), expected, where)
+                fragments = master.rsplit(".", 1)[0]
+                run("convert", where, "-q", "-o", "moved.json", "--rewrite",
+                    f"{self.folder}/{fragments}/=>{self.folder}/new/{fragments}/")
+                os.mkdir("new")
+                os.rename(fragments, "new/" + fragments)
+                np.testing.assert_array_equal(read("moved.json", "v"), expected, where)
+                shutil.rmtree("new")
+                for name in ("relative.json", "moved.json", "other/relative.json"):
+                    os.remove(name)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -43,6 +43,30 @@ refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *
                                    refs_aggregations **all, refs_error *err);
 void refs_aggregations_free(refs_aggregations *all);
 
+/** Gives files of fragments other names, for a set in another place. */
+typedef struct refs_file_renamer {
+    const char *location; /**< of the aggregation's file: names are relative to it */
+
+    /** Appends the new name of the file that is at one of `locations`, each with a NUL behind it,
+     * the most likely one first. */
+    refs_status (*rename)(void *user, refs_bytes locations, refs_buf *renamed, refs_error *err);
+
+    /** Takes the new elements of a variable that holds names, each with a NUL behind it; without
+     * the dimension of letters of netCDF-3 it has `rank` dimensions. */
+    refs_status (*variable)(void *user, const refs_array_meta *variable, size_t rank,
+                            refs_bytes names, refs_error *err);
+
+    /** Takes the new attribute cfa_array of a container of CFA-0.4. */
+    refs_status (*attribute)(void *user, const refs_array_meta *container, refs_str cfa_array,
+                             refs_error *err);
+    void *user;
+} refs_file_renamer;
+
+/** Tells a renamer of all variables and attributes that name files otherwise than the renamer does.
+ * What it is given is borrowed for the call. An aggregation that makes no sense is skipped. */
+refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
+                                     refs_error *err);
+
 /* -- fragments --------------------------------------------------------------------------------- */
 
 /** Which values a fragment has if its file does not exist. */

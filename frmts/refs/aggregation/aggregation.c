@@ -62,6 +62,10 @@ void refs_aggregations_free(refs_aggregations *all) {
     refs_free(all);
 }
 
+const refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) {
+    return all != NULL && i < all->n ? all->list[i] : NULL;
+}
+
 /* -- dimensions -------------------------------------------------------------------------------- */
 
 refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err) {

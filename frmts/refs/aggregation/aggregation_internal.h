@@ -206,6 +206,12 @@ refs_status refs_aggregation__load_group(refs_aggregation *aggregation, refs_err
 refs_status refs_aggregation__open_rectilinear(refs_aggregation *aggregation, refs_error *err);
 refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_error *err);
 
+/** The variable that holds the names of files in CFA-0.5, or NULL. */
+const refs_array_meta *refs_aggregation__group_files(const refs_aggregation *aggregation);
+
+/** Aggregation number `i`, or NULL. */
+const refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);
+
 /** The array that a partition of a rectilinear grid is, for the caller to refs_free, or NULL. */
 refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
                                                 uint64_t number);

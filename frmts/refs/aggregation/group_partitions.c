@@ -18,6 +18,11 @@ static refs_status find_in_group(const refs_aggregation *aggregation, const char
     return status;
 }
 
+const refs_array_meta *refs_aggregation__group_files(const refs_aggregation *aggregation) {
+    const refs_array_meta *files = NULL;
+    return find_in_group(aggregation, "file", &files, NULL) == REFS_OK ? files : NULL;
+}
+
 static refs_status find_required(const refs_aggregation *aggregation, const char *name,
                                  const refs_array_meta **meta, refs_error *err) {
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");

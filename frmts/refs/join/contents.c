@@ -1,5 +1,6 @@
 /* contents.c -- what is in a part: documents, arrays, and in a join references and small values. */
 #include "join_internal.h"
+#include "refs/aggregation.h"
 #include "refs/cf.h"
 #include "refs/store.h"
 
@@ -17,6 +18,7 @@ typedef struct reader {
     size_t n_containers, container_capacity;
     struct wanted_values *values;
     size_t n_values, value_capacity;
+    struct refs_aggregations *aggregations;
 } reader;
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -835,8 +837,8 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        if (refs_cf_attribute_text(meta->attributes, "aggregated_data").data == NULL ||
-            in->join->n_dims == 0 || !is_wanted(in, meta))
+        if (!refs_aggregation_is_told_by(meta->attributes) || in->join->n_dims == 0 ||
+            !is_wanted(in, meta))
             continue;
         if (!refs_join__has_own_fragments(meta))
             return refs_fail(err, REFS_UNSUPPORTED,
@@ -893,6 +895,12 @@ static refs_status keep_urls(reader *in, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_status rename_fragments(reader *in, refs_error *err) {
+    const refs_join_copied copied = {in->part->set, in->source.hierarchy, in->member,
+                                     in->strings,   in->group.size,       &in->aggregations};
+    return refs_join__rename_fragments(in->join, &copied, err);
+}
+
 static refs_status read_part(reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
@@ -902,6 +910,7 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
+    if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
     REFS_TRY(settle_pieces(in, err));
     REFS_TRY(find_axes(in, err));
@@ -913,6 +922,7 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
     reader in = {.join = join, .part = part, .member = member, .strings = strings};
     refs_status status = read_part(&in, err);
     refs_join__source_close(&in.source);
+    refs_aggregations_free(in.aggregations);
     refs_free(in.values);
     refs_free(in.containers);
     refs_intern_clear(&in.wanted);

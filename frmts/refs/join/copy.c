@@ -70,6 +70,12 @@ static refs_status copy_array(copying *at, const refs_join_array *array, refs_er
     const refs_join *join = at->packer.join;
     refs_chunk_keys keys = refs_join__keys(&join->strings, array);
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
+    if (array->values != REFS_JOIN_NONE) {
+        const refs_str values = refs_join__text(join, array->values);
+        const refs_write_chunk chunk = {.kind = REFS_REF_INLINE,
+                                        .bytes = refs_bytes_view(values.data, values.size)};
+        return at->sink->chunk(at->sink->self, &chunk, err);
+    }
     keys.prefix = refs_join__text(join, array->part_prefix);
     at->array = array;
     const refs_chunk_visitor visitor = {copy_one, at};

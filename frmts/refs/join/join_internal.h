@@ -185,6 +185,23 @@ bool refs_join__is_axis(const refs_array_meta *meta);
  * behind those of its groups. */
 bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
 
+struct refs_aggregations;
+
+/** What is copied: arrays of a part whose paths are without the first `group` bytes. */
+typedef struct refs_join_copied {
+    const refs_set *set;
+    refs_hierarchy *hierarchy;
+    refs_join_member *member;
+    refs_intern *strings; /**< of the member */
+    size_t group;
+    struct refs_aggregations **aggregations; /**< set; the hierarchy needs them to its end */
+} refs_join_copied;
+
+/** Names fragments in other files as references in the copy name files; what held the names has
+ * `values` then, in one chunk. */
+refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
+                                        refs_error *err);
+
 /** The array of a member at `path`, the first of its pieces; or NULL. */
 refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
 

@@ -1,0 +1,151 @@
+/* rename.c -- names of fragments for a set in another place; see aggregation.h. */
+#include "aggregation_internal.h"
+#include "refs/file_name.h"
+
+/* What is renamed, and with what. */
+typedef struct renaming {
+    const refs_file_renamer *renamer;
+    const refs_aggregation *aggregation;
+    bool changes; /* some name has become another */
+} renaming;
+
+/* Appends the new name. Names that do not depend on a folder are their own location. */
+static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
+    const refs_agg_names names = {job->renamer->location, NULL, false};
+    const size_t begin = renamed->size;
+    refs_buf locations = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (name.size == 0) return REFS_OK;
+    const bool is_plain =
+        refs_file_name_is_relative(name) || job->aggregation->base.size > 0 ||
+        (job->aggregation->terms.files != NULL &&
+         refs_json_get(job->aggregation->terms.files->attributes, "substitutions") != NULL);
+    if (is_plain)
+        status = refs_aggregation__locate(job->aggregation, &names, name, &locations, err);
+    else if ((status = refs_buf_append_str(&locations, name, err)) == REFS_OK)
+        status = refs_buf_append(&locations, "", 1, err);
+    if (status == REFS_OK)
+        status = job->renamer->rename(job->renamer->user, refs_buf_view(&locations), renamed, err);
+    refs_buf_clear(&locations);
+    if (status != REFS_OK) return status;
+    job->changes = job->changes ||
+                   !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
+                                                       renamed->size - begin));
+    return REFS_OK;
+}
+
+/* -- names in a variable ----------------------------------------------------------------------- */
+
+static refs_status rename_variable(renaming *job, const refs_array_meta *meta, refs_error *err) {
+    refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
+    refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
+    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
+        const refs_str name = refs_str_from((const char *)strings.data + at);
+        status = rename_one(job, name, &renamed, err);
+        if (status == REFS_OK) status = refs_buf_append(&renamed, "", 1, err);
+        at += name.size + 1;
+    }
+    const size_t rank =
+        meta->rank - (refs_aggregation__has_letters(job->aggregation, meta) ? 1 : 0);
+    if (status == REFS_OK && job->changes)
+        status = job->renamer->variable(job->renamer->user, meta, rank, refs_buf_view(&renamed),
+                                        err);
+    refs_buf_clear(&strings);
+    refs_buf_clear(&renamed);
+    return status;
+}
+
+/* -- names in JSON ----------------------------------------------------------------------------- */
+
+static refs_status write_value(renaming *job, const refs_json *value, size_t depth, refs_buf *text,
+                               refs_error *err);
+
+static refs_status write_name(renaming *job, const refs_json *value, refs_buf *text,
+                              refs_error *err) {
+    refs_buf renamed = REFS_BUF_INIT;
+    refs_status status = rename_one(job, refs_json_text(value), &renamed, err);
+    if (status == REFS_OK)
+        status = refs_json_write_string(
+            refs_str_view((const char *)renamed.data, renamed.size), text, err);
+    refs_buf_clear(&renamed);
+    return status;
+}
+
+/* Depths of what is walked into: the root, its Partitions, one of them, its subarray. */
+enum { ROOT, PARTITIONS, PARTITION, SUBARRAY };
+
+static refs_status write_member(renaming *job, const refs_json *object, size_t i, size_t depth,
+                                refs_buf *text, refs_error *err) {
+    const refs_str name = refs_json_name_at(object, i);
+    const refs_json *value = refs_json_at(object, i);
+    REFS_TRY(refs_json_write_string(name, text, err));
+    REFS_TRY(refs_buf_append(text, ":", 1, err));
+    if (depth == SUBARRAY && refs_str_is(name, "file") && refs_json_is_string(value))
+        return write_name(job, value, text, err);
+    const bool is_walked = (depth == ROOT && refs_str_is(name, "Partitions")) ||
+                           (depth == PARTITION && refs_str_is(name, "subarray"));
+    return is_walked ? write_value(job, value, depth + 1, text, err)
+                     : refs_json_write(value, text, err);
+}
+
+/* New names have no base any more. */
+static refs_status write_value(renaming *job, const refs_json *value, size_t depth, refs_buf *text,
+                               refs_error *err) {
+    const bool is_list = refs_json_is_array(value);
+    size_t n = 0;
+    if (!is_list && !refs_json_is_object(value)) return refs_json_write(value, text, err);
+    REFS_TRY(refs_buf_append(text, is_list ? "[" : "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(value); i++) {
+        if (depth == ROOT && !is_list && refs_str_is(refs_json_name_at(value, i), "base")) continue;
+        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
+        REFS_TRY(is_list ? write_value(job, refs_json_at(value, i), depth + 1, text, err)
+                         : write_member(job, value, i, depth, text, err));
+    }
+    return refs_buf_append(text, is_list ? "]" : "}", 1, err);
+}
+
+static refs_status rename_json(renaming *job, refs_error *err) {
+    const refs_array_meta *container = &job->aggregation->container;
+    refs_json_doc *doc = NULL;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
+    refs_status status = write_value(job, refs_json_root(doc), ROOT, &text, err);
+    if (status == REFS_OK && job->changes)
+        status = job->renamer->attribute(
+            job->renamer->user, container,
+            refs_str_view((const char *)text.data, text.size), err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+static refs_status rename_all(renaming *job, refs_error *err) {
+    const refs_array_meta *files = job->aggregation->terms.files;
+    switch (job->aggregation->encoding) {
+    case REFS_ENCODING_RECTILINEAR:
+        return REFS_OK;
+    case REFS_ENCODING_CFA_JSON:
+        return rename_json(job, err);
+    case REFS_ENCODING_CFA_GROUP:
+        files = refs_aggregation__group_files(job->aggregation);
+        break;
+    default:
+        break;
+    }
+    return files != NULL ? rename_variable(job, files, err) : REFS_OK;
+}
+
+refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
+                                     refs_error *err) {
+    const refs_aggregation *aggregation;
+    for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
+        renaming job = {renamer, aggregation, false};
+        if (aggregation->meta.status != REFS_OK) continue;
+        const refs_status status = rename_all(&job, err);
+        if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
