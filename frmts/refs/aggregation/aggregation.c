@@ -286,6 +286,11 @@ refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
                                            const refs_array_meta *meta, double **numbers, size_t *n,
                                            refs_error *err) {
     refs_array *array = NULL;
+    uint64_t elements;
+    if (refs_array_meta_elements(meta, &elements) && elements > REFS_MAX_SIZES)
+        return refs_fail(err, REFS_LIMIT, "%s: has %llu elements, expected at most %llu",
+                         meta->path, (unsigned long long)elements,
+                         (unsigned long long)REFS_MAX_SIZES);
     REFS_TRY(open_variable(aggregation, meta, &array, n, err));
     *numbers = refs_calloc(*n, sizeof **numbers);
     refs_status status =

@@ -24,6 +24,10 @@ extern "C" {
 /** Most partitions of one aggregation. */
 #define REFS_MAX_PARTITIONS ((uint64_t)1 << 24)
 
+/** Most numbers that tell sizes and places of fragments: of a map, a row for each dimension with a
+ * column for each fragment along it. */
+#define REFS_MAX_SIZES (2 * REFS_MAX_PARTITIONS)
+
 /** Largest text of an encoding in JSON. */
 #define REFS_MAX_PARTITION_TEXT (256 * REFS_MIB)
 

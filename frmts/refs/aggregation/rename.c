@@ -6,7 +6,8 @@
 typedef struct renaming {
     const refs_file_renamer *renamer;
     const refs_aggregation *aggregation;
-    bool changes; /* some name has become another */
+    bool changes;   /* some name has become another */
+    refs_buf *text; /* JSON that is written */
 } renaming;
 
 /* Appends the new name. Names that do not depend on a folder are their own location. */
@@ -28,9 +29,9 @@ static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, r
         status = job->renamer->rename(job->renamer->user, refs_buf_view(&locations), renamed, err);
     refs_buf_clear(&locations);
     if (status != REFS_OK) return status;
-    job->changes = job->changes ||
-                   !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
-                                                       renamed->size - begin));
+    job->changes =
+        job->changes || !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
+                                                            renamed->size - begin));
     return REFS_OK;
 }
 
@@ -48,8 +49,8 @@ static refs_status rename_variable(renaming *job, const refs_array_meta *meta, r
     const size_t rank =
         meta->rank - (refs_aggregation__has_letters(job->aggregation, meta) ? 1 : 0);
     if (status == REFS_OK && job->changes)
-        status = job->renamer->variable(job->renamer->user, meta, rank, refs_buf_view(&renamed),
-                                        err);
+        status =
+            job->renamer->variable(job->renamer->user, meta, rank, refs_buf_view(&renamed), err);
     refs_buf_clear(&strings);
     refs_buf_clear(&renamed);
     return status;
@@ -57,16 +58,15 @@ static refs_status rename_variable(renaming *job, const refs_array_meta *meta, r
 
 /* -- names in JSON ----------------------------------------------------------------------------- */
 
-static refs_status write_value(renaming *job, const refs_json *value, size_t depth, refs_buf *text,
+static refs_status write_value(renaming *job, const refs_json *value, size_t depth,
                                refs_error *err);
 
-static refs_status write_name(renaming *job, const refs_json *value, refs_buf *text,
-                              refs_error *err) {
+static refs_status write_name(renaming *job, const refs_json *value, refs_error *err) {
     refs_buf renamed = REFS_BUF_INIT;
     refs_status status = rename_one(job, refs_json_text(value), &renamed, err);
     if (status == REFS_OK)
-        status = refs_json_write_string(
-            refs_str_view((const char *)renamed.data, renamed.size), text, err);
+        status = refs_json_write_string(refs_str_view((const char *)renamed.data, renamed.size),
+                                        job->text, err);
     refs_buf_clear(&renamed);
     return status;
 }
@@ -75,22 +75,23 @@ static refs_status write_name(renaming *job, const refs_json *value, refs_buf *t
 enum { ROOT, PARTITIONS, PARTITION, SUBARRAY };
 
 static refs_status write_member(renaming *job, const refs_json *object, size_t i, size_t depth,
-                                refs_buf *text, refs_error *err) {
+                                refs_error *err) {
     const refs_str name = refs_json_name_at(object, i);
     const refs_json *value = refs_json_at(object, i);
-    REFS_TRY(refs_json_write_string(name, text, err));
-    REFS_TRY(refs_buf_append(text, ":", 1, err));
+    REFS_TRY(refs_json_write_string(name, job->text, err));
+    REFS_TRY(refs_buf_append(job->text, ":", 1, err));
     if (depth == SUBARRAY && refs_str_is(name, "file") && refs_json_is_string(value))
-        return write_name(job, value, text, err);
+        return write_name(job, value, err);
     const bool is_walked = (depth == ROOT && refs_str_is(name, "Partitions")) ||
                            (depth == PARTITION && refs_str_is(name, "subarray"));
-    return is_walked ? write_value(job, value, depth + 1, text, err)
-                     : refs_json_write(value, text, err);
+    return is_walked ? write_value(job, value, depth + 1, err)
+                     : refs_json_write(value, job->text, err);
 }
 
 /* New names have no base any more. */
-static refs_status write_value(renaming *job, const refs_json *value, size_t depth, refs_buf *text,
+static refs_status write_value(renaming *job, const refs_json *value, size_t depth,
                                refs_error *err) {
+    refs_buf *text = job->text;
     const bool is_list = refs_json_is_array(value);
     size_t n = 0;
     if (!is_list && !refs_json_is_object(value)) return refs_json_write(value, text, err);
@@ -98,8 +99,8 @@ static refs_status write_value(renaming *job, const refs_json *value, size_t dep
     for (size_t i = 0; i < refs_json_size(value); i++) {
         if (depth == ROOT && !is_list && refs_str_is(refs_json_name_at(value, i), "base")) continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
-        REFS_TRY(is_list ? write_value(job, refs_json_at(value, i), depth + 1, text, err)
-                         : write_member(job, value, i, depth, text, err));
+        REFS_TRY(is_list ? write_value(job, refs_json_at(value, i), depth + 1, err)
+                         : write_member(job, value, i, depth, err));
     }
     return refs_buf_append(text, is_list ? "]" : "}", 1, err);
 }
@@ -108,12 +109,13 @@ static refs_status rename_json(renaming *job, refs_error *err) {
     const refs_array_meta *container = &job->aggregation->container;
     refs_json_doc *doc = NULL;
     refs_buf text = REFS_BUF_INIT;
-    REFS_TRY(refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
-    refs_status status = write_value(job, refs_json_root(doc), ROOT, &text, err);
+    REFS_TRY(
+        refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
+    job->text = &text;
+    refs_status status = write_value(job, refs_json_root(doc), ROOT, err);
     if (status == REFS_OK && job->changes)
-        status = job->renamer->attribute(
-            job->renamer->user, container,
-            refs_str_view((const char *)text.data, text.size), err);
+        status = job->renamer->attribute(job->renamer->user, container,
+                                         refs_str_view((const char *)text.data, text.size), err);
     refs_json_doc_free(doc);
     refs_buf_clear(&text);
     return status;
@@ -141,7 +143,7 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
                                      refs_error *err) {
     const refs_aggregation *aggregation;
     for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
-        renaming job = {renamer, aggregation, false};
+        renaming job = {renamer, aggregation, false, NULL};
         if (aggregation->meta.status != REFS_OK) continue;
         const refs_status status = rename_all(&job, err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);

@@ -132,7 +132,11 @@ static bool is_size(double number) {
 static refs_status read_row(refs_aggregation *aggregation, size_t dim, const double *row, size_t n,
                             refs_error *err) {
     refs_agg_dim *parts = &aggregation->dims[dim];
-    for (size_t i = 0; i < n && is_size(row[i]); i++)
+    uint64_t n_sizes = 0;
+    while (n_sizes < n && is_size(row[n_sizes])) n_sizes++;
+    parts->n_parts = n_sizes > 0 ? n_sizes : 1;
+    REFS_TRY(refs_aggregation__count(aggregation, err)); /* before memory is taken for them */
+    for (size_t i = 0; i < n_sizes; i++)
         REFS_TRY(refs_agg_dim__add(parts, (uint64_t)row[i], i, err));
     for (size_t i = parts->n_spans; i < n; i++)
         if (is_size(row[i]) || row[i] == 0)

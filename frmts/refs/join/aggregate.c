@@ -432,28 +432,41 @@ static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *e
     return REFS_OK;
 }
 
-/* Attributes of groups, those of the first part that has them. */
+static refs_status put_group(aggregating *at, refs_str group, refs_str attributes,
+                             refs_error *err) {
+    refs_json_doc *doc = NULL;
+    at->path.size = 0;
+    if (group.size > 0)
+        REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", (int)group.size - 1, group.data));
+    REFS_TRY(refs_buf_append(&at->path, "", 1, err));
+    REFS_TRY(refs_json_parse(attributes, &doc, err));
+    const refs_status status =
+        refs_master_attributes(at->master, (const char *)at->path.data, refs_json_root(doc), err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* Attributes of groups, each those of the first part that has them. */
 static refs_status put_groups(aggregating *at, refs_error *err) {
     const refs_join *join = at->join;
-    const refs_join_member *first = &join->members[at->plan->order[0]];
-    for (size_t i = 0; i < first->n_documents; i++) {
-        const refs_str key = refs_join__text(join, first->documents[i].key);
-        const refs_str group = refs_str_part(key, 0, key.size - refs_join__own_name(key).size);
-        refs_json_doc *doc = NULL;
-        if (!refs_str_is(refs_join__own_name(key), ".zattrs") ||
-            refs_str_starts(key, REFS_SOURCES_GROUP "/"))
-            continue;
-        at->path.size = 0;
-        if (group.size > 0)
-            REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", (int)group.size - 1, group.data));
-        REFS_TRY(refs_buf_append(&at->path, "", 1, err));
-        REFS_TRY(refs_json_parse(refs_join__text(join, first->documents[i].text), &doc, err));
-        refs_status status = refs_master_attributes(at->master, (const char *)at->path.data,
-                                                    refs_json_root(doc), err);
-        refs_json_doc_free(doc);
-        REFS_TRY(status);
+    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        const refs_join_member *member = &join->members[at->plan->order[i]];
+        for (size_t k = 0; k < member->n_documents && status == REFS_OK; k++) {
+            const refs_join_document *document = &member->documents[k];
+            const refs_str key = refs_join__text(join, document->key);
+            const refs_str name = refs_join__own_name(key);
+            if (seen[document->key] || !refs_str_is(name, ".zattrs") ||
+                refs_str_starts(key, REFS_SOURCES_GROUP "/"))
+                continue;
+            seen[document->key] = 1;
+            status = put_group(at, refs_str_part(key, 0, key.size - name.size),
+                               refs_join__text(join, document->text), err);
+        }
     }
-    return REFS_OK;
+    refs_free(seen);
+    return status;
 }
 
 static refs_status aggregate(aggregating *at, refs_error *err) {
