@@ -32,11 +32,12 @@ typedef struct refs_host_options {
     size_t struct_size;          /**< sizeof(refs_host_options) */
     const char *const *settings; /**< "NAME=value", override the environment; NULL-ended, or NULL */
     refs_notes notes;            /**< about settings files, on the thread that makes the request */
+    refs_cancel_check cancel;    /**< of all that the host requests itself: uploads, tokens */
 } refs_host_options;
 
 #define REFS_HOST_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(refs_host_options), NULL, {                                                         \
+        sizeof(refs_host_options), NULL, {NULL, NULL}, {                                           \
             NULL, NULL                                                                             \
         }                                                                                          \
     }
@@ -52,7 +53,8 @@ void refs_host_free(refs_host *host);
 /** What refs_http_open takes; lives as long as the host. */
 const refs_http_host *refs_host_functions(const refs_host *host);
 
-/** How many requests the settings allow at a time (REFS_HTTP_MAX_REQUESTS). */
+/** How many requests the settings allow at a time (REFS_HTTP_MAX_REQUESTS), and the host's own
+ * refs_cancel_check. */
 refs_http_options refs_host_http_options(const refs_host *host);
 
 /* -- listing ----------------------------------------------------------------------------------- */

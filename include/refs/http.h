@@ -33,6 +33,19 @@ struct refs_fetcher;
 extern "C" {
 #endif
 
+/** Whether work is still requested. Asked regularly while something waits, on any thread, also on
+ * several at once: it must only look something up. */
+typedef struct refs_cancel_check {
+    bool (*go_on)(void *user); /**< false: the work ends with REFS_CANCELLED; NULL: always true */
+    void *user;
+} refs_cancel_check;
+
+/** Milliseconds between two questions of a refs_cancel_check while a thread waits. */
+#define REFS_CANCEL_POLL_MS 50
+
+/** REFS_CANCELLED once the work is no longer requested; `check` may be NULL. */
+refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err);
+
 /** How a request authenticates the client and the server, in addition to what its host sets on a
  * handle. Strings, or NULL. */
 typedef struct refs_http_proofs {
@@ -120,6 +133,9 @@ typedef struct refs_http_options {
     refs_http_rules rules;  /**< unless the host says otherwise */
     unsigned grow_to; /**< requests at a time where many of them spend their time on latency; 0: no
                          more than `max_in_flight` */
+    refs_cancel_check cancel; /**< of all requests, those of all fetchers and refs_http_vfs
+                                 included: also while they wait for a name, a connection, an answer,
+                                 a login or their next attempt */
 } refs_http_options;
 
 #define REFS_HTTP_LOGIN_INIT                                                                       \
@@ -139,7 +155,9 @@ typedef struct refs_http_options {
              NULL,                                                                                 \
              {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},                                     \
              REFS_HTTP_LOGIN_INIT},                                                                \
-            0                                                                                      \
+            0, {                                                                                   \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 /* -- budgets ----------------------------------------------------------------------------------- */

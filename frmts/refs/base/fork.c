@@ -1,6 +1,7 @@
 /* fork.c -- see fork.h. */
 #include "refs/fork.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -126,6 +127,20 @@ static void after_fork_in_child(void) {
     atomic_store(&forking, false);
     for (const refs_forked *entry = first; entry != NULL; entry = entry->next)
         entry->in_child(entry->self);
+}
+
+/* -- threads ----------------------------------------------------------------------------------- */
+
+int refs_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument) {
+    static const int of_thread[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof of_thread / sizeof *of_thread; i++)
+        sigdelset(&blocked, of_thread[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    const int failure = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
 }
 
 /* -- what is registered ------------------------------------------------------------------------ */

@@ -58,6 +58,10 @@ bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struc
 /** The same, at most for `ms` milliseconds. */
 bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms);
 
+/** As pthread_create. Signals stay with the threads of the application: the new thread takes none
+ * but those that its own instructions raise, and those of profilers. */
+int refs_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
 /** Something that is to be mended in children. */
 typedef struct refs_forked {
     void (*in_child)(void *self); /**< called in the child, in its only thread; neither takes

@@ -156,7 +156,7 @@ static void in_child(void *self) {
 
 static void start_worker(refs_pool *pool) {
     if (pool->n_queued <= pool->n_idle || pool->n_started == pool->n_threads) return;
-    if (pthread_create(&pool->threads[pool->n_started], NULL, work, pool) == 0) pool->n_started++;
+    if (refs_thread_start(&pool->threads[pool->n_started], work, pool) == 0) pool->n_started++;
 }
 
 refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err) {

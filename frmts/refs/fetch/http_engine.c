@@ -38,8 +38,9 @@ typedef struct engine {
     unsigned n_ahead;    /* active, and not awaited */
     unsigned window;     /* requests at a time */
     uint64_t
-        refused_us;  /* when a server last refused one because there were too many; 0: none did */
-    unsigned n_late; /* answers that took their time to begin while others waited for room */
+        refused_us;    /* when a server last refused one because there were too many; 0: none did */
+    bool is_cancelled; /* the application requests nothing any more */
+    unsigned n_late;   /* answers that took their time to begin while others waited for room */
     refs_origins origins;
 } engine;
 
@@ -204,6 +205,10 @@ static void finish(refs_transfer *transfer) {
     refs_origin__release(transfer->home);
     transfer->origin = transfer->home = NULL;
     refs_transfer__finish(transfer);
+}
+
+static bool must_cancel(const engine *self, const refs_transfer *transfer) {
+    return self->is_cancelled || atomic_load(&transfer->cancelled);
 }
 
 static void cancel(refs_transfer *transfer) {
@@ -405,7 +410,7 @@ static void start_due(engine *self) {
     self->last_waiting = &self->waiting;
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
-        if (atomic_load(&transfer->cancelled)) {
+        if (must_cancel(self, transfer)) {
             cancel(transfer);
         } else if (transfer->due_ms > now || must_await_login(self, transfer) ||
                    !has_room_for(self, transfer) ||
@@ -488,6 +493,8 @@ static bool may_get_room(const engine *self) {
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
     uint64_t now = refs_now_ms(), until = now + IDLE_MS;
+    if (self->http->options.cancel.go_on != NULL && (self->n_active > 0 || self->waiting != NULL))
+        until = now + REFS_CANCEL_POLL_MS;
     if (may_share_connections(self)) until = now + SHARED_MS;
     if (self->n_paused > 0 || may_get_room(self)) until = now + LOOK_MS;
     for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
@@ -508,10 +515,19 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
+void refs_http__leave_resolver(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)easy;
+#endif
+}
+
 static void drop_cancelled(engine *self) {
     for (refs_transfer *transfer = self->active, *next; transfer != NULL; transfer = next) {
         next = transfer->next;
-        if (!atomic_load(&transfer->cancelled)) continue;
+        if (!must_cancel(self, transfer)) continue;
+        refs_http__leave_resolver(transfer->current);
         remove_active(self, transfer);
         cancel(transfer);
     }
@@ -597,6 +613,7 @@ static void end_finished(engine *self) {
 static void move(engine *self) {
     int n_running;
     refs_fork_hold_off();
+    self->is_cancelled = refs_check_cancelled(&self->http->options.cancel, NULL) != REFS_OK;
     look_who_is_awaited(self);
     look_if_any_is_awaited(self);
     widen_for_silence(self);
@@ -618,6 +635,13 @@ static void *run(void *argument) {
     }
     refs_origins__clear(&self.origins);
     return NULL;
+}
+
+/* -- cancellation ------------------------------------------------------------------------------ */
+
+refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err) {
+    if (check == NULL || check->go_on == NULL || check->go_on(check->user)) return REFS_OK;
+    return refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
 /* -- from other threads ------------------------------------------------------------------------ */
@@ -651,7 +675,7 @@ static refs_status start(refs_http *http, refs_error *err) {
     if (http->multi == NULL) return refs_fail_nomem(err);
     curl_multi_setopt(http->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 4L * (long)http->options.max_in_flight);
-    if (pthread_create(&http->thread, NULL, run, http) != 0) {
+    if (refs_thread_start(&http->thread, run, http) != 0) {
         curl_multi_cleanup(http->multi);
         http->multi = NULL;
         return refs_fail(err, REFS_NOMEM, "the HTTP thread cannot be started");

@@ -190,6 +190,10 @@ uint64_t refs_http__bandwidth_delay(const refs_http *http);
 /** Hands a prepared transfer to the engine, which does not own it. */
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err);
 
+/** Before a transfer is removed that may still wait for the address of its server: libcurl (from
+ * 7.87 on) then leaves its resolver behind rather than wait for it. */
+void refs_http__leave_resolver(CURL *easy);
+
 /** Makes the engine finish transfers that are marked as cancelled soon. */
 void refs_http__wake(refs_http *http);
 

@@ -96,9 +96,11 @@ static const char *advice(void *self, const char *location, long status) {
 /* Another thread may have opened it meanwhile: with the lock held. */
 static refs_status open_engine(refs_host *host, refs_error *err) {
     if (host->services_http != NULL) return REFS_OK;
+    refs_http_options options = REFS_HTTP_OPTIONS_INIT;
+    options.cancel = host->cancel;
     host->services = (refs_http_host){
         .self = host, .url = url_of, .rules = rules, .prepare = prepare, .advice = advice};
-    return refs_http_open(&host->services, NULL, &host->services_http, err);
+    return refs_http_open(&host->services, &options, &host->services_http, err);
 }
 
 /* The vfs keeps what it looked at: each question has its own. */

@@ -138,6 +138,7 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
     if (options == NULL) options = &defaults;
     pthread_mutex_init(&made->lock, NULL);
     made->notes = options->notes;
+    made->cancel = options->cancel;
     refs_host__open_grants(made);
     made->functions = (refs_http_host){.self = made,
                                        .url = url_of,
@@ -175,5 +176,6 @@ refs_http_options refs_host_http_options(const refs_host *host) {
     unsigned most = (unsigned)refs_settings__number(&host->settings, "REFS_HTTP_MAX_REQUESTS", 0);
     if (most > 0) options.max_in_flight = most;
     options.grow_to = most == 0 ? MAX_REQUESTS : 0;
+    options.cancel = host->cancel;
     return options;
 }

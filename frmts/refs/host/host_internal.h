@@ -24,6 +24,7 @@ struct refs_host {
     refs_http_host functions;
     refs_settings settings;
     refs_notes notes;
+    refs_cancel_check cancel;
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool has_profile;     /* profile was read */

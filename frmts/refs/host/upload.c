@@ -10,8 +10,12 @@
 #include <unistd.h>
 
 #include "refs/fork.h"
+#include "refs/now.h"
 #include "sigv4.h"
 #include "upload_transfer.h"
+
+/* The most time for telling a store to drop the parts of an upload that was cancelled. */
+#define CLEANUP_MS 1000
 
 /* As many parts as S3 takes. */
 #define MAX_PARTS 10000
@@ -45,7 +49,7 @@ static refs_status set_up(refs_host *host, const char *location, upload *of, ref
                    .in_parts = true,
                    .part_bytes = REFS_UPLOAD_PART_BYTES,
                    .at_a_time = REFS_UPLOAD_PARTS};
-    of->sending = (refs_sending){host, location, defaults.rules, 0};
+    of->sending = (refs_sending){host, location, defaults.rules, 0, host->cancel};
     host->functions.rules(host, location, &of->sending.rules);
     refs_lock(&host->lock);
     refs_status status = refs_host__parse(host, location, &object, err);
@@ -164,8 +168,17 @@ static refs_status end_parts(const upload *of, const refs_transfer *parts, size_
     return status;
 }
 
-static void forget_parts(const upload *of) {
+static bool is_in_time(void *user) {
+    return refs_now_ms() < *(const uint64_t *)user;
+}
+
+/* Also where the upload was cancelled: parts that a store keeps cost money. It is requested for a
+ * moment then, not as long as a server may be silent. */
+static void forget_parts(upload *of) {
     refs_buf query = REFS_BUF_INIT;
+    uint64_t until_ms = refs_now_ms() + CLEANUP_MS;
+    if (refs_check_cancelled(&of->sending.cancel, NULL) != REFS_OK)
+        of->sending.cancel = (refs_cancel_check){is_in_time, &until_ms};
     if (append_id(of, "", &query, NULL) == REFS_OK) {
         refs_transfer asked = {.method = "DELETE",
                                .query = (const char *)query.data,
@@ -174,6 +187,7 @@ static void forget_parts(const upload *of) {
         (void)send_one(of, &asked, NULL);
         refs_host__transfer_clear(&asked);
     }
+    of->sending.cancel = of->sending.host->cancel;
     refs_buf_clear(&query);
 }
 

@@ -13,9 +13,6 @@
 /* The body of an answer: what S3 says of an object, or of a failure. */
 #define MAX_ANSWER_BYTES (256 * REFS_KIB)
 
-/* How long is waited for something to happen. */
-#define POLL_MS 1000
-
 /* -- what libcurl calls ------------------------------------------------------------------------ */
 
 static size_t give(char *dst, size_t size, size_t n, void *user) {
@@ -133,6 +130,9 @@ static void set_options(const refs_sending *sending, refs_transfer *transfer, co
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
     refs_host__set_connect_timeout(&sending->host->settings, sending->connect_s, easy);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* no cancelled upload waits for a resolver */
+#endif
 }
 
 static refs_status begin(const refs_sending *sending, refs_transfer *transfer, CURLM *multi,
@@ -291,12 +291,13 @@ static refs_status run(const refs_sending *sending, const transfer_list *all, si
                        CURLM *multi, refs_error *err) {
     while (!all_are_done(all)) {
         int running;
+        REFS_TRY(refs_check_cancelled(&sending->cancel, err));
         REFS_TRY(begin_more(sending, all, at_a_time, multi, err));
         if (curl_multi_perform(multi, &running) != CURLM_OK)
             return refs_fail(err, REFS_IO, "%s: libcurl has failed", sending->location);
         REFS_TRY(take_results(sending, multi, err));
         if (running > 0)
-            (void)curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
+            (void)curl_multi_poll(multi, NULL, 0, REFS_CANCEL_POLL_MS, NULL);
         else if (!all_are_done(all))
             (void)curl_multi_poll(multi, NULL, 0, 10, NULL);
     }

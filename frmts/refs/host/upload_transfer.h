@@ -33,6 +33,7 @@ typedef struct refs_sending {
     const char *location;
     refs_http_rules rules;
     double connect_s; /**< as its alias says; 0: as libcurl does */
+    refs_cancel_check cancel;
 } refs_sending;
 
 /** Carries out `n` requests, at most `at_a_time` of them together; the first failure ends all. */

@@ -193,10 +193,10 @@ static refs_status run_task(void *argument, refs_error *err) {
     const task *at = argument;
     build *all = at->all;
     refs_error problem = REFS_ERROR_INIT;
-    refs_status status = tool_go_on(NULL) ? add_source(all, at->number, &problem)
-                                          : refs_fail(&problem, REFS_CANCELLED, "interrupted");
+    refs_status status = tool_check_interrupted(&problem);
+    if (status == REFS_OK) status = add_source(all, at->number, &problem);
     refs_lock(&all->lock);
-    bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+    bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
                  all->arguments->skip_errors;
     if (skips) status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
     tool_progress_step(&all->progress);
@@ -366,8 +366,7 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
     const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk};
     if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
-    if (status == REFS_OK && !tool_go_on(NULL))
-        status = refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_writer_finish(writer, err);
     refs_writer_free(writer);
     return status;
@@ -379,8 +378,7 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     options.version = REFS_CFA_CF_1_13;
     REFS_TRY(refs_master_open(all->output, &options, &master, err));
     refs_status status = refs_join_aggregate(all->join, master, err);
-    if (status == REFS_OK && !tool_go_on(NULL))
-        status = refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_master_finish(master, err);
     refs_master_free(master);
     return status;
@@ -560,9 +558,7 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->arguments->resume) remove_empty_kept(all);
     for (size_t i = 0; i < all->skipped.n; i++) tool_tell("left out: ", all->skipped.items[i]);
     if (status != REFS_OK) tool_complain(err);
-    tool_exit result = status == REFS_CANCELLED                  ? tool_interrupted()
-                       : status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED
-                                                                 : TOOL_OK;
+    tool_exit result = status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED : TOOL_OK;
     clear(all);
     return result;
 }

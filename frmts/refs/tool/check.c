@@ -75,7 +75,7 @@ static refs_status note_ref(void *user, const uint64_t *index, const refs_ref *r
     target *found = NULL;
     uint64_t end = 0;
     (void)index;
-    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    REFS_TRY(tool_check_interrupted(err));
     if (ref->kind == REFS_REF_INLINE) return REFS_OK;
     REFS_TRY(target_of(at, refs_str_from(ref->location), &found, err));
     found->n_refs++;
@@ -205,7 +205,7 @@ static refs_status decode(checking *at, const refs_array_meta *meta, uint64_t mo
         refs_status result = refs_array_read(array, &region, values, NULL, &problem);
         if (result == REFS_NOMEM) status = refs_fail_nomem(err);
         if (result != REFS_OK) tell(at, meta->path, problem.message);
-        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+        if (status == REFS_OK) status = tool_check_interrupted(err);
     }
     refs_array_free(array);
     refs_free(values);
@@ -255,7 +255,7 @@ static refs_status inspect(void *user, const refs_partition *partition, refs_err
     inspecting *in = user;
     refs_error problem = REFS_ERROR_INIT;
     target *found;
-    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    REFS_TRY(tool_check_interrupted(err));
     if (*partition->file != '\0')
         REFS_TRY(target_of(in->at, refs_str_from(partition->file), &found, err));
     const refs_status status = read_fragment(in, partition, &problem);
@@ -322,7 +322,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
     tool_session_close(&session);
     if (status != REFS_OK) {
         tool_complain(&err);
-        return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
+        return TOOL_FAILED;
     }
     return at.n_problems > 0 ? TOOL_FAILED : TOOL_OK;
 }

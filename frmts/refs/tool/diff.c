@@ -147,8 +147,7 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
     }
     refs_ref_release(&other);
     refs_buf_clear(&key);
-    return status == REFS_OK && !tool_go_on(NULL) ? refs_fail(err, REFS_CANCELLED, "interrupted")
-                                                  : status;
+    return status == REFS_OK ? tool_check_interrupted(err) : status;
 }
 
 static refs_status compare_chunks(comparison *at, refs_error *err) {
@@ -195,7 +194,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     tool_session_close(&session);
     if (status != REFS_OK) {
         tool_complain(&err);
-        return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
+        return TOOL_FAILED;
     }
     if (arguments->json) printf("],\n\"different\":%llu}\n", (unsigned long long)at.n_different);
     return at.n_different > 0 ? TOOL_FAILED : TOOL_OK;

@@ -168,6 +168,5 @@ tool_exit tool_gather(const tool_arguments *arguments) {
     refs_status status = gather(&all, &err);
     clear(&all);
     if (status != REFS_OK) tool_complain(&err);
-    if (status == REFS_CANCELLED) return tool_interrupted();
     return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
 }

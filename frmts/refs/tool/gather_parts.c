@@ -82,7 +82,7 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
     if (all->parts == NULL) return refs_fail_nomem(err);
     for (size_t p = 0; p < all->names.n; p++) {
         gather_part *one = &all->parts[p];
-        if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+        REFS_TRY(tool_check_interrupted(err));
         REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
         REFS_TRY(tool_arrays_open(&all->session, all->names.items[p], &one->arrays, err));
         one->format = gather_format_of(all, one->arrays.location);

@@ -16,6 +16,7 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
         } else {
             tool_watch_signals();
             result = verb->run(&arguments);
+            if (!tool_go_on(NULL)) result = tool_interrupted();
         }
     }
     tool_arguments_clear(&arguments);

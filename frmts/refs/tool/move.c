@@ -129,6 +129,5 @@ tool_exit tool_move(const tool_arguments *arguments) {
     tool_session_close(&session);
     tool_unlock(file);
     if (status != REFS_OK) tool_complain(&err);
-    if (status == REFS_CANCELLED) return tool_interrupted();
     return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
 }

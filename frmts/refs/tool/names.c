@@ -52,7 +52,7 @@ static bool is_hidden(refs_str url) {
 
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
     const matching *at = user;
-    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    REFS_TRY(tool_check_interrupted(err));
     if (listed->is_folder) return REFS_OK;
     char *name = refs_str_copy(listed->url);
     if (name == NULL) return refs_fail_nomem(err);
@@ -100,17 +100,17 @@ static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
 }
 
 static refs_status add_lines(tool_names *names, refs_error *err) {
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
-    refs_status status = REFS_OK;
-    while (status == REFS_OK && (size = getline(&line, &capacity, stdin)) >= 0) {
-        while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r')) size--;
-        status = add_line(names, refs_str_view(line, (size_t)size), err);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = tool_read_input(&text, err);
+    refs_str rest = refs_str_view((const char *)text.data, text.size);
+    while (status == REFS_OK && rest.size > 0) {
+        const size_t end = refs_str_find(rest, '\n');
+        const refs_str name = refs_str_trim(refs_str_part(rest, 0, end), "\r");
+        status = add_line(names, name, err);
+        rest = refs_str_part(rest, end < rest.size ? end + 1 : rest.size, rest.size);
     }
-    free(line);
-    /* A signal ends reading, too. */
-    return tool_go_on(NULL) ? status : refs_fail(err, REFS_CANCELLED, "interrupted");
+    refs_buf_clear(&text);
+    return status;
 }
 
 static refs_status add_expanded(tool_names *names, const char *name, refs_error *err) {
@@ -167,7 +167,7 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
     refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
     refs_buf location = REFS_BUF_INIT;
     const refs_stac found = {refs_str_from(name), &assets, &links};
-    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    REFS_TRY(tool_check_interrupted(err));
     if (was_seen(walk, name)) return REFS_OK;
     if (++walk->depth > STAC_DEPTH)
         return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",

@@ -74,7 +74,7 @@ static refs_status find(const tool_session *session, const tool_names *names, si
         refs_str stem = refs_str_from(names->items[i]);
         if (tool_is_outline(names->items[i]) && !tool_names_have(found, names->items[i]))
             status = tool_names_add(found, stem, err);
-        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+        if (status == REFS_OK) status = tool_check_interrupted(err);
         if (!cut_index(&stem)) continue;
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))
             status = look_for(session, stem, &looked, found, err);

@@ -76,7 +76,7 @@ static refs_status send_file(const tool_sending *sending, const char *path, refs
     const char *within = path + strlen(sending->folder);
     refs_host *host = sending->session->host;
     refs_buf location = REFS_BUF_INIT;
-    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    REFS_TRY(tool_check_interrupted(err));
     refs_status status = refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
                                          sending->location, within);
     if (status == REFS_OK) status = refs_host_upload(host, path, (const char *)location.data, err);

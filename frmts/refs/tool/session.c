@@ -1,8 +1,12 @@
 /* session.c -- what a run reads with, and how it ends early. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "refs/redact.h"
 #include "tool.h"
@@ -13,18 +17,33 @@
 const refs_fetch_advice tool_advice = {
     .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them"};
 
-static volatile sig_atomic_t interrupted_by;
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
+static _Atomic sig_atomic_t interrupted_by; /* a signal, or 0; read by any thread */
+static int nowhere = -1;                    /* /dev/null */
+
+/* Whatever is printed from now on goes nowhere: a reader that is behind would be waited for. A
+ * second signal has its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
 static void interrupt(int number) {
+    const int error = errno;
+    const struct sigaction ends = {.sa_handler = SIG_DFL};
+    if (interrupted_by != 0) {
+        sigaction(number, &ends, NULL);
+        (void)raise(number);
+    }
     interrupted_by = number;
+    if (nowhere >= 0) (void)dup2(nowhere, STDOUT_FILENO);
+    errno = error;
 }
 
 void tool_watch_signals(void) {
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = interrupt}, before;
+    nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        sigaction(ending_signals[i], &action, &before);
+    /* The last one: nohup(1) has it ignored. */
+    if (before.sa_handler == SIG_IGN) sigaction(SIGHUP, &before, NULL);
     /* A full disk or a closed pipe is a failure of write(2), not the end of the program. */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
@@ -36,8 +55,32 @@ bool tool_go_on(void *user) {
     return interrupted_by == 0;
 }
 
+refs_status tool_check_interrupted(refs_error *err) {
+    const refs_cancel_check check = {tool_go_on, NULL};
+    return refs_check_cancelled(&check, err);
+}
+
 tool_exit tool_interrupted(void) {
-    return (tool_exit)(TOOL_SIGNALLED + (interrupted_by != 0 ? interrupted_by : SIGINT));
+    struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
+    /* A reader of messages that is behind is not waited for either. */
+    if (poll(&output, 1, 0) == 1) fprintf(stderr, "refs: interrupted\n");
+    return (tool_exit)(TOOL_SIGNALLED + interrupted_by);
+}
+
+refs_status tool_read_input(refs_buf *text, refs_error *err) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char part[4096];
+    for (;;) {
+        REFS_TRY(tool_check_interrupted(err));
+        const int ready = poll(&input, 1, REFS_CANCEL_POLL_MS);
+        if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+        const ssize_t got = read(STDIN_FILENO, part, sizeof part);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return refs_fail(err, REFS_IO, "standard input cannot be read: %s", strerror(errno));
+        if (got == 0) return REFS_OK;
+        REFS_TRY(refs_buf_append(text, part, (size_t)got, err));
+    }
 }
 
 refs_status tool_session_open(tool_session *session, refs_error *err) {
@@ -45,6 +88,7 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     memset(session, 0, sizeof *session);
     refs_host_options of_host = REFS_HOST_OPTIONS_INIT;
     of_host.notes = (refs_notes){tool_note, NULL};
+    of_host.cancel = (refs_cancel_check){tool_go_on, NULL};
     REFS_TRY(refs_host_open(&of_host, &session->host, err));
     const refs_http_options requests = refs_host_http_options(session->host);
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
@@ -88,8 +132,10 @@ refs_status tool_append_told(const char *text, refs_buf *told) {
     return REFS_OK;
 }
 
-/* At once, as other threads may have something to say. */
+/* At once, as other threads may have something to say. An interrupted run says that alone, not
+ * what has failed because of it. */
 void tool_tell(const char *before, const char *text) {
+    if (!tool_go_on(NULL)) return;
     refs_buf told = REFS_BUF_INIT;
     const bool is_told = tool_append_told(text, &told) == REFS_OK;
     fprintf(stderr, "refs: %s%s\n", before,

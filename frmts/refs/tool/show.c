@@ -25,8 +25,7 @@ static refs_status count_one(void *user, const uint64_t *index, const refs_ref *
                              refs_error *err) {
     totals *all = user;
     uint64_t place = number_of(all->keys, index);
-    if (all->n_chunks % 65536 == 0 && !tool_go_on(NULL))
-        return refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (all->n_chunks % 65536 == 0) REFS_TRY(tool_check_interrupted(err));
     all->n_chunks++;
     all->held[(size_t)((double)place / (double)all->n_grid * PICTURE_WIDTH)]++;
     if (ref->kind == REFS_REF_INLINE) {
@@ -309,7 +308,7 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
     tool_session_close(&session);
     if (status == REFS_OK) return TOOL_OK;
     tool_complain(&err);
-    return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
+    return TOOL_FAILED;
 }
 
 tool_exit tool_ls(const tool_arguments *arguments) {

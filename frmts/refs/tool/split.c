@@ -115,6 +115,5 @@ tool_exit tool_split(const tool_arguments *arguments) {
     if (status == REFS_OK) status = split(arguments, &session, &err);
     tool_session_close(&session);
     if (status != REFS_OK) tool_complain(&err);
-    if (status == REFS_CANCELLED) return tool_interrupted();
     return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
 }

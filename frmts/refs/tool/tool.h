@@ -101,8 +101,14 @@ void tool_session_close(tool_session *session);
 void tool_watch_signals(void);
 bool tool_go_on(void *user);
 
-/** The exit status of a run that a signal ended. */
+/** REFS_CANCELLED once a signal has come. */
+refs_status tool_check_interrupted(refs_error *err);
+
+/** Says that a signal ended the run; its exit status. */
 tool_exit tool_interrupted(void);
+
+/** Appends all of standard input. */
+refs_status tool_read_input(refs_buf *text, refs_error *err);
 
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
