@@ -260,8 +260,17 @@ def needs_an_unknown_codec():
         return world.said(world.set(refs_of("AAAA", compressor={"id": "zzip"})))
 
 
+@produces("the coordinate variable cannot be read")
+def needs_its_coordinates():
+    return said_without_coordinates([])
+
+
 @produces("is left out as coordinate variable")
 def lacks_its_coordinates():
+    return said_without_coordinates(["COORDINATES=OPTIONAL"])
+
+
+def said_without_coordinates(options):
     with World() as world:
         refs = refs_of("AAAA")
         refs["v/.zattrs"] = '{"_ARRAY_DIMENSIONS": ["lat", "lon"]}'
@@ -269,7 +278,7 @@ def lacks_its_coordinates():
             refs[f"{name}/.zarray"] = array([size])
             refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": [name], "units": unit})
             refs[f"{name}/0"] = ["gone.bin", 0, 4 * size]
-        return world.said(world.set(refs))
+        return world.said(world.set(refs) + ":/v", options)
 
 
 @produces("has more than 65536 bands")

@@ -159,7 +159,7 @@ class GoneTarget : public testing::Test {
 
 TEST_F(GoneTarget, IsToldOnceWhenAnArrayIsOpened) {
     ErrorLog log;
-    ASSERT_NE(open(subdataset(path, "v")), nullptr);
+    ASSERT_NE(open(subdataset(path, "v"), {"COORDINATES=OPTIONAL"}), nullptr);
     ASSERT_EQ(log.warnings().size(), 1u);
     EXPECT_EQ(log.warnings()[0].find(path + ": there is no file " + folder +
                                      "/gone.bin with data of /v (where files moved, -oo "),
@@ -177,7 +177,7 @@ TEST_F(GoneTarget, IsNotToldWhereItIsThere) {
 
 TEST_F(GoneTarget, FailsStatisticsAndExtremes) {
     CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
-    const Dataset dataset = open(subdataset(path, "v"));
+    const Dataset dataset = open(subdataset(path, "v"), {"COORDINATES=OPTIONAL"});
     const GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 1);
     for (const int approximately : {FALSE, TRUE}) {
         double least, most, mean, deviation, extremes[2] = {};
@@ -282,15 +282,50 @@ TEST(BadInput, CoordinatesThatCannotBeReadAreAWarningOrAFailure) {
     const std::string path = set.save();
     {
         ErrorLog log;
-        const Dataset dataset = open(subdataset(path, "v"));
+        const Dataset dataset = open(subdataset(path, "v"), {"COORDINATES=OPTIONAL"});
         ASSERT_NE(dataset, nullptr) << log.text();
         ASSERT_FALSE(log.warnings().empty());
         expect_parts(log.warnings()[0], {"lon/0", "absent.bin"});
         double geotransform[6];
         EXPECT_EQ(GDALGetGeoTransform(dataset.get(), geotransform), CE_Failure);
     }
+    for (const std::vector<std::string> &options :
+         {std::vector<std::string>{}, std::vector<std::string>{"COORDINATES=REQUIRED"}}) {
+        ErrorLog log;
+        EXPECT_EQ(open(subdataset(path, "v"), options), nullptr);
+        ASSERT_EQ(log.failures().size(), 1u);
+        expect_parts(log.text(), {path, "lon/0", "absent.bin", "COORDINATES=OPTIONAL"});
+    }
+}
+
+/** Stored from the north, which nothing tells without the latitudes. */
+TEST(BadInput, CoordinatesThatCannotBeReadTurnNoRows) {
+    Set set;
+    set.axes(2, 3).range("lat/0", "absent.bin", 0, 16).range("lon/0", "absent.bin", 0, 24);
+    set.values({"v", {2, 3}, "<i4", {}, {"lat", "lon"}}, bytes_of(counting<int32_t>(6)));
+    const std::string path = set.save();
     ErrorLog log;
-    EXPECT_EQ(open(subdataset(path, "v"), {"COORDINATES=REQUIRED"}), nullptr);
-    ASSERT_EQ(log.failures().size(), 1u);
-    expect_parts(log.text(), {path, "lon/0", "absent.bin"});
+    const Dataset dataset = open(subdataset(path, "v"), {"COORDINATES=OPTIONAL"});
+    ASSERT_NE(dataset, nullptr) << log.text();
+    int32_t first = -1;
+    ASSERT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, 1, 1, &first, 1, 1,
+                           GDT_Int32, 0, 0),
+              CE_None);
+    EXPECT_EQ(first, 0);
+    double geotransform[6];
+    EXPECT_EQ(GDALGetGeoTransform(dataset.get(), geotransform), CE_Failure);
+}
+
+TEST(BadInput, SetsWhoseCoordinatesCannotBeReadAreListed) {
+    Set set;
+    set.axes(2, 3).range("lat/0", "absent.bin", 0, 16);
+    set.values({"v", {2, 3}, "<i4", {}, {"lat", "lon"}}, bytes_of(counting<int32_t>(6)));
+    const std::string path = set.save();
+    ErrorLog log;
+    const Dataset list = open("REFS:\"" + path + "\"");
+    ASSERT_NE(list, nullptr) << log.text();
+    EXPECT_EQ(GDALGetRasterCount(list.get()), 0);
+    EXPECT_NE(GDALGetMetadataItem(list.get(), "SUBDATASET_1_NAME", "SUBDATASETS"), nullptr);
+    EXPECT_TRUE(log.failures().empty());
+    EXPECT_EQ(open("REFS:\"" + path + "\"", {"COORDINATES=REQUIRED"}), nullptr);
 }

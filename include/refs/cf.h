@@ -72,7 +72,7 @@ typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
     bool require_coordinates; /**< coordinates that cannot be read are a failure; else a warning,
-                                 and what depends on them is left out */
+                                 the raster has no geotransform, and its rows stay as stored */
     bool honour_valid_range;  /**< the valid range of an array counts */
     bool as_stored; /**< the array is shown with its axes and elements as they are, not as a raster:
                        nodata is what its writer declared, signed unless refs_cf_is_marked_unsigned,
@@ -104,7 +104,7 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, true, false, {NULL, NULL}, NULL, NULL, {NULL, NULL}, \
+        sizeof(refs_cf_options), true, true, true, false, {NULL, NULL}, NULL, NULL, {NULL, NULL},  \
             {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
     }
 
@@ -263,6 +263,9 @@ typedef struct refs_cf_description {
     refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
                                  NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */
     refs_cf_items band_items; /**< what all bands share of refs_cf_band_metadata */
+
+    const refs_array_meta *unread; /**< the first coordinate variable that could not be read: that
+                                        of the failure with require_coordinates; or NULL */
 } refs_cf_description;
 
 /** Describes `array`. Attributes that make no sense give a note, and the rest is described; the

@@ -349,20 +349,75 @@ TEST(AffineOfUnreadableAxes, WarnsWhenValuesDoNotArrive) {
     set.latlon({0, 1}, {0, 1});
     set.array("v", {{"lat", "lon"}, {2, 2}});
     set.readStatus = REFS_IO;
+    set.options.require_coordinates = false;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
     EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
                             "values of bands that it gives are lost: /lon: no values");
 }
 
-TEST(AffineOfUnreadableAxes, FailsWhenValuesAreRequiredAndDoNotArrive) {
-    Dataset set;
-    set.latlon({0, 1}, {0, 1});
-    set.array("v", {{"lat", "lon"}, {2, 2}});
-    set.readStatus = REFS_IO;
-    set.options.require_coordinates = true;
-    EXPECT_EQ(set.tryToDescribe(), REFS_IO);
-    EXPECT_STREQ(set.error.message, "/lon: no values");
+TEST(AffineOfUnreadableAxes, FailsUnlessCoordinatesAreOptional) {
+    for (const refs_status status : {REFS_IO, REFS_UNSUPPORTED, REFS_CORRUPT, REFS_NOT_FOUND}) {
+        Dataset set;
+        set.latlon({0, 1}, {0, 1});
+        set.array("v", {{"lat", "lon"}, {2, 2}});
+        set.readStatus = status;
+        EXPECT_EQ(set.tryToDescribe(), status);
+        EXPECT_STREQ(set.error.message,
+                     "/lon: the coordinate variable cannot be read (the open option "
+                     "COORDINATES=OPTIONAL opens the array without its place): /lon: no values");
+        ASSERT_NE(set.description.unread, nullptr);
+        EXPECT_STREQ(set.description.unread->path, "/lon");
+    }
+}
+
+/* Whatever else would place the raster, or turn its rows. */
+TEST(AffineOfUnreadableAxes, LeavesRowsAsTheyAreStored) {
+    for (const std::string &mapping :
+         {std::string(R"("grid_mapping_name":"latitude_longitude")"),
+          std::string(R"("grid_mapping_name":"latitude_longitude","spatial_ref":"EPSG:4326",)"
+                      R"("GeoTransform":"100 10 0 200 0 -10")"),
+          std::string(R"("Northernmost_Northing":4,"Southernmost_Northing":1,)"
+                      R"("Easternmost_Easting":5,"Westernmost_Easting":1)")})
+        for (const char *lost : {"/lat", "/lon"})
+            for (const size_t columns : {size_t{1}, size_t{3}})
+                for (const Values &rows : {Values{2, 1, 0}, Values{0, 1, 2}}) {
+                    Dataset set;
+                    set.latlon(rows, columns == 1 ? Values{7} : Values{7, 8, 9});
+                    set.array("crs", {{}, {}, mapping});
+                    set.array("v", {{"lat", "lon"}, {3, columns}, R"("grid_mapping":"crs")"});
+                    set.options.require_coordinates = false;
+                    set.values.erase(lost);
+                    /* GeoTransform places a column, whose axes are not read. */
+                    if (columns == 1 && mapping.find("GeoTransform") != std::string::npos) continue;
+                    const bool isKnown = lost == std::string("/lon");
+                    EXPECT_EQ(set.describe().flip_y, isKnown && rows[0] == 0) << mapping << lost;
+                    if (columns == 1 && isKnown) continue;
+                    EXPECT_FALSE(set.description.has_geotransform) << mapping << lost;
+                    EXPECT_EQ(set.description.geolocation_x, nullptr) << mapping << lost;
+                    EXPECT_NE(set.description.unread, nullptr) << mapping << lost;
+                }
+}
+
+/* An axis that exists and is not understood places nothing, and is not absent. */
+TEST(AffineOfUnreadableAxes, FailsWhereTheirMetadataCannotBeRead) {
+    for (const bool isRequired : {true, false}) {
+        Dataset set;
+        set.array("lat", {{"lat"}, {3}, R"("units":"degrees_north")", "no type"});
+        set.array("lon", {{"lon"}, {3}, R"("units":"degrees_east")"});
+        set.array("v", {{"lat", "lon"}, {3, 3}});
+        set.values["/lon"] = {1, 2, 3};
+        set.options.require_coordinates = isRequired;
+        if (isRequired) {
+            EXPECT_NE(set.tryToDescribe(), REFS_OK);
+            EXPECT_EQ(std::string(set.error.message).find("/lat: the coordinate variable"), 0u)
+                << set.error.message;
+            continue;
+        }
+        EXPECT_FALSE(set.describe().flip_y);
+        EXPECT_FALSE(set.description.has_geotransform);
+        EXPECT_TRUE(set.noted("/lat: is left out as coordinate variable"));
+    }
 }
 
 TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
@@ -370,6 +425,7 @@ TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
     set.latlon({0, 1}, {0, 1});
     set.array("v", {{"lat", "lon"}, {2, 2}});
     set.readStatus = REFS_UNSUPPORTED;
+    set.options.require_coordinates = false;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
     EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
@@ -383,6 +439,7 @@ TEST(AffineOfUnreadableAxes, RowsAreOrderedByLatitudesWithoutLongitudes) {
         set.latlon(isFromSouth ? Values{0, 1} : Values{1, 0}, {0, 1});
         set.array("v", {{"lat", "lon"}, {2, 2}});
         set.values.erase("/lon");
+        set.options.require_coordinates = false;
         EXPECT_EQ(set.describe().flip_y, isFromSouth);
         EXPECT_FALSE(set.description.has_geotransform);
         EXPECT_TRUE(set.noted("/lon: is left out as coordinate variable"));

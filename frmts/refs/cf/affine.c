@@ -18,6 +18,7 @@ typedef struct axis_span {
     double absolute; /* how much spacings may differ */
     double first;
     double last;
+    bool lost; /* it was to be read, and was not */
     bool regular;
     bool nearly;    /* regular, but only for what latitudes may differ */
     bool has_edges; /* the attribute actual_range gave the edges of the first and the last pixel */
@@ -112,6 +113,8 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
                              axis_span *span, refs_cf_items *kept, refs_error *err) {
     double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
+    span->lost = values == NULL && refs_dtype_is_numeric(&variable->dtype) &&
+                 input->options.values != NULL && input->options.values->read != NULL;
     if (values == NULL) return REFS_OK;
     static const refs_dtype unpacked_dtype = {.type = REFS_TYPE_FLOAT, .size = 8};
     size_t n = (size_t)variable->shape[0];
@@ -169,22 +172,31 @@ static void order_rows(const refs_cf__frame *frame, const axis_span *y,
     if (!frame->axes.transposed) description->flip_y = y->first <= y->last;
 }
 
+/* Rows whose order is not known stay as they are stored, and lie nowhere. */
+static void lose_rows(refs_cf__frame *frame, refs_cf_description *description) {
+    description->flip_y = false;
+    frame->lost = true;
+}
+
 /* A column alone has no width, and so no geotransform; the order of its rows is known all the
  * same. */
-static refs_status order_column(const refs_cf__input *input, const refs_cf__frame *frame,
+static refs_status order_column(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_cf_description *description, refs_error *err) {
     axis_span y = span_of_y(frame);
     REFS_TRY(read_span(input, frame->axes.y, &y, NULL, err));
+    if (y.lost) lose_rows(frame, description);
     if (y.regular) order_rows(frame, &y, description);
     return REFS_OK;
 }
 
-static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *frame,
+static refs_status from_axes(const refs_cf__input *input, refs_cf__frame *frame,
                              refs_cf_description *description, refs_error *err) {
     axis_span x = {.wraps = wraps(frame->axes.x)};
     axis_span y = span_of_y(frame);
     REFS_TRY(read_span(input, frame->axes.x, &x, &description->geolocation2, err));
     REFS_TRY(read_span(input, frame->axes.y, &y, &description->geolocation2, err));
+    frame->lost = x.lost;
+    if (y.lost) lose_rows(frame, description);
     /* Also where nothing tells the columns, as GDAL's netCDF driver does. */
     if (y.regular) order_rows(frame, &y, description);
     if (!x.regular || !y.regular) return REFS_OK;
@@ -262,18 +274,35 @@ static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__fr
            refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
 }
 
-refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
+/* Axes whose metadata cannot be read are lost, too. */
+static refs_status check_axes(const refs_cf__input *input, refs_cf__frame *frame,
+                              refs_cf_description *description, refs_error *err) {
+    const size_t dims[] = {description->x_dim, description->y_dim};
+    for (size_t i = 0; i < 2; i++) {
+        const refs_array_meta *broken = refs_cf__broken_axis(input, dims[i]);
+        if (broken == NULL) continue;
+        refs_error why = REFS_ERROR_INIT;
+        refs_status status = refs_fail(&why, broken->status, "%s", broken->problem);
+        status = refs_cf__forgive(input, broken, status, &why);
+        if (status != REFS_OK) return refs_fail(err, status, "%s", why.message);
+        lose_rows(frame, description);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_cf__describe_affine(const refs_cf__input *input, refs_cf__frame *frame,
                                      refs_cf_description *description, refs_error *err) {
     if (description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     const refs_cf__axes *axes = &frame->axes;
     const refs_json *mapping = frame->mapping != NULL ? frame->mapping->attributes : NULL;
     bool has_axes = axes->x != NULL && axes->y != NULL && axes->y->shape[0] > 1;
     description->flip_y = south_first_by_custom(input, frame);
+    REFS_TRY(check_axes(input, frame, description, err));
     if (has_axes && axes->x->shape[0] > 1) REFS_TRY(from_axes(input, frame, description, err));
-    if (description->has_geotransform ||
+    if (description->has_geotransform || frame->lost ||
         (refs_cf__has_crs_text(mapping) && from_text(mapping, description)))
         return REFS_OK;
     if (has_axes && axes->x->shape[0] == 1) REFS_TRY(order_column(input, frame, description, err));
-    if (mapping != NULL) from_corners(input, mapping, description);
+    if (mapping != NULL && !frame->lost) from_corners(input, mapping, description);
     return REFS_OK;
 }

@@ -301,10 +301,34 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
     return axes;
 }
 
+/* Whether rows and columns lie elsewhere without the variable. */
+static bool is_raster_axis(const refs_array_meta *variable) {
+    refs_cf_axis_kind kind = refs_cf_axis_kind_of(variable);
+    return kind == REFS_CF_AXIS_X || kind == REFS_CF_AXIS_Y;
+}
+
+const refs_array_meta *refs_cf__broken_axis(const refs_cf__input *input, size_t dim) {
+    const refs_array_meta *array = input->array;
+    if (input->options.values == NULL || !is_named(array, dim)) return NULL;
+    const refs_array_meta *found =
+        refs_hierarchy_resolve(input->hierarchy, array->group, refs_str_from(array->dims[dim]));
+    return found != NULL && found != array && found->status != REFS_OK && is_raster_axis(found)
+               ? found
+               : NULL;
+}
+
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err) {
     if (status == REFS_OK || status == REFS_NOMEM || status == REFS_CANCELLED) return status;
-    if (status != REFS_UNSUPPORTED && input->options.require_coordinates) return status;
+    bool matters = status != REFS_UNSUPPORTED || is_raster_axis(variable);
+    if (matters && input->unread != NULL && *input->unread == NULL) *input->unread = variable;
+    if (matters && input->options.require_coordinates) {
+        refs_error_prefix(err,
+                          "%s: the coordinate variable cannot be read (the open option "
+                          "COORDINATES=OPTIONAL opens the array without its place)",
+                          variable->path);
+        return status;
+    }
     refs_note(&input->options.notes, REFS_NOTE_WARNING,
               "%s: is left out as coordinate variable, and georeferencing or values of bands that "
               "it gives are lost: %s",

@@ -18,6 +18,7 @@ typedef struct refs_cf__input {
     const refs_hierarchy *hierarchy;
     const refs_array_meta *array;
     refs_cf_options options;
+    const refs_array_meta **unread; /**< set to the first coordinate that is not read; or NULL */
 } refs_cf__input;
 
 /* -- attributes.c: reading strings and numbers ------------------------------------------------- */
@@ -184,13 +185,19 @@ typedef struct refs_cf__axes {
 refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
                                  const refs_cf_description *description);
 
+/** The variable called like a dimension of the raster, if it places it and its metadata cannot be
+ * read; else NULL. */
+const refs_array_meta *refs_cf__broken_axis(const refs_cf__input *input, size_t dim);
+
 /** Reads all values of a coordinate variable; *values is NULL where there are none to be had:
- * strings, too many, or a reader that was not given. For the caller to refs_free. */
+ * strings, too many, a failure that is only a warning, or a reader that was not given. For the
+ * caller to refs_free. */
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
                                  double **values, refs_error *err);
 
-/** Makes a note of it where a coordinate variable is stored in a way that this build cannot read;
- * the array is then described without. Any other status stays. */
+/** Decides on the failure to read a coordinate variable: it stays a failure with
+ * require_coordinates; else it becomes a warning, and the array is described without the variable.
+ * Labels of bands that this build cannot decode are always a warning. */
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err);
 
@@ -234,6 +241,7 @@ typedef struct refs_cf__frame {
     refs_cf__axes axes;
     const refs_array_meta *mapping;
     refs_cf__crs crs;
+    bool lost; /**< an axis exists and was not read: nothing places the raster */
 } refs_cf__frame;
 
 /** The attribute `_CRS` that GDAL's Zarr driver writes, with "wkt", "url" or "projjson"; else NULL.
@@ -316,7 +324,7 @@ double refs_cf__unit_radians(refs_str unit);
 bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *mapping);
 
 /** Decides the order of rows and the geotransform. */
-refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
+refs_status refs_cf__describe_affine(const refs_cf__input *input, refs_cf__frame *frame,
                                      refs_cf_description *description, refs_error *err);
 
 /** Whether the axes are those of a grid with a pole of its own. */

@@ -75,6 +75,7 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
     frame->mapping = refs_cf__grid_mapping(input, description);
     REFS_TRY(refs_cf__find_crs(input, frame, err));
     REFS_TRY(refs_cf__describe_affine(input, frame, description, err));
+    if (frame->lost) return choose_crs(input, frame, description, err);
     REFS_TRY(refs_cf__describe_geolocation(input, frame, description, err));
     choose_placement(input, frame, description);
     return choose_crs(input, frame, description, err);
@@ -92,7 +93,7 @@ static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
 /* The raster that an overview is of is placed for this, too. */
 static refs_status order_overview(const refs_cf__input *input, const refs_array_meta *full,
                                   refs_cf_description *description, refs_error *err) {
-    refs_cf__input full_input = {input->hierarchy, full, input->options};
+    refs_cf__input full_input = {input->hierarchy, full, input->options, input->unread};
     refs_cf_description whole = {.sample_axis = REFS_CF_NO_DIM};
     refs_cf__frame frame = {.mapping = NULL};
     refs_cf__crs_clear(&frame.crs);
@@ -107,7 +108,7 @@ static refs_status order_overview(const refs_cf__input *input, const refs_array_
 static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_cf_description *description, refs_error *err) {
     const refs_array_meta *full = refs_cf__full_resolution(input->hierarchy, input->array);
-    const refs_cf__input full_input = {input->hierarchy, full, input->options};
+    const refs_cf__input full_input = {input->hierarchy, full, input->options, input->unread};
     refs_cf__choose_own_view(&full_input, description);
     REFS_TRY(refs_cf__describe_packing(input, description, err));
     REFS_TRY(refs_cf__describe_flags(input, description, err));
@@ -134,7 +135,8 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
     description->sample_axis = REFS_CF_NO_DIM;
     if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
     refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
-    refs_cf__input input = {hierarchy, array, options != NULL ? *options : defaults};
+    refs_cf__input input = {hierarchy, array, options != NULL ? *options : defaults,
+                            &description->unread};
     if (input.options.as_stored)
         input.options.placement = placement_as_stored(input.options.placement);
     refs_cf__frame frame = {.mapping = NULL};

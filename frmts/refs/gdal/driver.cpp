@@ -31,10 +31,10 @@ const char openOptions[] =
     "<Option name='CHANGED' type='string-select' default='ERROR' description='What happens where a "
     "file changed since the set was made, if the set says what it was: a failure, a "
     "warning, or nothing'><Value>ERROR</Value><Value>WARN</Value><Value>IGNORE</Value></Option>"
-    "<Option name='COORDINATES' type='string-select' default='OPTIONAL' description='What happens "
-    "where values of coordinate variables do not arrive: a warning and no georeferencing from "
-    "them, "
-    "or a failure'><Value>OPTIONAL</Value><Value>REQUIRED</Value></Option>"
+    "<Option name='COORDINATES' type='string-select' default='REQUIRED' description='What happens "
+    "where coordinate variables cannot be read: a failure to open the array, or a warning and an "
+    "array without georeferencing whose rows are in the order in which they are stored'>"
+    "<Value>REQUIRED</Value><Value>OPTIONAL</Value></Option>"
     "<Option name='HONOUR_VALID_RANGE' type='boolean' default='YES' description='Whether pixels "
     "outside of the valid range are nodata'/>"
     "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
@@ -236,6 +236,21 @@ RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
 }
 
+/** The only raster of a set that was named without it. Where its coordinates cannot be read, and
+ * the user says nothing of that, the set is listed all the same: null with `error` clear. */
+GDALDataset *openOnly(const RefsName &name, const std::shared_ptr<RefsArchive> &archive,
+                      const refs_array_meta *array, CSLConstList options, refs_error *error) {
+    if (CSLFetchNameValue(options, "COORDINATES") != nullptr)
+        return RefsDataset::create(name, archive, array, options, error);
+    CPLStringList optional(CSLDuplicate(options));
+    optional.SetNameValue("COORDINATES", "OPTIONAL");
+    std::unique_ptr<GDALDataset> made(
+        RefsDataset::create(name, archive, array, optional.List(), error));
+    const auto *dataset = static_cast<const RefsDataset *>(made.get());
+    return dataset == nullptr || dataset->description().unread == nullptr ? made.release()
+                                                                          : nullptr;
+}
+
 GDALDataset *openName(const RefsName &asked, CSLConstList options, refs_error *error) {
     RefsName name = asked;
     auto archive = RefsArchive::open(name.location, options, error);
@@ -246,8 +261,13 @@ GDALDataset *openName(const RefsName &asked, CSLConstList options, refs_error *e
     if (!name.selection.empty()) name = withWholeArray(name, archive->hierarchy());
     const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
     if (error->status != REFS_OK) return nullptr;
-    if (array != nullptr)
+    const bool isOnly = array != nullptr && name.array.empty() && name.selection.empty();
+    if (array != nullptr && !isOnly)
         return RefsDataset::create(name, std::move(archive), array, options, error);
+    if (isOnly) {
+        GDALDataset *only = openOnly(name, archive, array, options, error);
+        if (only != nullptr || error->status != REFS_OK) return only;
+    }
     if (!name.selection.empty()) {
         (void)refs_fail(error, REFS_INVALID,
                         "%s: [%s] selects bands of an array, which is not named",

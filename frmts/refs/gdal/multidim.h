@@ -22,6 +22,7 @@ struct RefsMultidimSet {
 
     const std::shared_ptr<RefsArchive> archive;
     const bool assumeLongLat;
+    const bool requireCoordinates; // of what describes an array; reading a coordinate fails anyway
     const RefsDimensionsHandle dimensions;
 };
 using RefsMultidimSetPtr = std::shared_ptr<const RefsMultidimSet>;

@@ -11,6 +11,8 @@ static RefsDimensionsHandle openDimensions(const refs_hierarchy *hierarchy) {
 
 RefsMultidimSet::RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options)
     : archive(std::move(opened)), assumeLongLat(CPLFetchBool(options, "ASSUME_LONGLAT", false)),
+      requireCoordinates(
+          EQUAL(CSLFetchNameValueDef(options, "COORDINATES", "REQUIRED"), "REQUIRED")),
       dimensions(openDimensions(archive->hierarchy())) {}
 
 RefsMultidimDataset::RefsMultidimDataset(std::shared_ptr<RefsArchive> archive, CSLConstList options)

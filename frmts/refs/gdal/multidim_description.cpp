@@ -76,6 +76,7 @@ RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
     const refs_cf_values values = set.archive->values();
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.assume_longlat = set.assumeLongLat;
+    options.require_coordinates = set.requireCoordinates;
     if (set.assumeLongLat) options.values = &values;
     options.notes = RefsReportNotes();
     options.geotiff = RefsGeoTiff();

@@ -101,7 +101,7 @@ refs_status RefsRasterView::describe(refs_error *error) {
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
     cfOptions.require_coordinates =
-        EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
+        EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "REQUIRED"), "REQUIRED");
     cfOptions.honour_valid_range = CPLFetchBool(options(), "HONOUR_VALID_RANGE", true);
     cfOptions.values = &values;
     cfOptions.notes = {NotesBeside::take, &notes};
