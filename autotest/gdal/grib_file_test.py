@@ -7,6 +7,7 @@ another folder of data. Skips without ecCodes.
 import ctypes
 import datetime
 import glob
+import json
 import math
 import os
 import random
@@ -167,30 +168,142 @@ def place_problems(refs, grib, columns):
         yield f"CRS {refs.GetSpatialRef()} is not {grib.GetSpatialRef()}"
 
 
+def is_placed(grib):
+    """GDAL's driver does not know the CRS of some grids, nor the place of points in no rows; rows are
+    then as they are stored."""
+    return grib.GetSpatialRef() is not None and 0 not in (grib.GetGeoTransform()[1], grib.GetGeoTransform()[5])
+
+
 def problems(path):
     grib = gdal.Open(path)
     left = expected_bands(grib)
+    placed = is_placed(grib)
     for name in variables(path):
         refs = gdal.Open(name)
-        columns = round((refs.GetGeoTransform()[0] - grib.GetGeoTransform()[0]) / grib.GetGeoTransform()[1])
-        yield from place_problems(refs, grib, columns)
+        columns = 0
+        if placed:
+            columns = round((refs.GetGeoTransform()[0] - grib.GetGeoTransform()[0]) / grib.GetGeoTransform()[1])
+            yield from place_problems(refs, grib, columns)
         for number in range(1, refs.RasterCount + 1):
             values = refs.GetRasterBand(number).ReadAsArray()
             if np.isnan(values).all():
                 continue  # no message has it
             # GDAL scales packed values in another order of operations.
-            same = [i for i, (one, _) in enumerate(left) if one.shape == values.shape and
-                    np.allclose(np.roll(one, -columns, axis=1), values, rtol=1e-6, atol=0, equal_nan=True)]
+            pictures = (values,) if placed else (values, values[::-1])
+            same = [i for i, (one, _) in enumerate(left) for picture in pictures if one.shape == values.shape and
+                    np.allclose(np.roll(one, -columns, axis=1), picture, rtol=1e-6, atol=0, equal_nan=True)]
             if same:
                 for problem in time_problems(refs.GetRasterBand(number), left.pop(same[0])[1]):
                     yield f"{name} band {number}: {problem}"
             else:
                 yield f"{name} band {number} is no message"
+    left = [values for values, _ in left if not np.isnan(values).all()]
     if left:
         yield f"{len(left)} messages are no band"
 
 
+# -- scanning modes --------------------------------------------------------------------------------
+
+COLUMNS, ROWS = 7, 5
+WEST, SOUTH = 10, 46
+FLAGS = (("iScansNegatively", 0x80), ("jScansPositively", 0x40), ("jPointsAreConsecutive", 0x20),
+         ("alternativeRowScanning", 0x10))
+
+
+def value_at(latitude, longitude):
+    return 100 * latitude + longitude
+
+
+def points(mode):
+    """Latitudes and longitudes in the order of a message (flag table 3.4)."""
+    longitudes = [WEST + i for i in range(COLUMNS)][::-1 if mode & 0x80 else 1]
+    latitudes = [SOUTH + j for j in range(ROWS)][::1 if mode & 0x40 else -1]
+    by_columns = mode & 0x20
+    outer, inner = (longitudes, latitudes) if by_columns else (latitudes, longitudes)
+    for number, first in enumerate(outer):
+        for second in inner[::-1 if mode & 0x10 and number % 2 else 1]:
+            yield (second, first) if by_columns else (first, second)
+
+
+def scanned(mode, edition):
+    handle = ctypes.c_void_p(ECCODES.codes_grib_handle_new_from_samples(None, f"regular_ll_pl_grib{edition}".encode()))
+    order = list(points(mode))
+    corners = {"North": SOUTH + ROWS - 1, "South": SOUTH, "West": WEST, "East": WEST + COLUMNS - 1}
+    keys = {"Ni": COLUMNS, "Nj": ROWS, "iDirectionIncrementInDegrees": 1.0, "jDirectionIncrementInDegrees": 1.0,
+            **{name: int(mode & flag != 0) for name, flag in FLAGS[:3 if edition == 1 else 4]}}
+    for end, latitude, longitude in (("First", "South" if mode & 0x40 else "North", "East" if mode & 0x80 else "West"),
+                                     ("Last", "North" if mode & 0x40 else "South", "West" if mode & 0x80 else "East")):
+        keys[f"latitudeOf{end}GridPointInDegrees"] = float(corners[latitude])
+        keys[f"longitudeOf{end}GridPointInDegrees"] = float(corners[longitude])
+    for key, value in keys.items():
+        if set_key(handle, key, value) != 0:
+            raise ValueError(f"{key} cannot be {value}")
+    array = (ctypes.c_double * len(order))(*(value_at(*point) for point in order))
+    set_key(handle, "bitsPerValue", 24)
+    ECCODES.codes_set_double_array(handle, b"values", array, ctypes.c_size_t(len(order)))
+    bytes_, size = ctypes.c_void_p(), ctypes.c_size_t()
+    ECCODES.codes_get_message(handle, ctypes.byref(bytes_), ctypes.byref(size))
+    content = ctypes.string_at(bytes_, size.value)
+    ECCODES.codes_handle_delete(handle)
+    return content
+
+
+def misplaced(values, latitudes, longitudes):
+    return not np.allclose(values, value_at(latitudes, longitudes), atol=0.01)
+
+
+def raster_problems(name):
+    dataset = gdal.Open(name)
+    left, width, _, top, _, height = dataset.GetGeoTransform()
+    values = dataset.ReadAsArray()
+    rows, columns = np.indices(values.shape)
+    if values.shape != (ROWS, COLUMNS):
+        yield f"{name} has the shape {values.shape}"
+    elif misplaced(values, top + (rows + 0.5) * height, left + (columns + 0.5) * width):
+        yield f"{name}: pixels lie elsewhere"
+    if height > 0:
+        yield f"{name}: rows are south first"
+
+
+def write_kerchunk_set(path, message_path, size):
+    """As kerchunk makes them: values, latitudes and longitudes by the codec, of the same message."""
+    def array(name, attributes):
+        meta = {"zarr_format": 2, "shape": [ROWS, COLUMNS], "chunks": [ROWS, COLUMNS], "dtype": "<f8", "order": "C",
+                "compressor": None, "fill_value": None, "filters": [{"id": "grib", "var": name, "dtype": "float64"}]}
+        return {f"{name}/.zarray": json.dumps(meta), f"{name}/0.0": [message_path, 0, size],
+                f"{name}/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["y", "x"], **attributes})}
+    refs = {".zgroup": '{"zarr_format": 2}', **array("t", {"coordinates": "latitude longitude"}),
+            **array("latitude", {"units": "degrees_north"}), **array("longitude", {"units": "degrees_east"})}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"version": 1, "refs": refs}, file)
+
+
+def check_scanning_modes(folder):
+    problems_found = []
+    for edition in (1, 2):
+        for mode in range(0, 256, 0x20 if edition == 1 else 0x10):
+            path = os.path.join(folder, f"mode_{mode:02x}_{edition}.grib")
+            content = scanned(mode, edition)
+            with open(path, "wb") as file:
+                file.write(content)
+            problems_found += raster_problems(variables(path)[0])
+            write_kerchunk_set(path + ".json", path, len(content))
+            group = gdal.OpenEx(f'REFS:"{path}.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            values, latitudes, longitudes = (group.OpenMDArray(name).ReadAsArray() for name in ("t", "latitude", "longitude"))
+            if misplaced(values, latitudes, longitudes):
+                problems_found.append(f"{path}.json: values lie elsewhere")
+            # GDAL's driver does not know columns that are consecutive, nor rows that run to the west.
+            if mode & 0xa0 == 0 and not np.allclose(gdal.Open(path).ReadAsArray(), gdal.Open(variables(path)[0]).ReadAsArray()):
+                problems_found.append(f"{path}: differs from GDAL's driver")
+    print("\n".join(problems_found))
+    print(f"{len(problems_found)} problems of 24 scanning modes")
+    return 1 if problems_found else 0
+
+
 def main():
+    with tempfile.TemporaryDirectory() as folder:
+        if check_scanning_modes(folder) != 0:
+            return 1
     with tempfile.TemporaryDirectory() as folder:
         for name, messages in files():
             with open(os.path.join(folder, name + ".grib"), "wb") as file:

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
 #include "scanned_file.h"
 
 namespace {
@@ -9,7 +13,8 @@ namespace {
 /** What is told apart in these tests; temperature on pressure levels else. */
 struct Field {
     unsigned number = 0, step = 0, level = 500, day = 1, width = 4, kind = 0, scan = 0;
-    size_t padding = 0; ///< bytes more in the section of data
+    size_t padding = 0;  ///< bytes more in the section of data
+    std::string product; ///< section 4 without its head; empty: of the members above
 };
 
 std::string section(unsigned number, const std::string &content) {
@@ -30,6 +35,7 @@ std::string grid(const Field &field) {
 }
 
 std::string product(const Field &field) {
+    if (!field.product.empty()) return field.product;
     BigEndian bytes;
     bytes.u16(0).u16(0).u8(0).u8(field.number).u8(2).u8(0).u8(0).u16(0).u8(0).u8(1);
     bytes.u32(field.step).u8(100).u8(0).u32(field.level * 100).u8(255).u8(0).u32(0);
@@ -64,6 +70,21 @@ std::string message(unsigned step, unsigned level, unsigned day = 1, unsigned nu
     return messageOf({field});
 }
 
+std::string bytesOf(const std::string &hex) {
+    std::string bytes;
+    for (size_t i = 0; i + 1 < hex.size(); i += 2)
+        bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    return bytes;
+}
+
+/** The one value of a coordinate; NaN where there is none. */
+double valueOf(ScannedFile &file, const std::string &coordinate) {
+    const std::string bytes = file.chunk(coordinate, {});
+    double value = NAN;
+    if (bytes.size() == sizeof value) memcpy(&value, bytes.data(), sizeof value);
+    return value;
+}
+
 std::string place(size_t number, size_t size) {
     return std::to_string(number * size) + "+" + std::to_string(size);
 }
@@ -92,7 +113,10 @@ TEST(GribFile, KeepsRowsOfGridsThatNoMappingIsKnownOf) {
     EXPECT_TRUE(file.says("t/.zarray", R"("shape":[3,4],"chunks":[3,4])"));
     EXPECT_TRUE(file.says("t/.zattrs", R"("_ARRAY_DIMENSIONS":["y","x"])"));
     ScannedFile columns(messageOf({byColumns}));
-    EXPECT_TRUE(columns.says("t/.zarray", R"("shape":[12],"chunks":[12])"));
+    EXPECT_TRUE(columns.says("t/.zarray", R"("shape":[3,4],"chunks":[3,4])"));
+    byColumns.kind = 204; // of which nothing is known
+    ScannedFile unknown(messageOf({byColumns}));
+    EXPECT_TRUE(unknown.says("t/.zarray", R"("shape":[12],"chunks":[12])"));
 }
 
 TEST(GribFile, LeavesOutWhatNoMessageHas) {
@@ -174,6 +198,124 @@ TEST(GribFile, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
     EXPECT_EQ(readWith("<html>\n"), second);
 }
 
+/* By each template that ecCodes 2.50 has, with lists of one element and of two: a forecast of 6
+ * hours, an interval that ends after 18, 500 hPa, member 3. */
+TEST(GribFile, ReadsProductsOfEveryTemplate) {
+    std::ifstream lines(REFS_SCAN_DATA "/grib_products.txt");
+    std::string line;
+    size_t n = 0;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        std::string number, step, level, member, hex;
+        words >> number >> step >> level >> member >> hex;
+        Field field;
+        field.product = bytesOf(hex).substr(5);
+        ScannedFile file(messageOf({field}));
+        n++;
+        if (step == "unknown") {
+            EXPECT_NE(file.status, REFS_OK) << number;
+            continue;
+        }
+        ASSERT_EQ(file.status, REFS_OK) << number << ": " << file.message();
+        EXPECT_EQ(valueOf(file, "step"), std::stod(step)) << line;
+        if (level == "0")
+            EXPECT_TRUE(std::isnan(valueOf(file, "isobaricInhPa"))) << line;
+        else
+            EXPECT_EQ(valueOf(file, "isobaricInhPa"), std::stod(level)) << line;
+        if (member == "-1")
+            EXPECT_TRUE(std::isnan(valueOf(file, "number"))) << line;
+        else
+            EXPECT_EQ(valueOf(file, "number"), std::stod(member)) << line;
+    }
+    EXPECT_EQ(n, 294u);
+}
+
+/* Whose forecast time and level nothing here says where to find. */
+TEST(GribFile, LeavesOutProductsOfUnknownTemplates) {
+    Field known, unknown;
+    unknown.product = product(known);
+    unknown.product[2] = 0x7f;
+    unknown.product[3] = 0x01;
+    ScannedFile file(messageOf({known, unknown, known, unknown}));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.notes, std::vector<std::string>{
+                              "GRIB: 2 fields whose product definition template is not known "
+                              "(4.32513) are left out"});
+    EXPECT_EQ(file.documents.count("t_3/.zarray"), 0u);
+    unknown.product = product(known).substr(0, 20);
+    EXPECT_EQ(ScannedFile(messageOf({unknown})).message(),
+              "GRIB: section 4 is too short for template 4.0");
+}
+
+/* Constituents whose order differs from step to step are not mixed. */
+TEST(GribFile, TellsConstituentsApart) {
+    std::vector<Field> fields;
+    for (const unsigned step : {0, 6})
+        for (const unsigned i : {0, 1}) {
+            const unsigned constituent = step == 0 ? i : 1 - i;
+            Field field;
+            std::string content = product(field);
+            content[3] = 40;
+            content.insert(6, std::string({'\0', static_cast<char>(constituent)}));
+            content[2 + 16] = static_cast<char>(step);
+            field.product = content;
+            field.padding = 10 * constituent; // shows which one a message is of
+            fields.push_back(field);
+        }
+    std::string content;
+    for (const Field &field : fields) content += messageOf({field});
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    const size_t size = messageOf({fields[0]}).size();
+    const auto ends = [&](const std::string &array, uint64_t step) {
+        const std::string chunk = file.chunk(array, {step, 0, 0});
+        return std::stoull(chunk.substr(chunk.find('+') + 1));
+    };
+    EXPECT_EQ(ends("t", 0), size);
+    EXPECT_EQ(ends("t", 1), size);
+    EXPECT_EQ(ends("t_2", 0), size + 10);
+    EXPECT_EQ(ends("t_2", 1), size + 10);
+}
+
+/* What the message states counts before what follows from its length. */
+TEST(GribFile, TakesTheEndOfIntervalsThatIsStated) {
+    const struct {
+        const char *end; // year to second
+        unsigned unit;
+        double step;
+    } rows[] = {{"07e80101120000", 1, 18},
+                {"07e80201000000", 3, 744}, // a month is not 30 days
+                {"00000000000000", 1, 12},  // it states none
+                {"07e70101000000", 1, 12}}; // before it began
+    for (const auto &row : rows) {
+        Field field;
+        std::string content = product(field);
+        content[3] = 8;
+        content[13 + 3] = 6;
+        content += bytesOf(std::string(row.end) + "0100000000" + "01" + "02" + "0" +
+                           std::to_string(row.unit) + (row.unit == 3 ? "00000001" : "00000006") +
+                           "ff00000000");
+        field.product = content;
+        ScannedFile file(messageOf({field}));
+        ASSERT_EQ(file.status, REFS_OK) << file.message();
+        EXPECT_EQ(valueOf(file, "step"), row.step) << row.end;
+    }
+}
+
+/* Rows that are shifted by half a point lie where no geotransform says. */
+TEST(GribFile, PlacesNoGridsWhoseRowsAreShifted) {
+    for (unsigned flag : {0x08, 0x04, 0x02}) {
+        Field field;
+        field.scan = flag;
+        ScannedFile file(messageOf({field}));
+        ASSERT_EQ(file.status, REFS_OK) << file.message();
+        EXPECT_TRUE(file.says("t/.zarray", R"("shape":[3,4])"));
+        EXPECT_FALSE(file.says("t/.zattrs", "GRIB_gridType"));
+        EXPECT_EQ(file.documents.count("latitude/.zarray"), 0u);
+    }
+}
+
 TEST(GribFile, RefusesWhatMakesNoSense) {
     std::string cut = message(0, 500);
     cut.resize(cut.size() - 1);
@@ -187,7 +329,8 @@ TEST(GribFile, RefusesWhatMakesNoSense) {
     lies = message(0, 500);
     lies[16 + 21 + 13] = 99; // the template of the grid
     lies[16 + 21 + 6] = lies[16 + 21 + 7] = lies[16 + 21 + 8] = lies[16 + 21 + 9] = 0;
-    EXPECT_EQ(ScannedFile(lies).message(), "GRIB: no message has a grid that is known");
+    EXPECT_EQ(ScannedFile(lies).message(),
+              "GRIB: no message has a grid and a product definition template that are known");
 }
 
 TEST(GribFile, ListsThousandsOfFieldsThatSayTheSame) {

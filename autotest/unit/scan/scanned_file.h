@@ -20,7 +20,9 @@ class ScannedFile {
         vfs_.files = beside;
         vfs_.files["a"] = content;
         vfs_.near = !isFar; // what is fetched from afar is held: its chunks have no places
-        status = refs_scan_open(vfs_.get(), "a", nullptr, &scan_, &err);
+        refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
+        options.notes = {note, this};
+        status = refs_scan_open(vfs_.get(), "a", &options, &scan_, &err);
         if (status == REFS_OK) status = refs_scan_each_document(scan_, add, this, &err);
     }
     ~ScannedFile() { refs_scan_free(scan_); }
@@ -30,6 +32,7 @@ class ScannedFile {
     refs_status status = REFS_OK;
     refs_error err = REFS_ERROR_INIT;
     std::map<std::string, std::string> documents;
+    std::vector<std::string> notes;
 
     std::string message() const { return err.message; }
     int reads() const { return vfs_.reads; }
@@ -58,6 +61,10 @@ class ScannedFile {
         self->documents[std::string(key.data, key.size)] =
             std::string(reinterpret_cast<const char *>(document.data), document.size);
         return REFS_OK;
+    }
+
+    static void note(void *user, refs_note_kind, const char *text) {
+        static_cast<ScannedFile *>(user)->notes.push_back(text);
     }
 
     MemoryVfs vfs_;

@@ -95,6 +95,14 @@ static const refs_json *find_keys(const refs_cf__input *input) {
     return NULL;
 }
 
+/* The codec puts points that messages hold by columns into rows; copies of what others decoded have
+ * them as they were. */
+static bool is_of_messages(const refs_array_meta *array) {
+    for (size_t i = 0; i < array->n_codecs; i++)
+        if (strcmp(array->codecs[i].id, "grib") == 0) return true;
+    return false;
+}
+
 /* Whether the keys are of a grid like the raster, row behind row. */
 static bool fits(const refs_json *keys, const refs_array_meta *array,
                  const refs_cf_description *description) {
@@ -104,7 +112,7 @@ static bool fits(const refs_json *keys, const refs_array_meta *array,
     refs_cf__number(keys, "GRIB_Nx", &x);
     refs_cf__number(keys, "GRIB_Ny", &y);
     refs_cf__number(keys, "GRIB_jPointsAreConsecutive", &columns_first);
-    return x == nx && y == ny && columns_first == 0;
+    return x == nx && y == ny && (columns_first == 0 || is_of_messages(array));
 }
 
 /* -- the CRS ----------------------------------------------------------------------------------- */

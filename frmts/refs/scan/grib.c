@@ -207,7 +207,7 @@ static refs_status use_sidecar(grib *self, uint64_t *at, refs_error *err) {
                   "GRIB: the index beside %s is of another file: it is not used",
                   refs_source_location(self->source));
         refs_scan__grib_list_clear(&self->list);
-        self->list = (grib_list){NULL, 0, 0, NULL, 0, 0, 0};
+        self->list = (grib_list){.fields = NULL};
     }
     refs_free(listed.offsets);
     refs_buf_clear(&text);
@@ -226,6 +226,11 @@ static refs_status list_messages(grib *self, refs_error *err) {
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
                   "GRIB: %zu fields without points on a known grid are left out",
                   self->list.n_left_out);
+    if (self->list.n_unknown > 0)
+        refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
+                  "GRIB: %zu fields whose product definition template is not known (4.%u) are left "
+                  "out",
+                  self->list.n_unknown, self->list.unknown);
     return REFS_OK;
 }
 
@@ -239,10 +244,12 @@ static int order(double a, double b) {
 static int compare_kinds(const grib_field *a, const grib_field *b) {
     const double keys_a[] = {a->edition, a->discipline, a->category,     a->parameter,
                              a->centre,  a->level_type, a->is_layer,     a->statistic,
-                             a->derived, a->member < 0, (double)a->grid, a->number};
+                             a->derived, a->member < 0, (double)a->grid, a->number,
+                             a->kind};
     const double keys_b[] = {b->edition, b->discipline, b->category,     b->parameter,
                              b->centre,  b->level_type, b->is_layer,     b->statistic,
-                             b->derived, b->member < 0, (double)b->grid, b->number};
+                             b->derived, b->member < 0, (double)b->grid, b->number,
+                             b->kind};
     int result = 0;
     for (size_t i = 0; i < sizeof keys_a / sizeof keys_a[0] && result == 0; i++)
         result = order(keys_a[i], keys_b[i]);
@@ -281,6 +288,12 @@ static void sort_fields(grib_list *list) {
             field->occurrence = list->fields[i - 1].occurrence + 1;
     }
     qsort(list->fields, list->n_fields, sizeof *list->fields, compare_fields);
+    for (size_t i = 1; i < list->n_fields; i++) {
+        grib_field *field = &list->fields[i], like = *field;
+        like.kind = list->fields[i - 1].kind;
+        like.occurrence = list->fields[i - 1].occurrence;
+        field->repeats = compare_kinds(&list->fields[i - 1], &like) == 0;
+    }
 }
 
 /* -- arrays ------------------------------------------------------------------------------------ */
@@ -582,7 +595,7 @@ static void name_variable(const grib *self, const grib_field *field, const char 
                           size_t size) {
     char other[24];
     const char *units, *level = refs_scan__grib_level(field, other, &units);
-    bool is_another = field->occurrence == 0;
+    bool is_another = !field->repeats;
     snprintf(name, size, "%s", base);
     if (is_another && find_array(self, name) != NULL) snprintf(name, size, "%s_%s", base, level);
     if (is_another && find_array(self, name) != NULL)
@@ -703,7 +716,9 @@ static refs_status list_arrays(grib *self, grid_names *grids, refs_error *err) {
 static refs_status list(grib *self, refs_error *err) {
     REFS_TRY(list_messages(self, err));
     if (self->list.n_fields == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "no message has a grid that is known");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "no message has a grid and a product definition template that "
+                         "are known");
     sort_fields(&self->list);
     json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);
     REFS_TRY(refs_documents_add_group(self->job->documents, "", attributes, err));

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "refs/grib_rows.h"
+
 /* Sections that are read, and fields of one message, at most. */
 #define MAX_SECTION_BYTES (256 * REFS_KIB)
 #define MAX_GRIDS         100
@@ -13,6 +15,7 @@ enum { NO_STATISTIC = 255, MISSING = 255 };
 
 void refs_scan__grib_list_clear(grib_list *list) {
     for (size_t i = 0; i < list->n_grids; i++) refs_buf_clear(&list->grids[i].section);
+    refs_intern_clear(&list->kinds);
     refs_free(list->grids);
     refs_free(list->fields);
 }
@@ -56,23 +59,6 @@ static const struct {
              {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
              {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
 
-/* Templates of edition 2 that no mapping is known of, but rows and columns, in which points follow
- * each other as the scanning mode says: latitude and longitude stretched, and stretched and
- * rotated; Gaussian ones rotated, stretched, both; Lambert's azimuthal one. */
-static const struct {
-    unsigned number;
-    size_t scan; /* where the scanning mode is */
-} with_rows[] = {{2, 71}, {3, 71}, {41, 71}, {42, 71}, {43, 71}, {140, 63}};
-
-/* Columns that are consecutive would be rows. */
-static bool has_rows(const grib_grid *grid, unsigned kind) {
-    for (size_t i = 0; i < sizeof with_rows / sizeof with_rows[0]; i++)
-        if (with_rows[i].number == kind)
-            return with_rows[i].scan < grid->section.size &&
-                   (grid->section.data[with_rows[i].scan] & 0x20) == 0;
-    return false;
-}
-
 static void measure_grid(grib_grid *grid) {
     const uint8_t *section = grid->section.data;
     size_t size = grid->section.size;
@@ -82,22 +68,28 @@ static void measure_grid(grib_grid *grid) {
             grid->type = kinds[i].type;
             grid->is_geographic = kinds[i].is_geographic;
         }
-    if (grid->edition == 1) {
-        uint64_t nx = u16(section + 6), ny = u16(section + 8);
-        bool is_whole = size >= (kind == 10 || kind == 3 ? 42u : 32u) && nx != UINT16_MAX;
-        grid->nx = is_whole ? nx : 0;
-        grid->ny = is_whole ? ny : 0;
-        grid->n_points = grid->nx * grid->ny;
-        return;
+    refs_grib_rows rows;
+    bool has_rows = refs_grib_rows_read(grid->edition, refs_buf_view(&grid->section), &rows);
+    /* Nothing here says where points lie that are shifted by half a point in every second row. */
+    if (has_rows && (rows.mode & REFS_GRIB_OFFSETS) != 0) {
+        grid->type = NULL;
+        grid->is_geographic = false;
     }
-    grid->n_points = refs_load_be32(section + 6);
-    if (grid->type == NULL && !has_rows(grid, kind)) return;
-    if (grid->type != NULL && size < (kind == 1 ? 84u : kind == 30 ? 81u : kind == 20 ? 65u : 72u))
-        return;
-    uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
-    if (nx == UINT32_MAX || ny == UINT32_MAX || nx * ny != grid->n_points) return;
-    grid->nx = nx;
-    grid->ny = ny;
+    if (grid->edition == 1) {
+        has_rows = has_rows && size >= (kind == 10 || kind == 3 ? 42u : 32u);
+        grid->n_points = has_rows ? rows.nx * rows.ny : 0;
+    } else {
+        grid->n_points = refs_load_be32(section + 6);
+        has_rows = has_rows && rows.nx * rows.ny == grid->n_points;
+        if (grid->type != NULL && size < (kind == 1    ? 84u
+                                          : kind == 30 ? 81u
+                                          : kind == 20 ? 65u
+                                                       : 72u))
+            return;
+    }
+    if (!has_rows) return;
+    grid->nx = rows.nx;
+    grid->ny = rows.ny;
 }
 
 /* The number of a grid in the list, where it is added if it is new. */
@@ -174,6 +166,7 @@ typedef struct message {
     refs_source_range place;
     grib_field field;
     bool has_grid;
+    bool is_known;    /* the template of its product */
     refs_buf section; /* the one that is read */
 } message;
 
@@ -206,50 +199,79 @@ static double scaled(const uint8_t *p) {
                        : (double)value * pow(10, -(double)digits);
 }
 
-/* Templates that say the same at the same places: those of points in time and of intervals, of one
- * forecast and of ensembles. Where the number of the member and the statistics begin. */
-static const struct {
-    unsigned number;
-    size_t member, derived, statistics;
-} templates[] = {{0, 0, 0, 0},  {1, 35, 0, 0},  {2, 0, 34, 0},  {5, 0, 0, 0},    {6, 0, 0, 0},
-                 {8, 0, 0, 34}, {9, 0, 0, 47},  {10, 0, 0, 35}, {11, 35, 0, 37}, {12, 0, 34, 36},
-                 {15, 0, 0, 0}, {60, 35, 0, 0}, {61, 35, 0, 44}};
-
-/* An interval ends with the forecast time and its own length. */
-static void read_interval(message *m, size_t at) {
-    const uint8_t *p = m->section.data;
-    if (m->section.size < at + 24) return;
-    m->field.statistic = p[at + 12];
-    m->field.step_hours += (double)refs_load_be32(p + at + 15) * hours_of(p[at + 14], 2);
+static bool is_date(const int64_t date[6]) {
+    return date[0] > 0 && date[0] < UINT16_MAX && date[1] >= 1 && date[1] <= 12 && date[2] >= 1 &&
+           date[2] <= 31 && date[3] <= 24 && date[4] < 60 && date[5] <= 60;
 }
 
-static refs_status read_product(message *m, refs_error *err) {
+/* An interval ends when the message says; else with the forecast time and its own length. */
+static void read_interval(message *m, size_t at) {
+    const uint8_t *p = m->section.data + at;
+    grib_field *field = &m->field;
+    const int64_t end[6] = {u16(p), p[2], p[3], p[4], p[5], p[6]};
+    const bool has_range = p[7] > 0;
+    double hours = is_date(end) ? (double)(seconds_of(end) - field->time_s) / 3600 : -1;
+    if (has_range) field->statistic = p[12];
+    if (is_date(end) && hours >= field->step_hours)
+        field->step_hours = hours;
+    else if (has_range)
+        field->step_hours += (double)refs_load_be32(p + 15) * hours_of(p[14], 2);
+}
+
+static double forecast_hours(const uint8_t *p, const grib_product *product) {
+    const uint8_t *time = p + product->unit + 1;
+    if (product->unit == 0) return 0;
+    int64_t number =
+        product->time_size == 2 ? (int64_t)u16(time) : signed_number(refs_load_be32(time), 32);
+    bool is_missing = product->time_size == 2 ? number == UINT16_MAX : number == -INT32_MAX;
+    return is_missing ? 0 : (double)number * hours_of(p[product->unit], 2);
+}
+
+static void read_surfaces(const uint8_t *p, grib_field *field) {
+    field->level_type = p[0];
+    field->level = scaled(p + 1) / (p[0] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
+    field->is_layer = p[6] == p[0] && p[6] != MISSING;
+}
+
+static refs_status read_known_product(message *m, const grib_product *product,
+                                      refs_intern *products, refs_error *err) {
     const uint8_t *p = m->section.data;
     grib_field *field = &m->field;
+    field->step_hours = forecast_hours(p, product);
+    if (product->surfaces > 0) read_surfaces(p + product->surfaces, field);
+    if (product->member > 0)
+        field->member = product->member_size == 1 ? p[product->member]
+                                                  : (int64_t)refs_load_be32(p + product->member);
+    if (product->derived > 0) field->derived = p[product->derived] + 1u;
+    if (product->statistics > 0) read_interval(m, product->statistics);
+    if (product->kind.size == 0) return REFS_OK;
+    refs_str kind = refs_str_view((const char *)product->kind.data, product->kind.size);
+    REFS_TRY(refs_intern_add(products, kind, &field->kind, err));
+    field->kind++;
+    return REFS_OK;
+}
+
+static refs_status read_product(message *m, grib_list *list, refs_error *err) {
+    const uint8_t *p = m->section.data;
+    grib_field *field = &m->field;
+    grib_product product;
     if (m->section.size < 11) return cut_short(4, err);
-    unsigned number = u16(p + 7);
     field->category = p[9];
     field->parameter = p[10];
     field->statistic = NO_STATISTIC;
     field->member = -1;
     field->derived = 0;
+    field->kind = 0;
     field->level_type = MISSING;
     field->level = field->step_hours = 0;
     field->is_layer = false;
-    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++) {
-        if (templates[i].number != number) continue;
-        if (m->section.size < 34 + (templates[i].member > 0 || templates[i].derived > 0 ? 3u : 0u))
-            return cut_short(4, err);
-        field->step_hours = (double)signed_number(refs_load_be32(p + 18), 32) * hours_of(p[17], 2);
-        field->level_type = p[22];
-        field->level = scaled(p + 23) / (p[22] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
-        field->is_layer = p[28] == p[22] && p[28] != MISSING;
-        if (templates[i].member > 0) field->member = p[templates[i].member];
-        if (templates[i].derived > 0) field->derived = p[templates[i].derived] + 1u;
-        if (templates[i].statistics > 0) read_interval(m, templates[i].statistics);
-        return REFS_OK;
-    }
-    return REFS_OK;
+    refs_status status = refs_scan__grib_product(refs_buf_view(&m->section), &product, err);
+    m->is_known = product.is_known;
+    if (!product.is_known && list->n_unknown == 0) list->unknown = product.number;
+    if (status == REFS_OK && product.is_known)
+        status = read_known_product(m, &product, &list->kinds, err);
+    refs_buf_clear(&product.kind);
+    return status;
 }
 
 /* Sections of the grid and the product are read, of others only where they end. */
@@ -258,7 +280,7 @@ static refs_status take_section(message *m, unsigned number, refs_source_range p
     if (number == 1 || number == 3 || number == 4)
         REFS_TRY(read_section(m, place.offset, place.length, err));
     if (number == 1) return read_identification(m, err);
-    if (number == 4) return read_product(m, err);
+    if (number == 4) return read_product(m, list, err);
     if (number == 3) {
         if (m->section.size < 15) return cut_short(3, err);
         m->has_grid = true;
@@ -266,7 +288,10 @@ static refs_status take_section(message *m, unsigned number, refs_source_range p
     }
     if (number != 7) return REFS_OK;
     if (!m->has_grid) return refs_fail(err, REFS_CORRUPT, "a field has no grid");
-    REFS_TRY(add_field(list, &m->field, err));
+    if (m->is_known)
+        REFS_TRY(add_field(list, &m->field, err));
+    else
+        list->n_unknown++;
     m->field.number++;
     return REFS_OK;
 }
@@ -598,7 +623,7 @@ bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbe
     unsigned mode = scanning_mode(grid);
     uint64_t n = is_latitude ? grid->ny : grid->nx;
     double first = 0, last = 0, order = 0;
-    if (!grid->is_geographic || (mode & 0x20) != 0 || n == 0) return false;
+    if (!grid->is_geographic || n == 0) return false;
     if (is_latitude && strcmp(grid->type, "regular_gg") == 0) {
         find_number(grid, "GRIB_N", &order);
         if ((double)n != 2 * order || n > MAX_GAUSSIAN) return false;

@@ -7,6 +7,7 @@
 #define REFS_SCAN_GRIB_FIELD_H
 
 #include "document.h"
+#include "refs/intern.h"
 #include "source.h"
 
 /** The description of a grid: section 3, or the second of edition 1. */
@@ -31,6 +32,8 @@ typedef struct grib_field {
     unsigned statistic; /**< 255: none; 1: accumulated; 2: largest, …: code table 4.10 */
     unsigned derived;   /**< from an ensemble: code table 4.7 plus one; 0: not */
     bool is_layer;
+    uint32_t kind; /**< of what else the product says: constituent, percentile …; 0: nothing */
+    bool repeats;  /**< an array before has all of this but the kind or the occurrence */
     unsigned occurrence; /**< of fields that say the same */
     /* What are dimensions. */
     int64_t member; /**< -1: of no ensemble */
@@ -45,8 +48,26 @@ typedef struct grib_list {
     size_t n_fields, field_capacity;
     grib_grid *grids;
     size_t n_grids, grid_capacity;
-    size_t n_left_out; /**< fields that no array can be made of */
+    refs_intern kinds; /**< of products, see grib_field.kind */
+    size_t n_left_out; /**< fields that no array can be made of, because of their grid */
+    size_t n_unknown;  /**< the same, because of their product definition template … */
+    unsigned unknown;  /**< … the first of which is this */
 } grib_list;
+
+/** Where section 4 of edition 2 says what; 0: it does not. */
+typedef struct grib_product {
+    unsigned number; /**< of the template */
+    bool is_known;
+    size_t unit, time_size; /**< of the forecast time, which follows its unit */
+    size_t surfaces;
+    size_t member, member_size;
+    size_t derived;
+    size_t statistics;
+    refs_buf kind; /**< bytes that tell arrays apart; to be cleared, also after a failure */
+} grib_product;
+
+/** Reads a section of at least 11 bytes. */
+refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, refs_error *err);
 
 void refs_scan__grib_list_clear(grib_list *list);
 

@@ -1,11 +1,13 @@
-/* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
- * the order of the message; missing values are NaN. "field" is the number of one field among
+/* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, row
+ * by row, from the first point of each to its last, in whatever order the message holds them;
+ * missing values are NaN. "field" is the number of one field among
  * several of a message, counted from 0. */
 #include <eccodes.h>
 
 #include "grib_message.h"
 #include "numbers.h"
 #include "refs/fork.h"
+#include "refs/grib_rows.h"
 #include "refs/lazy.h"
 
 /* ecCodes has one context for a process, and is safe for several threads only where it was built
@@ -84,6 +86,22 @@ static refs_status read_coordinate(const refs_grib_message *message, const char 
     return status;
 }
 
+/* Puts the values of a message that runs by columns, or to and fro, into rows. */
+static refs_status put_in_rows(const refs_grib_message *message, double **numbers,
+                               refs_error *err) {
+    refs_grib_rows rows;
+    if (!refs_grib_rows_read(message->whole.data[7], message->grid, &rows) ||
+        rows.nx * rows.ny != message->n_points || !refs_grib_rows_are_mixed(&rows))
+        return REFS_OK;
+    double *ordered = refs_calloc(message->n_points, sizeof *ordered);
+    if (ordered == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < message->n_points; i++)
+        ordered[refs_grib_rows_place(&rows, i)] = (*numbers)[i];
+    refs_free(*numbers);
+    *numbers = ordered;
+    return REFS_OK;
+}
+
 static void put_numbers(const grib_codec *codec, const double *numbers, size_t n, uint8_t *dst) {
     refs_recast_pass pass = {.types = &codec->types, .dst = dst};
     for (size_t i = 0; i < n; i += REFS_NUMBER_BLOCK)
@@ -106,6 +124,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     refs_status status = codec->coordinate != NULL
                              ? read_coordinate(&message, codec->coordinate, numbers, err)
                              : refs_codec__grib_unpack(&message, numbers, err);
+    if (status == REFS_OK && codec->coordinate == NULL)
+        status = put_in_rows(&message, &numbers, err);
     if (status == REFS_OK) put_numbers(codec, numbers, message.n_points, dst);
     refs_free(numbers);
     return status;

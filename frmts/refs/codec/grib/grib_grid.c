@@ -2,6 +2,18 @@
  * take no bits. */
 #include "grib_message.h"
 
+#include "refs/grib_rows.h"
+
+/* Appends the grid, whose points are asked for row by row. */
+static refs_status append_grid(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
+    refs_grib_rows rows;
+    size_t begin = alone->size;
+    REFS_TRY(refs_buf_append(alone, message->grid.data, message->grid.size, err));
+    if (refs_grib_rows_read(message->whole.data[7], message->grid, &rows) && rows.mode_at > 0)
+        alone->data[begin + rows.mode_at] &= REFS_GRIB_LEFTWARDS | REFS_GRIB_UPWARDS;
+    return REFS_OK;
+}
+
 /* -- numbers, the highest byte first ----------------------------------------------------------- */
 
 static void store_be(uint64_t number, size_t size, uint8_t *at) {
@@ -31,7 +43,7 @@ enum { SIZE_AT_2 = 8, N_VALUES_AT_2 = 34 + 5 };
 
 static refs_status write_2(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
     REFS_TRY(append(alone, begin_2, sizeof begin_2, err));
-    REFS_TRY(append(alone, message->grid.data, message->grid.size, err));
+    REFS_TRY(append_grid(message, alone, err));
     size_t end = alone->size;
     REFS_TRY(append(alone, end_2, sizeof end_2, err));
     store_be(alone->size, 8, alone->data + SIZE_AT_2);
@@ -53,7 +65,7 @@ enum { SIZE_AT_1 = 4 };
 
 static refs_status write_1(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
     REFS_TRY(append(alone, begin_1, sizeof begin_1, err));
-    REFS_TRY(append(alone, message->grid.data, message->grid.size, err));
+    REFS_TRY(append_grid(message, alone, err));
     REFS_TRY(append(alone, end_1, sizeof end_1, err));
     if (alone->size >> 24 != 0)
         return refs_fail(err, REFS_LIMIT, "a grid description of %zu bytes", message->grid.size);
