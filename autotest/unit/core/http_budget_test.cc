@@ -135,6 +135,115 @@ TEST_F(WholeObjects, GetNoMemoryForWhatTheServerOnlyClaims) {
     EXPECT_LT(most, 32 * REFS_MIB);
 }
 
+/* -- what whole objects cost ------------------------------------------------------------------- */
+
+namespace {
+
+struct Objects {
+    size_t n, bytes;
+};
+
+/** Whole objects that are one file by many names, and are held for a moment after they came. */
+class WholeObjectsCost : public testing::TestWithParam<Objects> {
+  protected:
+    void SetUp() override {
+        server.files["/d"] = std::string(GetParam().bytes, 'x');
+        for (size_t i = 0; i < GetParam().n; i++)
+            locations.push_back(server.url("/d?" + std::to_string(i)));
+        for (size_t i = 0; i < GetParam().n; i++)
+            ranges.push_back({static_cast<uint32_t>(i), locations[i].c_str(), 0, REFS_FETCH_WHOLE,
+                              0, REFS_RANGE_REQUIRED});
+        ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    }
+    void TearDown() override {
+        refs_fetcher_free(fetcher);
+        refs_http_free(options.http);
+    }
+    static refs_status take(void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
+        static_cast<WholeObjectsCost *>(user)->nBytes += bytes.size;
+        return REFS_OK;
+    }
+
+    LoopbackServer server;
+    MemoryVfs vfs;
+    std::vector<std::string> locations;
+    std::vector<refs_range> ranges;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    refs_fetcher *fetcher = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    uint64_t nBytes = 0;
+};
+
+} // namespace
+
+TEST_P(WholeObjectsCost, TheirOwnBytesAndOneRequestEach) {
+    const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr, nullptr};
+    ASSERT_EQ(refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error), REFS_OK)
+        << error.message;
+    const uint64_t payload = static_cast<uint64_t>(GetParam().n) * GetParam().bytes;
+    EXPECT_EQ(nBytes, payload);
+    EXPECT_EQ(server.nRequests(), static_cast<int>(GetParam().n));
+    EXPECT_LE(static_cast<double>(server.nBytes()) / static_cast<double>(payload), 1.02);
+    refs_fetch_stats stats;
+    refs_fetcher_stats(fetcher, &stats);
+    EXPECT_EQ(stats.requests, GetParam().n);
+    EXPECT_EQ(stats.bytes, payload);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfMebibytes, WholeObjectsCost,
+                         testing::Values(Objects{40, 3 * REFS_MIB}, Objects{40, 6 * REFS_MIB},
+                                         Objects{20, 12 * REFS_MIB}, Objects{10, 24 * REFS_MIB},
+                                         Objects{3, 96 * REFS_MIB}),
+                         [](const testing::TestParamInfo<Objects> &one) {
+                             return std::to_string(one.param.bytes / REFS_MIB);
+                         });
+
+/* -- reserving --------------------------------------------------------------------------------- */
+
+namespace {
+
+/* Objects grow while the URL of the next one is made. */
+refs_status slowUrl(void *, const char *location, refs_buf *url, refs_error *err) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    return refs_buf_append_str(url, refs_str_from(location), err);
+}
+const refs_http_host slowHost = {nullptr, slowUrl, nullptr, prepare, nullptr, nullptr};
+
+} // namespace
+
+TEST(Reserving, NeverWaitsForWhatTheSameThreadGivesBack) {
+    LoopbackServer server;
+    MemoryVfs vfs;
+    constexpr uint32_t n = 60;
+    server.files["/d"] = std::string(3 * REFS_MIB, 'x');
+    std::vector<std::string> locations;
+    std::vector<refs_range> ranges;
+    for (uint32_t i = 0; i < n; i++)
+        locations.push_back(server.url("/unsized/d?" + std::to_string(i)));
+    for (uint32_t i = 0; i < n; i++)
+        ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED});
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.max_memory_bytes = 10 * REFS_MIB;
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_http_open(&slowHost, nullptr, &options.http, nullptr), REFS_OK);
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    auto reading = std::async(std::launch::async, [&] {
+        return refs_fetch(fetcher, ranges.data(), n, &client, nullptr);
+    });
+    if (reading.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
+        fprintf(stderr, "the read waits without end\n");
+        abort(); /* nothing ends it */
+    }
+    EXPECT_EQ(reading.get(), REFS_OK);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
 /* -- ranges ------------------------------------------------------------------------------------ */
 
 namespace {
@@ -244,6 +353,43 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
     }
     EXPECT_EQ(reading.get(), REFS_OK) << error.message;
     EXPECT_EQ(reader.nTaken, n);
+}
+
+/* -- the process ------------------------------------------------------------------------------- */
+
+/* Each call may reserve 64 MiB. Nothing arrives before all of them have reserved what they can. */
+TEST_F(Fetching, OfAllCallsTakesNoMoreMemoryThanTheProcessMay) {
+    constexpr size_t kCalls = 8, kRanges = 40, kRangeBytes = 2 * REFS_MIB;
+    server.files["/d"] = std::string(kRangeBytes, 'x');
+    std::vector<std::string> locations;
+    for (size_t i = 0; i < kCalls * kRanges; i++)
+        locations.push_back(server.url("/held/d?" + std::to_string(i)));
+    held = most = 0;
+    refs_allocator_set(&counted);
+    open();
+    std::vector<std::future<refs_status>> calls;
+    for (size_t i = 0; i < kCalls; i++)
+        calls.push_back(std::async(std::launch::async, [&, i] {
+            std::vector<refs_range> ranges;
+            for (size_t k = 0; k < kRanges; k++)
+                ranges.push_back({static_cast<uint32_t>(i * kRanges + k),
+                                  locations[i * kRanges + k].c_str(), 0, kRangeBytes, 0,
+                                  REFS_RANGE_REQUIRED});
+            return fetch(ranges.data(), kRanges);
+        }));
+    server.awaitHeld(16);
+    for (size_t before = 0; before != most;) { /* until no call reserves more */
+        before = most;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    server.answerHeld();
+    for (auto &call : calls) EXPECT_EQ(call.get(), REFS_OK);
+    EXPECT_LE(most, REFS_FETCH_PROCESS_BYTES + kCalls * kRangeBytes + 8 * REFS_MIB);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+    fetcher = nullptr;
+    options.http = nullptr;
+    refs_allocator_set(nullptr);
 }
 
 TEST_F(Headers, DoNotComeForever) {

@@ -132,6 +132,9 @@ TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
 TEST_F(Http, EndsRequestsUnderWayWhenCancelled) {
     expectCancelled([&](const char *path) { return read(path); },
                     [&] { refs_fetcher_cancel(fetcher); });
+    refs_fetch_stats stats;
+    refs_fetcher_stats(fetcher, &stats);
+    EXPECT_EQ(stats.requests, static_cast<uint64_t>(server.nRequests()));
 }
 
 /* -- whole objects as a refs_vfs --------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
  * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
  * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is digits
- * without an end, /headers/ nothing but headers, /signed/ wants another signature than the first
- * one that was made, and /held/ is answered when the test says so.
+ * without an end, /unsized/ has no Content-Length, /headers/ is nothing but headers, /signed/ wants
+ * another signature than the first one that was made, and /held/ is answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -64,6 +64,9 @@ class LoopbackServer {
 
     /** Requests so far. */
     int nRequests() const { return nRequests_; }
+
+    /** Bytes of answers that left for the other side, headers included. */
+    uint64_t nBytes() const { return nBytes_; }
 
     /** Waits until `n` requests for what is held have come. */
     void awaitHeld(int n) {
@@ -131,8 +134,9 @@ class LoopbackServer {
                 nRequests_++;
                 const std::string answer = answerTo(request);
                 text.erase(0, end + 4);
-                if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
-                if (request.path.rfind("/cut/", 0) == 0) break;
+                if (!sendAll(connection, answer)) break;
+                if (request.path.rfind("/cut/", 0) == 0 || request.path.rfind("/unsized/", 0) == 0)
+                    break;
                 continue;
             }
             const ssize_t n = recv(connection, part, sizeof part, 0);
@@ -141,6 +145,18 @@ class LoopbackServer {
         }
         nConnected_--;
         shutdown(connection, SHUT_RDWR); /* closed at the end: its number must not come back */
+    }
+
+    /** In pieces, so that what the other side does not read is not counted. */
+    bool sendAll(int connection, const std::string &answer) {
+        for (size_t sent = 0; sent < answer.size();) {
+            const size_t piece = std::min<size_t>(answer.size() - sent, 1 << 16);
+            const ssize_t n = send(connection, answer.data() + sent, piece, MSG_NOSIGNAL);
+            if (n < 0) return false;
+            sent += static_cast<size_t>(n);
+            nBytes_ += static_cast<uint64_t>(n);
+        }
+        return true;
     }
 
     static Request requestOf(const std::string &head) {
@@ -210,13 +226,14 @@ class LoopbackServer {
             request.begin++;
             request.end++;
         }
-        const bool cut = take(path, "/cut/");
+        const bool cut = take(path, "/cut/"), unsized = take(path, "/unsized/");
         if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + digits(1 << 20);
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
         const std::string &content = file->second;
         const std::string etag = "ETag: \"1\"\r\n";
+        if (unsized) return "HTTP/1.1 200 OK\r\n" + etag + "Connection: close\r\n\r\n" + content;
         if (!request.hasRange)
             return "HTTP/1.1 200 OK\r\n" + etag +
                    "Content-Length: " + std::to_string(cut ? 1u << 30 : content.size()) +
@@ -232,6 +249,7 @@ class LoopbackServer {
 
     int listener_, port_ = 0;
     std::atomic<int> nConnected_{0}, nRequests_{0};
+    std::atomic<uint64_t> nBytes_{0};
     std::mutex lock_; /* guards what follows */
     std::condition_variable moved_;
     std::map<std::string, unsigned> nAsked_;

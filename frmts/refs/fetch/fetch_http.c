@@ -21,6 +21,7 @@ typedef struct flight {
     bool is_dropped;      /* its request is given up: nobody looks at it any more */
     unsigned n_refused;   /* signatures */
     uint64_t awaits;      /* bytes of memory for which it was put off; 0: it is under way */
+    uint64_t reserved;    /* whole: for the transfer, which takes them over */
     refs_arrival arrival; /* lead: of the request */
     refs_block *block;    /* lead: that all parts fill, or NULL for a whole location */
     struct flight *next;
@@ -83,24 +84,18 @@ static void split_block(const refs_fetch_job *job, const refs_request *request, 
     refs_block_split(block, begins, request->n_members);
 }
 
-/* The size of a whole object is not known: at first little is counted for it. One that needs more
- * than there is comes again when there is so much. */
-static uint64_t first_share(const flights *self, const flight *made) {
-    uint64_t most = refs_fetch__max_whole(self->job, made->request);
-    if (made->awaits > 0) return made->awaits;
-    return most < REFS_FIRST_WHOLE_BYTES ? most : REFS_FIRST_WHOLE_BYTES;
+/* Bytes that are reserved for a request before it is made. Whole objects of one call are mostly
+ * alike: each is taken to be as large as the largest so far. */
+static uint64_t bytes_of(const flights *self, const refs_request *request) {
+    if (request->length != REFS_FETCH_WHOLE) return request->length;
+    const uint64_t most = refs_fetch__max_whole(self->job, request);
+    const uint64_t likely =
+        self->job->largest_whole > 0 ? self->job->largest_whole : REFS_FIRST_WHOLE_BYTES;
+    return most < likely ? most : likely;
 }
 
-/* All parts fill one block. */
-static refs_status share_block(flights *self, flight *made, refs_error *err) {
-    flight *lead = made->lead;
-    if (lead->block == NULL) {
-        REFS_TRY(refs_fetch__new_block(self->job, made->request->length, &lead->block, err));
-        split_block(self->job, made->request, lead->block);
-    }
-    made->transfer.block = refs_block_hold(lead->block);
-    made->transfer.block_begin = made->begin;
-    return REFS_OK;
+static void note_whole(refs_fetch_job *job, uint64_t size) {
+    if (size > job->largest_whole) job->largest_whole = size;
 }
 
 static refs_status prepare(flights *self, flight *made, const char *url, refs_error *err) {
@@ -118,35 +113,41 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     transfer->members = job->plan->members + made->request->first_member;
     transfer->n_members = made->request->n_members;
     transfer->waiter = &job->waiter;
-    if (transfer->kind == REFS_TRANSFER_RANGE) {
-        REFS_TRY(share_block(self, made, err));
+    if (transfer->kind == REFS_TRANSFER_RANGE) { /* all parts fill one block */
+        transfer->block = refs_block_hold(made->lead->block);
+        transfer->block_begin = made->begin;
     } else {
         transfer->max_size = refs_fetch__max_whole(job, made->request);
-        transfer->counted = first_share(self, made);
-        refs_fetch__count_memory(job, transfer->counted);
+        transfer->reserved = made->reserved;
+        made->reserved = 0;
     }
     made->awaits = 0;
     REFS_TRY(refs_transfer__prepare(transfer, self->http, url, err));
     return refs_http__submit(self->http, transfer, err);
 }
 
-static void free_flight(flight *freed) {
+static void free_flight(flights *self, flight *freed) {
     refs_transfer__clear(&freed->transfer);
+    if (freed->reserved > 0) refs_waiter__give_back(&self->job->waiter, (size_t)freed->reserved);
     refs_block_release(freed->block);
     refs_free(freed);
 }
 
 /* Submits a part of a request, whose flight is put behind all others. `lead` is of its first part,
- * or NULL. */
+ * or NULL: that one holds the block of `part`, or what is reserved by it. */
 static refs_status submit_part(flights *self, const flight *part, flight *lead, flight **made,
                                refs_error *err) {
     flight *submitted = refs_calloc(1, sizeof *submitted);
-    if (submitted == NULL) return refs_fail_nomem(err);
+    if (submitted == NULL) {
+        if (part->reserved > 0) refs_waiter__give_back(&self->job->waiter, (size_t)part->reserved);
+        return refs_fail_nomem(err);
+    }
     *submitted = *part;
     submitted->lead = lead != NULL ? lead : submitted;
+    submitted->block = lead == NULL ? refs_block_hold(part->block) : NULL;
     refs_status status = prepare(self, submitted, self->url, err);
     if (status != REFS_OK) {
-        free_flight(submitted);
+        free_flight(self, submitted);
         return status;
     }
     flight **last = &self->first;
@@ -168,19 +169,36 @@ static uint64_t n_parts(const flights *self, const refs_request *request) {
     return request->length / part < MAX_PARTS ? request->length / part : MAX_PARTS;
 }
 
-static refs_status submit(flights *self, size_t number, refs_error *err) {
-    const refs_request *request = &self->job->plan->requests[number];
+static refs_status submit_parts(flights *self, const flight *all, refs_error *err) {
+    const refs_request *request = all->request;
     const uint64_t n = n_parts(self, request);
     flight *lead = NULL, *made = NULL;
-    self->job->failed = self->job->plan->members[request->first_member];
     for (uint64_t i = 0, begin = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? request->length / n * (i + 1) : request->length;
-        const flight part = {.request = request, .begin = begin, .length = end - begin};
+        flight part = *all;
+        part.begin = begin;
+        part.length = end - begin;
         REFS_TRY(submit_part(self, &part, lead, &made, err));
         if (lead == NULL) lead = made;
         begin = end;
     }
     return REFS_OK;
+}
+
+/* Takes over `reserved` bytes. */
+static refs_status submit(flights *self, const refs_request *request, uint64_t reserved,
+                          refs_error *err) {
+    flight all = {.request = request};
+    self->job->failed = self->job->plan->members[request->first_member];
+    if (request->length == REFS_FETCH_WHOLE) {
+        all.reserved = reserved;
+    } else {
+        REFS_TRY(refs_fetch__new_block(self->job, reserved, &all.block, err));
+        split_block(self->job, request, all.block);
+    }
+    const refs_status status = submit_parts(self, &all, err);
+    refs_block_release(all.block);
+    return status;
 }
 
 static refs_status note_again(flights *self, const refs_request *request, size_t n_served,
@@ -212,24 +230,48 @@ static refs_status submit_rangeless(flights *self, size_t request, refs_error *e
     return status;
 }
 
-/* Sends those again that were put off, once there is memory for them, or nobody else to give it
- * back. *any tells whether some are left. */
-static refs_status send_again(flights *self, bool *any, refs_error *err) {
-    bool under_way = false;
-    *any = false;
-    for (flight *asked = self->first; asked != NULL; asked = asked->next)
-        under_way = under_way || asked->awaits == 0;
-    for (flight *asked = self->first; asked != NULL; asked = asked->next) {
-        if (asked->awaits == 0) continue;
-        if (under_way && !refs_fetch__has_memory(self->job, asked->awaits)) {
-            *any = true;
-            continue;
-        }
-        refs_status status = find_url(self, place_of(self, asked), err);
-        if (status == REFS_OK) status = prepare(self, asked, self->url, err);
-        if (status != REFS_OK) asked->transfer.done = true; /* nobody else ever would */
-        REFS_TRY(status);
-        under_way = true;
+/* Sends one again that was put off, once there is memory for it. */
+static refs_status send_again(flights *self, flight *asked, bool *is_sent, refs_error *err) {
+    *is_sent = refs_waiter__reserve(&self->job->waiter, 0, asked->awaits);
+    if (!*is_sent) return REFS_OK;
+    asked->reserved = asked->awaits;
+    refs_status status = find_url(self, place_of(self, asked), err);
+    if (status == REFS_OK) status = prepare(self, asked, self->url, err);
+    if (status != REFS_OK) asked->transfer.done = true; /* nobody else ever would */
+    return status;
+}
+
+/* Reserves what an answer needs whose body is held back; false where there is no memory for it. */
+static bool let_come(flights *self, flight *asked) {
+    refs_waiter *waiter = &self->job->waiter;
+    refs_transfer *transfer = &asked->transfer;
+    refs_lock(&waiter->lock);
+    const uint64_t needs = transfer->needs;
+    refs_unlock(&waiter->lock);
+    if (needs == 0) return true;
+    note_whole(self->job, needs);
+    if (!refs_waiter__reserve(waiter, 0, needs)) return false;
+    refs_lock(&waiter->lock);
+    const bool is_needed = transfer->needs == needs; /* else the attempt ended meanwhile */
+    if (is_needed) transfer->reserved = needs;
+    if (is_needed) transfer->needs = 0;
+    refs_unlock(&waiter->lock);
+    if (!is_needed) refs_waiter__give_back(waiter, (size_t)needs);
+    refs_http__wake(self->http);
+    return true;
+}
+
+/* Those that were asked for come before others, the oldest first. *any_left tells whether there is
+ * no memory for some of them. */
+static refs_status go_on_with_asked(flights *self, bool *any_left, refs_error *err) {
+    *any_left = false;
+    for (flight *asked = self->first; asked != NULL && !*any_left; asked = asked->next) {
+        bool is_sent = true;
+        if (asked->awaits > 0)
+            REFS_TRY(send_again(self, asked, &is_sent, err));
+        else if (asked->length == REFS_FETCH_WHOLE && !asked->has_landed)
+            is_sent = let_come(self, asked);
+        *any_left = !is_sent;
     }
     return REFS_OK;
 }
@@ -243,31 +285,35 @@ static refs_status is_over_http(flights *self, const refs_range *range, bool *is
     return status == REFS_UNSUPPORTED ? REFS_OK : status;
 }
 
-/* Twice as many as are in flight are submitted, so that the engine never waits for this thread. */
+/* Takes over `reserved` bytes for the next request, or gives them back. */
+static refs_status submit_next(flights *self, uint64_t reserved, refs_error *err) {
+    const refs_request *request = &self->job->plan->requests[self->next];
+    const refs_range *range = refs_fetch__first_range(self->job, self->next);
+    bool is_http = false;
+    self->job->failed = self->job->plan->members[request->first_member];
+    refs_status status = is_over_http(self, range, &is_http, err);
+    const bool is_rangeless = request->length != REFS_FETCH_WHOLE &&
+                              refs_fetch__is_rangeless(self->job->fetcher, range->location_id);
+    if (status == REFS_OK && is_http && !is_rangeless) return submit(self, request, reserved, err);
+    refs_waiter__give_back(&self->job->waiter, (size_t)reserved);
+    return status == REFS_OK && is_http ? submit_rangeless(self, self->next, err) : status;
+}
+
+/* Twice as many as are in flight are submitted, so that the engine never waits for this thread.
+ * Memory is reserved before anything is made of a request, and never waited for: what comes
+ * meanwhile may be what gives it back. */
 static refs_status submit_more(flights *self, refs_error *err) {
     const refs_plan *plan = self->job->plan;
     bool any_left;
-    REFS_TRY(send_again(self, &any_left, err));
+    REFS_TRY(go_on_with_asked(self, &any_left, err));
     if (any_left) return REFS_OK;
     const refs_http_options *options = refs_http__options(self->http);
     size_t most = 2 * (size_t)(options->grow_to > options->max_in_flight ? options->grow_to
                                                                          : options->max_in_flight);
     for (; self->next < plan->n_requests && self->n < most; self->next++) {
-        const refs_range *range = refs_fetch__first_range(self->job, self->next);
-        uint64_t length = plan->requests[self->next].length;
-        uint32_t id = range->location_id;
-        bool is_http;
-        self->job->failed = plan->members[plan->requests[self->next].first_member];
-        REFS_TRY(is_over_http(self, range, &is_http, err));
-        if (!is_http) continue;
-        if (length == REFS_FETCH_WHOLE) {
-            length = REFS_FIRST_WHOLE_BYTES;
-        } else if (refs_fetch__is_rangeless(self->job->fetcher, id)) {
-            REFS_TRY(submit_rangeless(self, self->next, err));
-            continue;
-        }
-        if (self->n > 0 && !refs_fetch__has_memory(self->job, length)) break;
-        REFS_TRY(submit(self, self->next, err));
+        const uint64_t bytes = bytes_of(self, &plan->requests[self->next]);
+        if (!refs_waiter__reserve(&self->job->waiter, 0, bytes)) break;
+        REFS_TRY(submit_next(self, bytes, err));
     }
     return REFS_OK;
 }
@@ -324,6 +370,8 @@ static refs_status sign_again(flights *self, flight *landed, bool *over_http, re
     size_t request = (size_t)(landed->request - self->job->plan->requests);
     self->job->failed = self->job->plan->members[landed->request->first_member];
     const bool is_stale = landed->transfer.is_stale;
+    landed->reserved = landed->transfer.reserved;
+    landed->transfer.reserved = 0;
     refs_transfer__clear(&landed->transfer);
     refs_status status = is_stale ? find_url(self, place_of(self, landed), err)
                                   : make_url(self, place_of(self, landed), err);
@@ -367,8 +415,11 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
     uint64_t got = atomic_load(&transfer->got);
     /* Asked once: a block whose memory is given back when it is freed must not be kept. */
     const bool is_rangeless = refs_fetch__is_rangeless(job->fetcher, id);
-    if (transfer->counted > 0 && transfer->block != NULL && !is_rangeless) {
-        transfer->counted = 0; /* as long as anybody holds the block */
+    if (transfer->kind == REFS_TRANSFER_WHOLE) note_whole(job, got);
+    if (transfer->reserved > 0 && transfer->block != NULL && !is_rangeless) {
+        (void)refs_waiter__reserve(&job->waiter, transfer->reserved,
+                                   refs_block_size(transfer->block));
+        transfer->reserved = 0; /* as long as anybody holds the block */
         refs_block_on_free(transfer->block, refs_waiter__give_back, &job->waiter);
     }
     REFS_TRY(serve(self, landed, got, err));
@@ -378,7 +429,8 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
 }
 
 /* A transfer that would have taken too much memory beside others. */
-static void put_off(flight *landed) {
+static void put_off(flights *self, flight *landed) {
+    note_whole(self->job, landed->transfer.postponed);
     landed->awaits = landed->transfer.postponed;
     refs_transfer__clear(&landed->transfer);
 }
@@ -393,7 +445,7 @@ static void forget(flights *self, flight *forgotten) {
     while (*link != forgotten) link = &(*link)->next;
     *link = forgotten->next;
     self->n--;
-    free_flight(forgotten);
+    free_flight(self, forgotten);
 }
 
 /* Forgets a request of which all parts are there. */
@@ -435,7 +487,7 @@ static refs_status take_done(flights *self, flight *done, bool *is_forgotten, re
         return REFS_OK;
     }
     if (done->transfer.postponed > 0) {
-        put_off(done);
+        put_off(self, done);
         return REFS_OK;
     }
     if (may_sign_again(done)) {
@@ -484,13 +536,14 @@ static bool anything_new(const flights *self) {
 static void wait_for_bytes(flights *self) {
     refs_waiter *waiter = &self->job->waiter;
     refs_lock(&waiter->lock);
-    if (anything_new(self) || atomic_load(&self->job->fetcher->cancelled)) {
+    if (anything_new(self) || waiter->has_freed || atomic_load(&self->job->fetcher->cancelled)) {
         /* nothing to wait for */
     } else if (self->job->client->go_on != NULL) {
         (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_FETCH_POLL_MS);
     } else {
         refs_wait(&waiter->moved, &waiter->lock);
     }
+    waiter->has_freed = false;
     refs_unlock(&waiter->lock);
 }
 
@@ -503,6 +556,7 @@ static void cancel_all(flights *self) {
         while (!self->first->transfer.done)
             refs_wait(&self->job->waiter.moved, &self->job->waiter.lock);
         refs_unlock(&self->job->waiter.lock);
+        if (!self->first->has_landed) count(self, self->first);
         forget(self, self->first);
     }
 }
@@ -513,7 +567,7 @@ refs_status refs_fetch__by_http(refs_fetch_job *job, bool *by_vfs, refs_fetch_ag
         .job = job, .http = job->fetcher->options.http, .by_vfs = by_vfs, .again = again};
     refs_status status = refs_fetch__go_on(job, err);
     if (status == REFS_OK) status = submit_more(&self, err);
-    while (status == REFS_OK && self.n > 0) {
+    while (status == REFS_OK && (self.n > 0 || self.next < job->plan->n_requests)) {
         wait_for_bytes(&self);
         status = refs_fetch__go_on(job, err);
         if (status == REFS_OK) status = serve_all(&self, err);

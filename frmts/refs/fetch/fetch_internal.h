@@ -50,16 +50,27 @@ struct refs_fetcher {
 typedef struct refs_waiter {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t memory;       /**< bytes of blocks that are held or promised; under the lock */
+    size_t memory;       /**< bytes of blocks that are held or reserved; under the lock */
     uint64_t max_memory; /**< a single block may exceed it; 0: nothing is counted */
+    bool has_freed;      /**< bytes were given back since the caller last waited; under the lock */
 } refs_waiter;
 
-/** Counts `size` bytes instead of `own` that were counted before for the same block; false, and
- * nothing changes, where others hold too many for that. */
-bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size);
+/* -- reservation.c: memory --------------------------------------------------------------------- */
 
-/** Gives bytes back that were counted: as the `freed` of a block. */
+/** Reserves `size` bytes in place of `own` that are reserved for the same block: checks and counts
+ * in one step, and never waits. False, and nothing changes, where the other bytes of the call, or
+ * of the process (REFS_FETCH_PROCESS_BYTES), leave too few. A call that holds nothing else is never
+ * refused, so each gets on. */
+bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size);
+
+/** Gives reserved bytes back: as the `freed` of a block. */
 void refs_waiter__give_back(void *waiter, size_t size);
+
+/** Bytes that all calls of the process have reserved. */
+uint64_t refs_fetch__process_bytes(void);
+
+/** In the child of a fork: no other thread holds anything. */
+void refs_fetch__forget_process_bytes(void);
 
 /** What one call of refs_fetch works on. */
 typedef struct refs_fetch_job {
@@ -68,7 +79,8 @@ typedef struct refs_fetch_job {
     const refs_plan *plan;
     refs_fetch_policy policy; /**< that it was made by */
     const refs_fetch_client *client;
-    size_t failed; /**< the range that is being served, or SIZE_MAX */
+    size_t failed;          /**< the range that is being served, or SIZE_MAX */
+    uint64_t largest_whole; /**< bytes of the largest whole location so far; 0: none was seen */
     refs_waiter waiter;
     struct refs_local *local;    /**< memory for what is read of local locations, or NULL */
     struct refs_fetch_job *next; /**< under the fetcher's lock */
@@ -89,16 +101,16 @@ const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t requ
 /** REFS_CANCELLED where the bytes are not wanted any more. */
 refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err);
 
-/** A block for `size` bytes that arrive, made as soon as the memory budget allows: it waits for
- * workers to let go of earlier ones. */
-refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
+/** Reserves `size` bytes once workers have let go of enough: only where nothing but workers holds
+ * memory of the job. REFS_CANCELLED where the bytes are not wanted any more. */
+refs_status refs_fetch__await_memory(refs_fetch_job *job, uint64_t size, refs_error *err);
+
+/** A block of bytes that are reserved, which are given back with it, or after a failure. */
+refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t reserved, refs_block **block,
                                   refs_error *err);
 
-/** Whether the budget allows a block of `size` bytes now. */
-bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size);
-
-/** Counts `size` bytes as soon as it does. */
-void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size);
+/** Waits until nobody holds memory of the job. */
+void refs_fetch__await_workers(refs_fetch_job *job);
 
 /** The most bytes that a request for all of a location may return. */
 uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);

@@ -39,12 +39,12 @@ struct refs_local {
 
 static void let_go(void *user, size_t size) {
     slot *held = user;
-    (void)size;
-    refs_lock(&held->waiter->lock);
-    held->waiter->memory -= held->size;
+    refs_waiter *waiter = held->waiter;
+    refs_lock(&waiter->lock);
+    size = held->size;
     held->held = false;
-    pthread_cond_broadcast(&held->waiter->moved);
-    refs_unlock(&held->waiter->lock);
+    refs_unlock(&waiter->lock);
+    refs_waiter__give_back(waiter, size);
 }
 
 /* Waits until the slot may hold `size` bytes. */
@@ -58,7 +58,7 @@ static refs_status take(refs_fetch_job *job, slot *taken, size_t size, refs_erro
         taken->capacity = taken->own != NULL ? size : 0;
     }
     if (taken->memory == NULL) return refs_fail_nomem(err);
-    refs_fetch__count_memory(job, size);
+    REFS_TRY(refs_fetch__await_memory(job, size, err));
     taken->waiter = &job->waiter;
     taken->size = size;
     taken->held = true;

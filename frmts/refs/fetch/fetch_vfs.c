@@ -61,6 +61,7 @@ refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) total += requests[i].length;
     refs_block *block = NULL;
+    REFS_TRY(refs_fetch__await_memory(job, total, err));
     REFS_TRY(refs_fetch__new_block(job, total, &block, err));
     uint8_t *bytes = refs_block_data(block);
     const batch all = {requests, n, bytes};

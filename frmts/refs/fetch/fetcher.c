@@ -14,6 +14,7 @@
 /* In the child of a fork no other thread's calls are under way. */
 static void in_child(void *self) {
     ((refs_fetcher *)self)->jobs = NULL;
+    refs_fetch__forget_process_bytes();
 }
 
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
@@ -88,57 +89,7 @@ static void unregister_job(refs_fetch_job *job) {
     refs_unlock(&job->fetcher->lock);
 }
 
-/* -- memory ------------------------------------------------------------------------------------ */
-
-/* Whether `size` bytes may be held beside those of others; under the lock. */
-static bool fits(const refs_waiter *waiter, uint64_t others, uint64_t size) {
-    uint64_t limit = waiter->max_memory;
-    return others == 0 || (others < limit && size <= limit - others);
-}
-
-bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size) {
-    if (waiter->max_memory == 0) return true;
-    refs_lock(&waiter->lock);
-    uint64_t others = waiter->memory - own;
-    bool may = size <= own || fits(waiter, others, size);
-    if (may) waiter->memory = (size_t)(others + size);
-    refs_unlock(&waiter->lock);
-    return may;
-}
-
-void refs_waiter__give_back(void *user, size_t size) {
-    refs_waiter *waiter = user;
-    if (waiter->max_memory == 0) return;
-    refs_lock(&waiter->lock);
-    waiter->memory -= size;
-    pthread_cond_broadcast(&waiter->moved);
-    refs_unlock(&waiter->lock);
-}
-
-bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
-    refs_lock(&job->waiter.lock);
-    bool has = fits(&job->waiter, job->waiter.memory, size);
-    refs_unlock(&job->waiter.lock);
-    return has;
-}
-
-void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size) {
-    refs_waiter *waiter = &job->waiter;
-    refs_lock(&waiter->lock);
-    while (!fits(waiter, waiter->memory, size)) refs_wait(&waiter->moved, &waiter->lock);
-    waiter->memory += (size_t)size;
-    refs_unlock(&waiter->lock);
-}
-
-refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
-                                  refs_error *err) {
-    if (size > SIZE_MAX) return refs_fail_nomem(err);
-    refs_fetch__count_memory(job, size);
-    *block = refs_block_new((size_t)size, refs_waiter__give_back, &job->waiter);
-    if (*block != NULL) return REFS_OK;
-    refs_waiter__give_back(&job->waiter, (size_t)size);
-    return refs_fail_nomem(err);
-}
+/* -- serving ----------------------------------------------------------------------------------- */
 
 uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request) {
     uint64_t limit = job->fetcher->options.max_whole_bytes, most = 0;
@@ -150,14 +101,6 @@ uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *re
     }
     return most < limit ? most : limit;
 }
-
-static void wait_for_workers(refs_fetch_job *job) {
-    refs_lock(&job->waiter.lock);
-    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
-    refs_unlock(&job->waiter.lock);
-}
-
-/* -- serving ----------------------------------------------------------------------------------- */
 
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request) {
     return &job->ranges[job->plan->members[job->plan->requests[request].first_member]];
@@ -329,7 +272,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     job->waiter.max_memory = memory_of(job->fetcher);
     register_job(job);
     refs_status status = fetch_planned(job, again, err);
-    wait_for_workers(job);
+    refs_fetch__await_workers(job);
     refs_fetch__leave_local(job);
     unregister_job(job);
     pthread_cond_destroy(&job->waiter.moved);

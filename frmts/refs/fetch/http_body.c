@@ -21,18 +21,51 @@ bool refs_transfer__is_complete(const refs_transfer *transfer) {
 
 /* -- whole objects ----------------------------------------------------------------------------- */
 
-static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error *err) {
+bool refs_transfer__can_be_paused(const refs_transfer *transfer) {
+    long version = 0;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1;
+}
+
+bool refs_transfer__lacks_memory(refs_transfer *transfer) {
+    refs_lock(&transfer->waiter->lock);
+    const bool lacks = transfer->needs > 0;
+    refs_unlock(&transfer->waiter->lock);
+    return lacks;
+}
+
+static bool try_reserve(refs_transfer *transfer, uint64_t size) {
+    if (!refs_waiter__reserve(transfer->waiter, transfer->reserved, size)) return false;
+    if (transfer->waiter->max_memory > 0) transfer->reserved = size;
+    return true;
+}
+
+/* It comes again when there is memory for so much. */
+static refs_status postpone(refs_transfer *transfer, uint64_t size, refs_error *err) {
+    transfer->postponed = size;
+    return refs_fail(err, REFS_LIMIT,
+                     "other reads use all the memory that reads may use; it is asked for again");
+}
+
+/* Stops before the body, with nothing reserved: whoever asked reserves what it needs. */
+static void hold_back(refs_transfer *transfer, uint64_t size) {
+    const uint64_t reserved = transfer->reserved;
+    transfer->reserved = 0;
+    transfer->is_held_back = true;
+    refs_lock(&transfer->waiter->lock);
+    transfer->needs = size;
+    refs_unlock(&transfer->waiter->lock);
+    refs_waiter__give_back(transfer->waiter, (size_t)reserved); /* which wakes them */
+}
+
+static refs_status check_size(const refs_transfer *transfer, uint64_t size, refs_error *err) {
     if (size > transfer->max_size)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)size, (unsigned long long)transfer->max_size);
-    if (size > SIZE_MAX) return refs_fail_nomem(err);
-    if (!refs_waiter__exchange(transfer->waiter, transfer->counted, size)) {
-        transfer->postponed = size;
-        return refs_fail(
-            err, REFS_LIMIT,
-            "other reads use all the memory that reads may use; it is asked for again");
-    }
-    if (transfer->waiter->max_memory > 0) transfer->counted = size;
+    return size <= SIZE_MAX ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status enlarge(refs_transfer *transfer, uint64_t size, refs_error *err) {
     refs_block *larger = refs_block_new((size_t)size, NULL, NULL);
     if (larger == NULL) return refs_fail_nomem(err);
     uint64_t got = atomic_load(&transfer->got);
@@ -42,16 +75,22 @@ static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error 
     return REFS_OK;
 }
 
-/* Room for `more` bytes: twice what there was, up to the size that was announced. */
+/* Room for `more` bytes: little at first, then twice what there was, up to the size that was
+ * announced, which is reserved. An object of unknown size is reserved for as it grows. */
 static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err) {
-    uint64_t needed = atomic_load(&transfer->got) + more;
     const refs_validators *validators = &transfer->validators;
-    if (needed <= refs_block_size(transfer->block)) return REFS_OK;
-    uint64_t size = 2 * needed;
+    const uint64_t needed = atomic_load(&transfer->got) + more;
+    uint64_t first = 64 * REFS_KIB, size = 2 * needed;
+    if (transfer->block != NULL && needed <= refs_block_size(transfer->block)) return REFS_OK;
+    if (validators->has_total) first = REFS_FIRST_WHOLE_BYTES;
+    if (size < first) size = first;
     if (validators->has_total && validators->total >= needed && validators->total < size)
         size = validators->total;
     if (size > transfer->max_size) size = needed > transfer->max_size ? needed : transfer->max_size;
-    return make_room(transfer, size, err);
+    REFS_TRY(check_size(transfer, size, err));
+    if (size > transfer->reserved && !try_reserve(transfer, size))
+        return postpone(transfer, size, err);
+    return enlarge(transfer, size, err);
 }
 
 static bool content_length(const refs_transfer *transfer, uint64_t *length) {
@@ -67,13 +106,16 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
         validators->has_total = content_length(transfer, &validators->total);
     transfer->validators = *validators;
     atomic_store(&transfer->got, 0);
-    if (validators->has_total && validators->total > transfer->max_size)
-        return make_room(transfer, validators->total, err); /* which says why not */
-    uint64_t first = 64 * REFS_KIB;
-    if (validators->has_total)
-        first =
-            validators->total < REFS_FIRST_WHOLE_BYTES ? validators->total : REFS_FIRST_WHOLE_BYTES;
-    return make_room(transfer, first < transfer->max_size ? first : transfer->max_size, err);
+    if (validators->has_total) REFS_TRY(check_size(transfer, validators->total, err));
+    refs_block_release(transfer->block); /* of an attempt before */
+    transfer->block = NULL;
+    if (validators->has_total && !try_reserve(transfer, validators->total)) {
+        if (!refs_transfer__can_be_paused(transfer))
+            return postpone(transfer, validators->total, err);
+        hold_back(transfer, validators->total);
+        return REFS_OK;
+    }
+    return grow(transfer, 0, err);
 }
 
 /* An answer to a request without a range that is a range all the same must be all of it. */
@@ -227,7 +269,7 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
                              "may want a login (HTTP 200)");
         REFS_TRY(refs_transfer__check_response(transfer, err));
     }
-    if (transfer->kind == REFS_TRANSFER_STAMP) return REFS_OK;
+    if (transfer->kind == REFS_TRANSFER_STAMP || transfer->is_held_back) return REFS_OK;
     bool rangeless =
         transfer->kind == REFS_TRANSFER_RANGE && refs_transfer__status(transfer) == 200;
     return keep(transfer, rangeless ? cut_to_range(transfer, bytes) : bytes, err);
@@ -250,15 +292,20 @@ static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
 size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
     size_t size = item_size * n;
-    transfer->n_bytes += size;
     long status = refs_transfer__status(transfer);
+    if (transfer->is_held_back && refs_transfer__lacks_memory(transfer))
+        return CURL_WRITEFUNC_PAUSE;
+    transfer->is_held_back = false;
     refs_bytes bytes = refs_bytes_view((const uint8_t *)data, size);
     if (status >= 300) {
         keep_refusal(transfer, bytes);
+        transfer->n_bytes += size;
         transfer->refusal_bytes += size;
         return transfer->refusal_bytes <= REFS_HTTP_MAX_REFUSAL_BYTES ? size : 0;
     }
     transfer->refused = take_body(transfer, bytes, &transfer->error) != REFS_OK;
+    if (transfer->is_held_back) return CURL_WRITEFUNC_PAUSE; /* the same bytes come again */
+    transfer->n_bytes += size;
     if (transfer->refused) return 0;
     return status == 200 && refs_transfer__is_complete(transfer) ? 0 : size;
 }

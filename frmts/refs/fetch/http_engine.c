@@ -31,7 +31,7 @@ typedef struct engine {
     refs_http *http;
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
     refs_transfer *active;
-    unsigned n_active, n_paused;
+    unsigned n_active, n_paused, n_held_back;
     uint64_t looked_ms;  /* when it was last asked who is awaited */
     bool any_awaited;    /* of those that are active or due, or were a moment ago */
     uint64_t awaited_ms; /* when it was last so */
@@ -276,7 +276,7 @@ static void look_if_any_is_awaited(engine *self) {
     self->any_awaited = any || (self->awaited_ms > 0 && now < self->awaited_ms + NEXT_READ_MS);
     self->n_ahead = 0;
     for (const refs_transfer *each = self->active; each != NULL; each = each->next)
-        if (!each->is_awaited) self->n_ahead++;
+        if (!each->is_awaited && !each->is_held_back) self->n_ahead++;
 }
 
 /* Requests that take no more of the line, before they are paused, than what a reader waits for an
@@ -384,10 +384,10 @@ static void widen(engine *self, const refs_transfer *transfer) {
 /* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
  * somebody does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
-    unsigned most = self->window;
-    if (most == 1) return self->n_active == 0;
-    if (transfer->is_awaited) return self->n_active - self->n_paused < most;
-    return self->n_active + 1 < most && self->n_ahead < most_ahead(self);
+    const unsigned most = self->window, n_active = self->n_active - self->n_held_back;
+    if (most == 1) return n_active == 0;
+    if (transfer->is_awaited) return n_active - self->n_paused < most;
+    return n_active + 1 < most && self->n_ahead < most_ahead(self);
 }
 
 /* Whether a request waited so long for its turn that it is to be signed anew first, which whoever
@@ -424,17 +424,8 @@ static void start_due(engine *self) {
     }
 }
 
-/* Over HTTP/1 a connection that is not read from fills what buffers it has, and TCP leaves the line
- * to others. Over HTTP/2 others may be on the same connection, and libcurl may not get to what is
- * theirs before somebody takes what is not. */
-static bool can_be_paused(const refs_transfer *transfer) {
-    long version = 0;
-    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
-    return version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1;
-}
-
 static void pause(engine *self, refs_transfer *transfer) {
-    if (transfer->is_paused || !can_be_paused(transfer)) return;
+    if (transfer->is_paused || !refs_transfer__can_be_paused(transfer)) return;
     if (curl_easy_pause(transfer->current, CURLPAUSE_RECV) != CURLE_OK) return;
     transfer->is_paused = true;
     transfer->paused_at_ms = refs_now_ms();
@@ -458,12 +449,31 @@ static void resume(engine *self, refs_transfer *transfer) {
  * server takes no request until one of them has ended, they go on. */
 static void share_line(engine *self) {
     uint64_t now = refs_now_us();
-    for (refs_transfer *each = self->active; each != NULL; each = each->next)
+    for (refs_transfer *each = self->active; each != NULL; each = each->next) {
+        if (each->is_held_back) continue;
         if (self->any_awaited && !each->is_awaited &&
             refs_origin__free_at(each->origin, now) != UINT64_MAX)
             pause(self, each);
         else
             resume(self, each);
+    }
+}
+
+/* Those that are held back for memory must not keep others from theirs, who have it and give it
+ * back: they take no place among the requests at a time, nor among those of their origin. */
+static void set_aside_held_back(engine *self) {
+    self->n_held_back = 0;
+    for (refs_transfer *each = self->active; each != NULL; each = each->next) {
+        if (each->is_held_back && !refs_transfer__lacks_memory(each))
+            curl_easy_pause(each->current, CURLPAUSE_CONT);
+        if (each->is_held_back) self->n_held_back++;
+        if (each->is_held_back == each->is_beside) continue;
+        if (each->is_held_back)
+            refs_origin__end(each->origin);
+        else
+            refs_origin__rejoin(each->origin);
+        each->is_beside = each->is_held_back;
+    }
 }
 
 /* When there may be something to do for who waits to be started: readers that come to what is not
@@ -510,7 +520,11 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     if (*link == NULL) return;
     *link = transfer->next;
     self->n_active--;
-    refs_origin__end(transfer->origin);
+    if (transfer->is_beside)
+        self->n_held_back--;
+    else
+        refs_origin__end(transfer->origin);
+    transfer->is_beside = false;
     note_resumed(self, transfer);
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
@@ -615,6 +629,7 @@ static void move(engine *self) {
     refs_fork_hold_off();
     self->is_cancelled = refs_check_cancelled(&self->http->options.cancel, NULL) != REFS_OK;
     look_who_is_awaited(self);
+    set_aside_held_back(self);
     look_if_any_is_awaited(self);
     widen_for_silence(self);
     start_due(self);

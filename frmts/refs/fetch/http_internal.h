@@ -11,7 +11,8 @@
 #include "http_response.h"
 #include "refs/http.h"
 
-/** What a whole object is given before its bytes come, whatever size the server claims. */
+/** What is reserved for a whole object before its size is known, and what it is given before its
+ * bytes come, whatever size the server claims. */
 #define REFS_FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
 
 /** What is kept of the body of a refusal, to see what an object store says is wrong. */
@@ -37,7 +38,7 @@ typedef struct refs_transfer {
     uint64_t offset, length;
     uint64_t url_ms; /**< when its URL was made; 0: it does not grow old */
     uint64_t max_size;
-    uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
+    uint64_t reserved; /**< whole: bytes that are reserved for it, until somebody owns them */
     const refs_fetch_client *client; /**< or NULL: somebody waits for it */
     const char *moved;               /**< what its users try where files moved, or NULL */
     const size_t *members;           /**< of the client's ranges, n_members of them */
@@ -56,6 +57,8 @@ typedef struct refs_transfer {
     bool refused;        /**< when done: the answer is not what was asked for: error says why */
     bool is_stale;       /**< when done: not sent, since its signature had grown old by then */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
+    uint64_t needs;      /**< whole: bytes for which its body is held back, until whoever asked has
+                              reserved them; under waiter->lock, as is `reserved` meanwhile */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */
     char region[32];     /**< when done: that an object store says it is of; "" without */
@@ -75,6 +78,8 @@ typedef struct refs_transfer {
     char curl_text[CURL_ERROR_SIZE];
     refs_response response;
     bool identified;        /* identity is known */
+    bool is_held_back;      /* its body, until there is memory for it */
+    bool is_beside;         /* for that it does not count among the requests of its origin */
     bool checked;           /* the response of this attempt was looked at */
     uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
     uint64_t refusal_bytes; /* of the body of a refusal */
@@ -118,6 +123,14 @@ size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user
 /** Whether all that was asked for is there, whatever came after it. */
 bool refs_transfer__is_complete(const refs_transfer *transfer);
 
+/** Whether an answer can stand still without others. Over HTTP/1 a connection that is not read from
+ * fills what buffers it has, and TCP leaves the line to others. Over HTTP/2 others may be on the
+ * same connection, and libcurl may not get to what is theirs before somebody takes what is not. */
+bool refs_transfer__can_be_paused(const refs_transfer *transfer);
+
+/** Whether a body that is held back still lacks memory. */
+bool refs_transfer__lacks_memory(refs_transfer *transfer);
+
 /** The HTTP status of the current attempt, 0 without an answer. */
 long refs_transfer__status(const refs_transfer *transfer);
 
@@ -159,7 +172,7 @@ bool refs_transfer__is_signature_refused(const refs_transfer *transfer);
  * for again. */
 bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused);
 
-/** Frees what the transfer holds, its block included, and gives back what is counted for it. */
+/** Frees what the transfer holds, its block included, and gives back what is reserved for it. */
 void refs_transfer__clear(refs_transfer *transfer);
 
 /** Sets `done` and wakes the waiter. */

@@ -126,6 +126,10 @@ void refs_origin__begin(refs_origin *origin, uint64_t now_us) {
     origin->next_us = from + (uint64_t)origin->interval_us;
 }
 
+void refs_origin__rejoin(refs_origin *origin) {
+    if (origin != NULL) origin->n_active++;
+}
+
 void refs_origin__end(refs_origin *origin) {
     if (origin != NULL) origin->n_active--;
 }

@@ -86,6 +86,9 @@ uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us);
 void refs_origin__begin(refs_origin *origin, uint64_t now_us);
 void refs_origin__end(refs_origin *origin);
 
+/** One that ended goes on: it makes no new request. */
+void refs_origin__rejoin(refs_origin *origin);
+
 /** An attempt that was answered. */
 typedef struct refs_answer {
     uint64_t began_us;

@@ -292,6 +292,13 @@ static void renew_current(refs_transfer *transfer) {
     transfer->current = is_away ? transfer->away : transfer->easy;
 }
 
+static void set_needs(refs_transfer *transfer, uint64_t needs) {
+    if (transfer->kind != REFS_TRANSFER_WHOLE) return;
+    refs_lock(&transfer->waiter->lock);
+    transfer->needs = needs;
+    refs_unlock(&transfer->waiter->lock);
+}
+
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
     transfer->response = (refs_response){0};
@@ -299,6 +306,8 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
     transfer->got_before = atomic_load(&transfer->got);
     transfer->paused_ms = 0;
+    transfer->is_held_back = false;
+    set_needs(transfer, 0);
     if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
     if (transfer->kind == REFS_TRANSFER_WHOLE) {
@@ -595,8 +604,9 @@ void refs_transfer__clear(refs_transfer *transfer) {
     refs_free(transfer->url_now);
     refs_free(transfer->url);
     refs_block_release(transfer->block);
-    if (transfer->counted > 0) refs_waiter__give_back(transfer->waiter, (size_t)transfer->counted);
-    transfer->counted = 0;
+    if (transfer->reserved > 0)
+        refs_waiter__give_back(transfer->waiter, (size_t)transfer->reserved);
+    transfer->reserved = 0;
     transfer->easy = transfer->away = transfer->current = NULL;
     transfer->headers = transfer->away_headers = NULL;
     transfer->url = transfer->url_now = transfer->retry_codes = transfer->refusal_text = NULL;
@@ -607,6 +617,7 @@ void refs_transfer__finish(refs_transfer *transfer) {
     refs_waiter *waiter = transfer->waiter;
     refs_lock(&waiter->lock);
     transfer->done = true;
+    transfer->needs = 0;
     pthread_cond_broadcast(&waiter->moved);
     refs_unlock(&waiter->lock);
 }

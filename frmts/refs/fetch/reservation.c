@@ -1,0 +1,92 @@
+/* reservation.c -- the memory that bytes take from when they are asked for until nobody holds them:
+ * of one call of refs_fetch, and of all of the process; see fetch_internal.h. */
+#include "fetch_internal.h"
+
+/* Bytes that all calls have reserved. */
+static _Atomic uint64_t process_bytes;
+
+/* Reserves `more` bytes of the process's limit, or beyond it where the call has nothing else. */
+static bool reserve_of_process(uint64_t more, uint64_t others) {
+    uint64_t all = atomic_load(&process_bytes);
+    do {
+        const bool fits = all < REFS_FETCH_PROCESS_BYTES && more <= REFS_FETCH_PROCESS_BYTES - all;
+        if (!fits && others > 0) return false;
+    } while (!atomic_compare_exchange_weak(&process_bytes, &all, all + more));
+    return true;
+}
+
+/* In the child of a fork the count begins anew, and may be given back more than it has. */
+static void return_to_process(uint64_t less) {
+    uint64_t all = atomic_load(&process_bytes);
+    while (!atomic_compare_exchange_weak(&process_bytes, &all, all > less ? all - less : 0))
+        continue;
+}
+
+uint64_t refs_fetch__process_bytes(void) {
+    return atomic_load(&process_bytes);
+}
+
+void refs_fetch__forget_process_bytes(void) {
+    atomic_store(&process_bytes, 0);
+}
+
+/* Gives `size` bytes back; under the lock. */
+static void give_back(refs_waiter *waiter, uint64_t size) {
+    waiter->memory -= (size_t)size;
+    waiter->has_freed = true;
+    return_to_process(size);
+    pthread_cond_broadcast(&waiter->moved);
+}
+
+bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size) {
+    if (waiter->max_memory == 0) return true;
+    refs_lock(&waiter->lock);
+    const uint64_t limit = waiter->max_memory, others = waiter->memory - own;
+    bool fits = size <= own || others == 0 || (others < limit && size <= limit - others);
+    if (size < own)
+        give_back(waiter, own - size);
+    else if (fits && size > own)
+        fits = reserve_of_process(size - own, others);
+    if (fits && size > own) waiter->memory = (size_t)(others + size);
+    refs_unlock(&waiter->lock);
+    return fits;
+}
+
+void refs_waiter__give_back(void *user, size_t size) {
+    refs_waiter *waiter = user;
+    if (waiter->max_memory == 0) return;
+    refs_lock(&waiter->lock);
+    give_back(waiter, size);
+    refs_unlock(&waiter->lock);
+}
+
+static void await_freed(refs_waiter *waiter) {
+    refs_lock(&waiter->lock);
+    if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_FETCH_POLL_MS);
+    waiter->has_freed = false;
+    refs_unlock(&waiter->lock);
+}
+
+refs_status refs_fetch__await_memory(refs_fetch_job *job, uint64_t size, refs_error *err) {
+    while (!refs_waiter__reserve(&job->waiter, 0, size)) {
+        REFS_TRY(refs_fetch__go_on(job, err));
+        await_freed(&job->waiter);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t reserved, refs_block **block,
+                                  refs_error *err) {
+    *block = reserved <= SIZE_MAX
+                 ? refs_block_new((size_t)reserved, refs_waiter__give_back, &job->waiter)
+                 : NULL;
+    if (*block != NULL) return REFS_OK;
+    refs_waiter__give_back(&job->waiter, (size_t)reserved);
+    return refs_fail_nomem(err);
+}
+
+void refs_fetch__await_workers(refs_fetch_job *job) {
+    refs_lock(&job->waiter.lock);
+    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
+}
