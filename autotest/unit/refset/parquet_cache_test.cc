@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -212,4 +214,65 @@ TEST(ParquetCache, ServesManyThreads) {
             for (uint64_t i = 0; i < 500; i++) EXPECT_EQ(cache.Get((i * 7 + thread) % 13), "x");
         });
     for (std::thread &thread : threads) thread.join();
+}
+
+// -- servers -------------------------------------------------------------------------------------
+
+namespace {
+
+// A set on a server whose record files are younger than its metadata. When it is asked for the
+// validators of these again, it answers once a process was forked, or after five seconds.
+class SlowServer : public ParquetUnderTest {
+  public:
+    SlowServer() : ParquetUnderTest("https://h/dir.parq") {
+        Array("a", "[1]", "[1]").Record("a/refs.0.parq", {Raw("x")});
+        server_ = *vfs.get();
+        server_.validators = Validators;
+        self_ = this;
+    }
+    refs_status OpenFolder() {
+        ParquetUnderTest::OpenFolder();
+        refs_set_free(set);
+        set = nullptr;
+        n_asked_ = 0;
+        return refs_set_open(&server_, location.c_str(), &options, &set, &error);
+    }
+    bool has_forked = false;
+
+  private:
+    static refs_status Validators(void *, const char *location, refs_vfs_validators *validators,
+                                  refs_error *) {
+        const bool is_metadata = strstr(location, ".zmetadata") != nullptr;
+        *validators = {};
+        validators->modified_s = is_metadata ? 1000000000 : 1100000000;
+        if (!is_metadata || self_->n_asked_++ == 0) return REFS_OK;
+        std::promise<void> forked;
+        std::future<void> is_forked = forked.get_future();
+        self_->forking_ = std::thread([&forked] {
+            EXPECT_TRUE(inChild([] {}));
+            forked.set_value();
+        });
+        self_->has_forked =
+            is_forked.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+        if (self_->has_forked) self_->forking_.join();
+        return REFS_OK;
+    }
+
+    static SlowServer *self_;
+    refs_vfs server_{};
+    std::thread forking_;
+    int n_asked_ = 0;
+};
+SlowServer *SlowServer::self_ = nullptr;
+
+} // namespace
+
+TEST(ParquetCache, LetsProcessesForkWhileAServerIsAskedForTheStateOfASet) {
+    SlowServer served;
+    ASSERT_EQ(served.OpenFolder(), REFS_OK) << served.error.message;
+    EXPECT_EQ(served.At("a/0"), "\"x\"");
+    if (!served.has_forked) {
+        fprintf(stderr, "fork(2) waits for the server\n");
+        abort(); // a thread is still at it
+    }
 }

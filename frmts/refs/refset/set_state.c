@@ -114,14 +114,15 @@ refs_status refs_refset__state_note(refs_set_state *state, const refs_json *docu
     state->metadata = refs_buf_take_text(&name);
     refs_buf_clear(&name);
     if (state->metadata == NULL) return refs_fail_nomem(err);
-    if (vfs->validators(vfs->self, state->metadata, &state->known, NULL) != REFS_OK ||
-        (date_of(&state->known) == 0 && state->known.etag[0] == '\0'))
+    refs_vfs_validators *known = &state->known.validators;
+    if (vfs->validators(vfs->self, state->metadata, known, NULL) != REFS_OK ||
+        (date_of(known) == 0 && known->etag[0] == '\0'))
         return REFS_OK;
-    if (state->known.etag[0] == '\0' && state->known.modified_s == 0)
-        REFS_TRY(digest(document, &state->digest, err));
+    if (known->etag[0] == '\0' && known->modified_s == 0)
+        REFS_TRY(digest(document, &state->known.digest, err));
     (void)refs_json_u64(refs_json_get(document, "record_size"), &state->record_size);
     REFS_TRY(note_sources(state, document, err));
-    state->trusted_s = settled(date_of(&state->known));
+    state->known.trusted_s = settled(date_of(known));
     pthread_mutex_init(&state->lock, NULL);
     state->is_noted = true;
     return REFS_OK;
@@ -228,20 +229,22 @@ static refs_status compare(const refs_set_state *state, const refs_json *documen
 
 /* The same document under another date, when both were just made: so are all answers, and dates
  * tell nothing. */
-static refs_status compare_digests(refs_set_state *state, const refs_vfs_validators *now,
+static refs_status compare_digests(refs_known_metadata *known, const refs_vfs_validators *now,
                                    const refs_json *document, bool *is_same_text, refs_error *err) {
     uint64_t sum = 0;
     *is_same_text = false;
-    if (state->digest == 0) return REFS_OK;
+    if (known->digest == 0) return REFS_OK;
     REFS_TRY(digest(document, &sum, err));
-    *is_same_text = sum == state->digest;
-    state->is_undated = *is_same_text && now->modified_s == 0;
-    state->digest = sum;
+    *is_same_text = sum == known->digest;
+    known->is_undated = *is_same_text && now->modified_s == 0;
+    known->digest = sum;
     return REFS_OK;
 }
 
-static refs_status read_growth(refs_set_state *state, const refs_vfs_validators *now,
-                               const refs_chunk_grids *grids, bool *has_grown, refs_error *err) {
+/* Whether the set has only grown from the state that was known to `now`, which becomes known. */
+static refs_status read_growth(const refs_set_state *state, const refs_vfs_validators *now,
+                               const refs_chunk_grids *grids, refs_known_metadata *known,
+                               refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_json_doc *document = NULL;
     refs_status status =
@@ -250,18 +253,20 @@ static refs_status read_growth(refs_set_state *state, const refs_vfs_validators 
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &document, err);
     bool is_same_text = false;
     if (status == REFS_OK)
-        status = compare_digests(state, now, refs_json_root(document), &is_same_text, err);
-    *has_grown = is_same_text;
+        status = compare_digests(known, now, refs_json_root(document), &is_same_text, err);
+    bool has_grown = is_same_text;
     if (status == REFS_OK && !is_same_text)
-        status = compare(state, refs_json_root(document), grids, has_grown, err);
+        status = compare(state, refs_json_root(document), grids, &has_grown, err);
     refs_json_doc_free(document);
     refs_buf_clear(&text);
+    if (status == REFS_OK && !has_grown) status = fail_anew(state->metadata, err);
+    known->validators = *now;
     return status;
 }
 
 /* -- checking ---------------------------------------------------------------------------------- */
 
-static refs_status ask(refs_set_state *state, refs_vfs_validators *now, refs_error *err) {
+static refs_status ask(const refs_set_state *state, refs_vfs_validators *now, refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     if (vfs->forget != NULL) vfs->forget(vfs->self, state->metadata);
     const refs_status status = vfs->validators(vfs->self, state->metadata, now, err);
@@ -270,16 +275,12 @@ static refs_status ask(refs_set_state *state, refs_vfs_validators *now, refs_err
     return fail_gone(state->metadata, err);
 }
 
-static refs_status check_metadata(refs_set_state *state, const refs_chunk_grids *grids,
-                                  refs_error *err) {
+static refs_status check_metadata(const refs_set_state *state, const refs_chunk_grids *grids,
+                                  refs_known_metadata *known, refs_error *err) {
     refs_vfs_validators now;
-    bool has_grown = true;
     REFS_TRY(ask(state, &now, err));
-    if (is_same(&state->known, &now)) return REFS_OK;
-    REFS_TRY(read_growth(state, &now, grids, &has_grown, err));
-    if (!has_grown) return fail_anew(state->metadata, err);
-    state->known = now;
-    return REFS_OK;
+    return is_same(&known->validators, &now) ? REFS_OK
+                                             : read_growth(state, &now, grids, known, err);
 }
 
 static refs_status check_record(refs_set_state *state, const char *location,
@@ -289,13 +290,17 @@ static refs_status check_record(refs_set_state *state, const char *location,
     if (location != NULL && vfs->validators(vfs->self, location, &record, NULL) != REFS_OK)
         record.modified_s = record.fresh_s = 0;
     refs_lock(&state->lock);
-    const int64_t date_s = date_of(&record);
-    const bool is_old = state->is_undated || (date_s != 0 && date_s <= state->trusted_s);
-    const refs_status status = is_old ? REFS_OK : check_metadata(state, grids, err);
-    const int64_t trusted_s = settled(date_s);
-    if (status == REFS_OK && trusted_s > state->trusted_s) state->trusted_s = trusted_s;
+    refs_known_metadata known = state->known;
     refs_unlock(&state->lock);
-    return status;
+    const int64_t date_s = date_of(&record), trusted_s = settled(date_s);
+    const bool is_old = known.is_undated || (date_s != 0 && date_s <= known.trusted_s);
+    if (!is_old) REFS_TRY(check_metadata(state, grids, &known, err));
+    refs_lock(&state->lock);
+    if (state->known.trusted_s > known.trusted_s) known.trusted_s = state->known.trusted_s;
+    if (trusted_s > known.trusted_s) known.trusted_s = trusted_s;
+    state->known = known;
+    refs_unlock(&state->lock);
+    return REFS_OK;
 }
 
 refs_status refs_refset__state_check(refs_set_state *state, const char *location,

@@ -22,6 +22,14 @@
 #include "chunk_grids.h"
 #include "refs/vfs.h"
 
+/** What a server says of ".zmetadata". */
+typedef struct refs_known_metadata {
+    refs_vfs_validators validators;
+    int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
+    bool is_undated;   /**< the server dates all answers as they are made: nothing is checked */
+    uint64_t digest;   /**< of the document, where only a recent date is known of it; or 0 */
+} refs_known_metadata;
+
 /** What is known of the state. Zeroed: nothing, and nothing is checked. May be moved until it has
  * noted the metadata. */
 typedef struct refs_set_state {
@@ -33,11 +41,8 @@ typedef struct refs_set_state {
     char *metadata; /**< location of ".zmetadata" */
     char *sources;  /**< value of ".zsources/.zattrs", or NULL */
     uint64_t record_size;
-    pthread_mutex_t lock; /**< guards what follows, and is held while a server is asked */
-    refs_vfs_validators known;
-    int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
-    bool is_undated;   /**< the server dates all answers as they are made: nothing is checked */
-    uint64_t digest;   /**< of the document, where only a recent date is known of it; or 0 */
+    pthread_mutex_t lock;      /**< guards what follows; no server is asked under it */
+    refs_known_metadata known; /**< by the latest check */
 } refs_set_state;
 
 /** Begins with the set in `folder`, before its metadata are read. `state` is zeroed, and to be
