@@ -115,6 +115,31 @@ class Hostile(InFolder):
         said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t", status=1)
         self.assertIn("that tells where they are", said)
 
+    def test_dimensions_without_coordinates_cost_no_memory_for_each_step(self):
+        def part(name, n):
+            return write(name, array("v", ["t"], np.broadcast_to(np.uint8(0), (n,)), chunks=[n]))
+        part("a.json", 8 << 20)
+        done = subprocess.run(["/bin/sh", "-c", 'ulimit -v 1000000; exec "$0" combine a.json a.json -o b.json --along t', REFS],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for n in (10**9, 10**15, 2**62):
+            part("a.json", n)
+            said = run("combine", "a.json", "a.json", "-o", "b.json", "--along", "t", status=1)
+            self.assertIn("steps, expected no more than", said)
+
+    def test_maps_are_counted_before_they_are_kept(self):
+        for rank, columns in ((2, 1 << 23), (32, 1 << 22), (32, 1 << 26)):
+            names = " ".join(f"d{i}" for i in range(rank))
+            sizes = array("m", ["a", "b"], np.broadcast_to(np.int32(1), (rank, columns)), chunks=[rank, columns])
+            sizes["m/.zarray"] = sizes["m/.zarray"].replace('"fill_value": null', '"fill_value": 1')
+            write("a.json", sizes, array("u", ["c"], np.zeros(1, "<i4")),
+                  array("v", [], np.int32(0), chunks=[], aggregated_dimensions=names,
+                        aggregated_data="map: m unique_values: u"))
+            done = subprocess.run(["/bin/sh", "-c", 'ulimit -v 1500000; exec "$0" check a.json', REFS], capture_output=True,
+                                  text=True, check=False)
+            self.assertGreaterEqual(done.returncode, 0)
+            self.assertNotIn("memory", done.stdout + done.stderr, (rank, columns))
+
     def test_sets_without_steps_need_no_coordinate(self):
         def part(name, n, units, times):
             arrays = [array("v", ["t", "x"], np.zeros((n, 2), "<f4"))]
@@ -250,6 +275,46 @@ class Values(InFolder):
 
 
 class Outputs(InFolder):
+    def test_what_parts_of_a_grid_share_is_compared(self):
+        """An array that has one of two joined dimensions is in several parts."""
+        for change, size in (("w", 1), ("s", 4), (None, 4)):
+            for i, (step, x) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+                w = np.array([step + (10 * x if change == "w" else 0)], "<f4")
+                s = np.full((1, 100 * size), step + (10 * x if change == "s" else 0), "<f4")
+                write(f"{i}.json", array("t", ["t"], np.array([step], "<f8")), array("x", ["x"], np.array([x], "<f8")),
+                      array("w", ["t"], w), array("s", ["t", "y"], s), array("v", ["t", "x"], np.array([[i]], "<f4")))
+            said = run("combine", *[f"{i}.json" for i in range(4)], "-o", "all.json", "--along", "t", "--along", "x")
+            self.assertEqual("not the same in" in said, change is not None, said)
+            if change is not None:
+                self.assertIn(f"{change}: not the same in", said)
+                self.assertEqual(said.count("not the same in"), 1, said)
+            np.testing.assert_array_equal(read("all.json", "w"), [0, 1])
+
+    def test_attributes_of_groups_are_those_of_the_first_part_that_has_them(self):
+        for i in range(2):
+            more = {".zattrs": '{"title":"second"}', "g/.zattrs": '{"about":"group"}'} if i == 1 else {}
+            write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")), array("g/v", ["t"], np.array([i], "<f4")),
+                  **{"g/.zgroup": '{"zarr_format":2}', **more})
+        for name in ("all.json", "all.nc"):
+            done = attempt("combine", "0.json", "1.json", "-o", name, "--along", "t")
+            if "this build does not have" in done.stderr:
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            self.assertEqual(root.GetAttribute("title").Read(), "second", name)
+            self.assertEqual(root.OpenGroup("g").GetAttribute("about").Read(), "group", name)
+
+    def test_units_that_cannot_be_converted_are_a_problem(self):
+        for i, units in enumerate(("K", "m s-1")):
+            write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")),
+                  array("v", ["t", "x"], np.full((1, 100), i, "<f4"), units=units))
+        run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t")
+        done = attempt("check", "all.json", "--deep")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("1 problem", done.stdout)
+        self.assertIn("not converted", done.stdout + done.stderr)
+        np.testing.assert_array_equal(read("all.json", "v")[:, 0], [0, 1])
+
     def test_masters_whose_values_are_all_small_are_written_again(self):
         for i in range(2):
             write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")), array("v", ["t"], np.array([i], "<f4")))

@@ -298,8 +298,9 @@ typedef struct refs_agg_values {
     uint8_t fill[16];                      /**< what those become, of `to` */
     bool has_range;                        /**< elements of `from` outside of it are missing, too */
     double least, most;
-    bool has_other_units; /**< that nobody knows how to convert */
-    const char *name;     /**< of the fragment, for messages; or NULL */
+    bool has_other_units;   /**< that nobody knows how to convert */
+    const char *units_told; /**< of the fragment, by the aggregation; or NULL */
+    const char *name;       /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 
 /** Tells it. The valid range that the container has, too, is left to its reader. */

@@ -455,27 +455,31 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
 }
 
 /* Values in other units that are not converted: whoever reads them must know. */
-static void note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
-                       const refs_agg_fragment *fragment, const refs_array_meta *meta,
-                       const refs_open_fragment *opened) {
+static refs_status note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
+                              const refs_array_meta *meta, const refs_open_fragment *opened,
+                              refs_error *err) {
     refs_str own = refs_aggregation__text(aggregation->meta.attributes, "units");
     refs_str own_calendar = refs_aggregation__text(aggregation->meta.attributes, "calendar");
     refs_str units = refs_aggregation__text(meta->attributes, "units");
     refs_str calendar = refs_aggregation__text(meta->attributes, "calendar");
-    if (fragment->extras != NULL && fragment->extras->units != NULL)
-        units = refs_str_from(fragment->extras->units);
-    if (!opened->values.has_other_units) return;
+    if (opened->values.units_told != NULL) units = refs_str_from(opened->values.units_told);
+    if (!opened->values.has_other_units) return REFS_OK;
+    refs_error text = REFS_ERROR_INIT;
+    const refs_status status = refs_fail(
+        &text, REFS_UNSUPPORTED,
+        "%s: its units are %.*s%s%.*s, those of the aggregation are %.*s%s%.*s: values are not "
+        "converted",
+        opened->name, REFS_STR_ARG(units), calendar.size > 0 ? " of calendar " : "",
+        REFS_STR_ARG(calendar), REFS_STR_ARG(own), own_calendar.size > 0 ? " of calendar " : "",
+        REFS_STR_ARG(own_calendar));
+    if (fragments->options.other_units == REFS_OTHER_UNITS_ERROR)
+        return refs_fail(err, status, "%s", text.message);
     refs_lock(&aggregation->lock);
     bool is_first = !aggregation->has_noted_units;
     aggregation->has_noted_units = true;
     refs_unlock(&aggregation->lock);
-    if (is_first)
-        refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
-                  "%s: its units are %.*s%s%.*s, those of the aggregation are %.*s%s%.*s: values "
-                  "are not converted",
-                  opened->name, REFS_STR_ARG(units), calendar.size > 0 ? " of calendar " : "",
-                  REFS_STR_ARG(calendar), REFS_STR_ARG(own),
-                  own_calendar.size > 0 ? " of calendar " : "", REFS_STR_ARG(own_calendar));
+    if (is_first) refs_note(&fragments->options.notes, REFS_NOTE_WARNING, "%s", text.message);
+    return REFS_OK;
 }
 
 static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggregation,
@@ -493,7 +497,7 @@ static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggreg
     if (fragments->options.ranges == REFS_RANGES_IGNORED)
         refs_agg_values__ignore_range(&opened->values);
     opened->values.name = opened->name;
-    note_units(fragments, aggregation, fragment, meta, opened);
+    REFS_TRY(note_units(fragments, aggregation, meta, opened, err));
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));

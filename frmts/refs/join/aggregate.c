@@ -288,10 +288,18 @@ static refs_status name_variable(aggregating *at, const refs_joined *joined, ref
     return refs_buf_append(name, "", 1, err);
 }
 
+/* The member whose name a fragment has, which is one of at->urls. */
+static const refs_join_member *member_of(const aggregating *at, const char *url) {
+    size_t i = 0;
+    while (at->urls[i] != url) i++;
+    return &at->join->members[i];
+}
+
 static refs_status place_members(const aggregating *at, const refs_joined *joined,
                                  const refs_cfa_grid *grid, refs_cfa_fragment *fragments,
                                  refs_error *err) {
     const refs_join *join = at->join;
+    bool differs = false;
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_member *member = &join->members[i];
         const refs_join_array *array = refs_join__find(member, joined->path);
@@ -314,7 +322,16 @@ static refs_status place_members(const aggregating *at, const refs_joined *joine
                              "%.*s: %s and %s both have one place: one of them is to be left out",
                              REFS_STR_ARG(refs_join__text(join, joined->path)),
                              fragments[place].file, at->urls[i]);
-        if (fragments[place].file == NULL) fragments[place].file = at->urls[i];
+        if (fragments[place].file == NULL)
+            fragments[place].file = at->urls[i];
+        else if (!differs && !refs_join__have_one_digest(
+                                 joined, member_of(at, fragments[place].file), member)) {
+            differs = true;
+            refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: not the same in %s and %s: the fragment is that of the first",
+                      REFS_STR_ARG(refs_join__text(join, joined->path)), fragments[place].file,
+                      member->name);
+        }
     }
     return REFS_OK;
 }

@@ -504,7 +504,10 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
     if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim) {
         array->is_thin =
             bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
-        return array->is_thin ? want_values(in, meta, false, err) : REFS_OK;
+        if (array->is_thin) return want_values(in, meta, false, err);
+        /* Parts that differ along another dimension have it twice. */
+        const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
+        return is_shared && in->source.is_file ? take_digest(in, meta, array, err) : REFS_OK;
     }
     uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
                                                                : REFS_JOIN_MAX_COMPARED_BYTES;
@@ -642,6 +645,13 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
             refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->path)), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
             axis->array = (uint32_t)i;
+        if (is_named && array->rank == 1 && !array->is_thin && !array->is_piece &&
+            array->shape[0] > REFS_JOIN_MAX_THIN_BYTES / sizeof(double))
+            return refs_fail(err, REFS_LIMIT,
+                             "coordinate %.*s has %llu values, expected no more than %llu bytes of "
+                             "them in one source",
+                             REFS_STR_ARG(name), (unsigned long long)array->shape[0],
+                             (unsigned long long)REFS_JOIN_MAX_THIN_BYTES);
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
             if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->dims[dim])),
                                 name))

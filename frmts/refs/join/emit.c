@@ -389,14 +389,44 @@ static refs_status fail_twice(const emission *at, const refs_joined *joined, con
     return status;
 }
 
+/* Whether two parts hold the same at one place, as far as references and digests tell. */
+static bool hold_the_same(const emission *at, const refs_joined *joined, const moved *one,
+                          const moved *other) {
+    const refs_join_member *const members[2] = {&at->join->members[at->plan->order[one->member]],
+                                                &at->join->members[at->plan->order[other->member]]};
+    const refs_stream_ref *a = &one->ref, *b = &other->ref;
+    if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
+        return a->bytes.size == b->bytes.size &&
+               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
+    if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
+        members[0]->urls[a->url] == members[1]->urls[b->url])
+        return true;
+    return refs_join__have_one_digest(joined, members[0], members[1]);
+}
+
+static void note_difference(const emission *at, const refs_joined *joined, const moved *one,
+                            const moved *other) {
+    refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: not the same in %s and %s, which have the same steps: that of the first is "
+              "kept",
+              REFS_STR_ARG(refs_join__text(at->join, joined->path)),
+              at->join->members[at->plan->order[one->member]].name,
+              at->join->members[at->plan->order[other->member]].name);
+}
+
 /* Of an array that does not have all joined dimensions, several parts may hold the same place. */
 static refs_status put_sorted(const emission *at, const refs_joined *joined, moved *all, size_t n,
                               refs_error *err) {
+    bool differs = false;
     if (n > 0) qsort(all, n, sizeof *all, by_number);
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && all[i].number == all[i - 1].number) {
             if (joined->n_lines == at->join->n_dims)
                 return fail_twice(at, joined, &all[i - 1], &all[i], err);
+            if (!differs && !hold_the_same(at, joined, &all[i - 1], &all[i])) {
+                differs = true;
+                note_difference(at, joined, &all[i - 1], &all[i]);
+            }
             continue;
         }
         REFS_TRY(put_chunk(at, &at->join->members[at->plan->order[all[i].member]], &all[i].ref,

@@ -19,6 +19,9 @@
  * than this: its values may be put into the set. */
 #define REFS_JOIN_THIN_BYTES 64
 
+/** Steps along one joined dimension: of a coordinate, each takes 64 bytes while they are sorted. */
+#define REFS_JOIN_MAX_STEPS ((uint64_t)1 << 25)
+
 /** Values of a thin array of one part. */
 #define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
 
@@ -555,6 +558,11 @@ bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *mem
 /** Puts the values of a thin array together. */
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                               refs_error *err);
+
+/** Whether two parts that have the same steps of an array have the same values, by their digests;
+ * true where these do not tell. */
+bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
+                                const refs_join_member *other);
 
 /** An array of a part. */
 typedef struct refs_join_place {

@@ -482,6 +482,23 @@ static refs_status compare_digests(const refs_join *join, const refs_joined *joi
     return compare_spots(join, joined, at, err);
 }
 
+bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
+                                const refs_join_member *other) {
+    const refs_join_array *a = refs_join__find(one, joined->path),
+                          *b = refs_join__find(other, joined->path);
+    if (a == NULL || b == NULL || a->digest == REFS_JOIN_NONE || b->digest == REFS_JOIN_NONE ||
+        !are_of_one_type(a, b))
+        return true;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *x = &one->axes[line], *y = &other->axes[line];
+        if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
+            return true;
+    }
+    return a->digest == b->digest;
+}
+
 /* Arrays that are not joined are taken from the first part. */
 static refs_status compare_values(const refs_join *join, const refs_joined *joined,
                                   const refs_join_place *at, bool *told, refs_error *err) {

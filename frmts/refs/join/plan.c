@@ -18,9 +18,10 @@ typedef struct step {
 typedef struct line_steps {
     refs_join *join;
     size_t line;
-    step *steps;
+    step *steps; /* of parts that have a coordinate */
     size_t n, capacity;
-    bool descends;
+    uint64_t n_plain;   /* steps of parts that have none */
+    size_t first_plain; /* such a part */
 } line_steps;
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -54,32 +55,46 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
                          member->name, all->join->options.dims[all->line], values.size,
                          (unsigned long long)n);
-    for (uint64_t i = 0; i < n; i++) {
+    if (n > REFS_JOIN_MAX_STEPS - all->n - all->n_plain)
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: %s has %llu steps, expected no more than %llu in all sources",
+                         member->name, all->join->options.dims[all->line], (unsigned long long)n,
+                         (unsigned long long)REFS_JOIN_MAX_STEPS);
+    if (array == NULL && n > 0 && all->n_plain == 0) all->first_plain = number;
+    if (array == NULL) all->n_plain += n;
+    for (uint64_t i = 0; array != NULL && i < n; i++) {
         if (!refs_grow((void **)&all->steps, &all->capacity, all->n, sizeof *all->steps))
             return refs_fail_nomem(err);
         step *at = &all->steps[all->n++];
-        *at = (step){.value = {.kind = REFS_VALUE_NONE}, .member = number, .step = i};
-        if (array != NULL) at->value = refs_join__value_at(&array->dtype, values, i);
+        *at = (step){.member = number, .step = i};
+        at->value = refs_join__value_at(&array->dtype, values, i);
         REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
 }
 
+static refs_status fail_kinds(const line_steps *all, size_t one, size_t other, refs_error *err) {
+    const size_t first = one < other ? one : other, second = one < other ? other : one;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s cannot be ordered along %s: their coordinates have other types, or "
+                     "one has none",
+                     all->join->members[first].name, all->join->members[second].name,
+                     all->join->options.dims[all->line]);
+}
+
 static refs_status check_kinds(const line_steps *all, refs_error *err) {
+    if (all->n > 0 && all->n_plain > 0)
+        return fail_kinds(all, all->steps[0].member, all->first_plain, err);
     for (size_t i = 1; i < all->n; i++)
         if (all->steps[i].value.kind != all->steps[0].value.kind)
-            return refs_fail(
-                err, REFS_UNSUPPORTED,
-                "%s and %s cannot be ordered along %s: their coordinates have other types, or one "
-                "has none",
-                all->join->members[all->steps[0].member].name,
-                all->join->members[all->steps[i].member].name, all->join->options.dims[all->line]);
+            return fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
     return REFS_OK;
 }
 
 /* Coordinates are put together as they are stored. */
 static refs_status check_packing(const line_steps *all, refs_error *err) {
     const refs_join *join = all->join;
+    if (all->n == 0) return REFS_OK;
     const refs_join_member *first = &join->members[all->steps[0].member];
     const uint32_t number = first->axes[all->line].array;
     for (size_t i = 1; number != REFS_JOIN_NONE && i < all->n; i++) {
@@ -263,8 +278,9 @@ static refs_status widen_times(const line_steps *all, refs_error *err) {
 
 static refs_status collect(line_steps *all, refs_error *err) {
     all->n = 0;
+    all->n_plain = 0;
     for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
-    if (all->n == 0)
+    if (all->n == 0 && all->n_plain == 0)
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
                          all->join->options.dims[all->line]);
     REFS_TRY(check_kinds(all, err));
@@ -276,7 +292,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
 static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     size_t earliest;
-    if (!refs_join__is_number(&all->steps[0].value)) return REFS_OK;
+    if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
     if (earliest == SIZE_MAX) {
         REFS_TRY(widen_times(all, err));
@@ -334,7 +350,7 @@ static bool find_direction(const line_steps *all) {
         if (compare_values(&all->steps[i], &all->steps[i - 1]) > 0) return false;
         falls = true;
     }
-    return falls && all->steps[0].value.kind != REFS_VALUE_NONE;
+    return falls && all->n > 0 && all->steps[0].value.kind != REFS_VALUE_NONE;
 }
 
 static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
@@ -344,6 +360,12 @@ static refs_status place(line_steps *all, refs_join_line *line, refs_error *err)
         axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
         if (axis->position == NULL) return refs_fail_nomem(err);
     }
+    /* Without a coordinate, parts follow each other. */
+    for (size_t i = 0; i < join->n_members && all->n == 0; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
+    }
+    if (all->n == 0) return REFS_OK;
     for (size_t i = 0; i < all->n; i++) {
         if (i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0) line->n++;
         join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = line->n;
@@ -430,9 +452,12 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
     refs_status status = collect(&all, err);
     if (status == REFS_OK) status = same_units(&all, line, err);
     if (status == REFS_OK) {
-        line->has_coordinate = all.steps[0].value.kind != REFS_VALUE_NONE;
-        qsort(all.steps, all.n, sizeof *all.steps, find_direction(&all) ? descending : ascending);
-        if (line->first == SIZE_MAX) line->first = all.steps[0].member;
+        line->has_coordinate = all.n > 0 && all.steps[0].value.kind != REFS_VALUE_NONE;
+        if (all.n > 0)
+            qsort(all.steps, all.n, sizeof *all.steps,
+                  find_direction(&all) ? descending : ascending);
+        if (line->first == SIZE_MAX)
+            line->first = all.n > 0 ? all.steps[0].member : all.first_plain;
         join->counted[number] = line->first;
         status = place(&all, line, err);
     }

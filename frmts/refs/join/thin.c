@@ -44,7 +44,9 @@ bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *mem
 typedef struct gathered {
     const refs_join *join;
     const refs_joined *joined;
-    uint8_t *values, *taken; /* which of them are there; NULL: parts may have the same places */
+    uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
+    bool *differs; /* parts that may have the same places have other values there; or NULL:
+                      none may */
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
@@ -81,7 +83,13 @@ static refs_status fail_twice(const gathered *to, const refs_join_place *at, con
         if (status == REFS_OK)
             status = refs_join__print_step(join, joined->line[dim], index[dim], &text, err);
     }
-    if (status == REFS_OK)
+    if (status == REFS_OK && to->differs != NULL) {
+        *to->differs = true;
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s at %.*s: that of the first is kept",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name, other->name,
+                  (int)text.size, (const char *)text.data);
+    } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "%.*s: %s and %s both have %.*s, and not the same: one of them is to "
                            "be left out",
@@ -121,9 +129,10 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
             is_hole = is_hole || (line < REFS_JOIN_MAX_DIMS && joined->n_lines == 1 &&
                                   refs_join__is_hole(at->array, index[dim]));
         }
-        if (!is_hole && to->taken != NULL && to->taken[place] != 0 &&
+        const bool is_reported = to->differs != NULL && *to->differs;
+        if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
             memcmp(to->values + place * to_size, moved, size) != 0)
-            return fail_twice(to, at, places, err);
+            REFS_TRY(fail_twice(to, at, places, err));
         if (!is_hole && to->taken != NULL) to->taken[place] = 1;
         if (!is_hole) memcpy(to->values + place * to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
@@ -246,12 +255,13 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
     const refs_cf_units units = find_units(join, plan, joined);
     find_type(join, joined, &units);
     REFS_TRY(make_room(join, joined, err));
-    const bool are_shared =
-        joined->n_lines < join->n_dims ||
+    const bool is_coordinate =
         refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
     const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
-    gathered to = {join, joined, joined->values.data, are_shared ? NULL : refs_calloc(n + 1, 1)};
-    if (!are_shared && to.taken == NULL) return refs_fail_nomem(err);
+    bool differs = false;
+    gathered to = {join, joined, joined->values.data, is_coordinate ? NULL : refs_calloc(n + 1, 1),
+                   joined->n_lines < join->n_dims ? &differs : NULL};
+    if (!is_coordinate && to.taken == NULL) return refs_fail_nomem(err);
     refs_status status = gather_all(join, plan, &to, &units, err);
     refs_free(to.taken);
     return status;

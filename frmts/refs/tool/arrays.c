@@ -174,6 +174,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.locations = session->locations;
     options.arrays = arrays->context;
     options.missing = arrays->missing;
+    options.other_units = arrays->other_units;
     options.advice =
         "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
         "begin";
@@ -221,6 +222,7 @@ refs_status tool_arrays_open_whole(const tool_session *session, const char *name
                                    tool_arrays *arrays, refs_error *err) {
     memset(arrays, 0, sizeof *arrays);
     arrays->missing = REFS_MISSING_ERROR;
+    arrays->other_units = REFS_OTHER_UNITS_ERROR;
     refs_status status = open_all(session, name, arrays, err);
     if (status != REFS_OK) tool_arrays_close(arrays);
     return status;

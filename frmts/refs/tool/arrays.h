@@ -22,11 +22,13 @@ typedef struct tool_arrays {
     size_t n_strings, texts_capacity;
     const char **dims;
     refs_missing missing; /**< what files of fragments that do not exist are */
+    refs_other_units other_units;
 } tool_arrays;
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);
-/** The same, but what a file of a fragment would have that does not exist is an error. */
+/** The same, but what a file of a fragment would have that does not exist is an error, and so are
+ * values in units that cannot be converted. */
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
