@@ -81,6 +81,17 @@ TEST_F(Affine, ForgivesLatitudesATenthOfADegreeAndNoMore) {
     EXPECT_FALSE(less_regular.describe().has_geotransform);
 }
 
+/* Of wide steps, too, of which a tenth is more than that. */
+TEST(AffineOfGaussianGrids, ForgivesATenthOfADegreeOfStepsOfAnyWidth) {
+    for (const double step : {2.5, 3.0, 10.0})
+        for (const double excess : {0.09375, 0.125, 0.1875}) {
+            Dataset set;
+            set.latlon({0, step, 2 * step + excess}, {0, 1, 2});
+            set.array("v", {{"lat", "lon"}, {3, 3}});
+            EXPECT_EQ(set.describe().has_geotransform, excess < 0.1) << step << " " << excess;
+        }
+}
+
 TEST(AffineOfGaussianGrids, KeepsLatitudesAsTheyAre) {
     Dataset gaussian;
     gaussian.latlon({89.05, 86, 83}, {0, 1, 2});
