@@ -6,6 +6,11 @@
 #   install_in_tree PACKAGE …
 # What was mounted is unmounted when the script ends.
 
+# What the caller's shell sets for GDAL, PROJ and REFS does not hold in the tree.
+for name in $(env | sed -n 's/^\(\(CPL\|GDAL\|OGR\|PROJ\|REFS\|VSI\)_[A-Z0-9_]*\)=.*/\1/p'); do
+    unset "$name"
+done
+
 command -v debootstrap >/dev/null || apt-get install -qq -y debootstrap >/dev/null
 
 in_tree() {
