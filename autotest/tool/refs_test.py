@@ -2067,6 +2067,19 @@ class Other(Folder):
         self.assertEqual(sources[0]["url"], "https://host/a.nc")
         self.assertEqual(sources[0]["size"], os.path.getsize("a.nc"))
 
+    def test_rewrites_fit_the_names_that_a_set_has_and_that_are_shown(self):
+        run("index", self.write("a.nc", [0, 1, 2]), "-o", "a.json")
+        folder = os.path.realpath(self.folder)
+        document = json.loads(content("a.json"))
+        for value in document["refs"].values():
+            if isinstance(value, list):
+                value[0] = f"file://{folder}/a.nc"
+        with open("b.json", "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        for old in (f"file://{folder}/", f"{folder}/"):
+            run("convert", "b.json", "--rewrite", f"{old}=>https://host/", "-o", "c.json")
+            self.assertEqual(json.loads(content("c.json"))["refs"]["t/0.0.0"][0], "https://host/a.nc")
+
     def test_chunks_one_behind_the_other_become_generators(self):
         with netCDF4.Dataset("a.nc", "w") as file:
             file.createDimension("time", 100)

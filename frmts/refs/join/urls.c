@@ -91,22 +91,39 @@ static refs_status append_location(const refs_join_urls *urls, refs_str location
     return append_local(urls, location, url, err);
 }
 
-/* Replaces the beginning of what was appended from `begin` on. */
-static refs_status rewrite(const refs_join_urls *urls, size_t begin, refs_buf *url,
+/* Names that one file has: as the new set would have it, as the old set has it, and where that is.
+ */
+typedef struct names {
+    refs_str all[3];
+    size_t n;
+} names;
+
+static bool find_beginning(const names *of, refs_str old, refs_str *rest) {
+    for (size_t i = 0; i < of->n && old.size > 0; i++) {
+        if (!refs_str_equal(refs_str_part(of->all[i], 0, old.size), old)) continue;
+        *rest = refs_str_part(of->all[i], old.size, of->all[i].size);
+        return true;
+    }
+    return false;
+}
+
+/* Replaces what was appended from `begin` on by what the first rewrite makes that fits any of its
+ * names: users write the one that they see. */
+static refs_status rewrite(const refs_join_urls *urls, size_t begin, names *of, refs_buf *url,
                            refs_error *err) {
+    refs_str rest;
+    of->all[0] = refs_str_view((const char *)url->data + begin, url->size - begin);
     for (const char *const *at = urls->rewrites; at != NULL && *at != NULL; at++) {
         const char *arrow = strstr(*at, "=>");
         refs_str old = refs_str_view(*at, arrow != NULL ? (size_t)(arrow - *at) : 0);
-        refs_str now = refs_str_view((const char *)url->data + begin, url->size - begin);
-        if (old.size == 0 || now.size < old.size || memcmp(now.data, old.data, old.size) != 0)
-            continue;
+        if (!find_beginning(of, old, &rest)) continue;
         if (urls->used != NULL)
             __atomic_store_n(&urls->used[at - urls->rewrites], 1, __ATOMIC_RELAXED);
-        char *rest = refs_str_copy(refs_str_part(now, old.size, now.size));
-        if (rest == NULL) return refs_fail_nomem(err);
+        char *kept = refs_str_copy(rest);
+        if (kept == NULL) return refs_fail_nomem(err);
         url->size = begin;
-        refs_status status = refs_buf_printf(url, err, "%s%s", arrow + 2, rest);
-        refs_free(rest);
+        refs_status status = refs_buf_printf(url, err, "%s%s", arrow + 2, kept);
+        refs_free(kept);
         return status;
     }
     return REFS_OK;
@@ -115,8 +132,9 @@ static refs_status rewrite(const refs_join_urls *urls, size_t begin, refs_buf *u
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err) {
     size_t begin = url->size;
+    names of = {.all = {[1] = location}, .n = 2};
     REFS_TRY(append_location(urls, location, url, err));
-    return rewrite(urls, begin, url, err);
+    return rewrite(urls, begin, &of, url, err);
 }
 
 /* A URL with a scheme of its own stays as the set has it; "file:" and "local:" are paths. So does a
@@ -133,5 +151,7 @@ refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs
         REFS_TRY(refs_buf_append_str(url, text, err));
     else
         REFS_TRY(append_location(urls, refs_str_from(ref->location), url, err));
-    return rewrite(urls, begin, url, err);
+    names of = {.all = {[1] = text}, .n = 2};
+    if (ref->location != NULL) of.all[of.n++] = refs_str_from(ref->location);
+    return rewrite(urls, begin, &of, url, err);
 }
