@@ -642,6 +642,90 @@ class Combine(Folder):
         self.assertFalse(os.path.exists("again.nca"))
 
 
+class Steps(Folder):
+    """Where combine --format cfa and append put what files have."""
+
+    def tiles(self, name, time, units, lon, dtype="f8", lon_dtype="f8"):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("lat", 2), ("lon", 3)):
+                file.createDimension(dim, n)
+            axes = [file.createVariable(dim, kind, (dim,)) for dim, kind in (("time", dtype), ("lat", "f8"), ("lon", lon_dtype))]
+            axes[0].units, axes[1].units, axes[2].units = units, "degrees_north", "degrees_east"
+            axes[0][:], axes[1][:], axes[2][:] = time, (50, 49), lon + np.arange(3) * 0.1
+            file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999)[:] = lon
+        return name
+
+    def combine(self, *sources, options=(), status=0):
+        return run("combine", *sources, "-o", "m.nca", "--format", "cfa", *options, status=status)
+
+    def test_of_one_instant_in_two_units_are_one(self):
+        days, hours = "days since 2000-01-01", "hours since 2000-01-01"
+        for one, other in ((0.1, 2.4), (0.7, 16.8), (1.1, 26.4)):
+            a, b = self.tiles("a.nc", one, days, 10), self.tiles("b.nc", other, hours, 10.3)
+            c, d = self.tiles("c.nc", one + 1, days, 10), self.tiles("d.nc", other + 24, hours, 10.3)
+            self.combine(a, b, c, d, options=("--along", "time", "--along", "lon"))
+            np.testing.assert_array_equal(read("m.nca", "time"), [one, one + 1])
+            np.testing.assert_array_equal(read("m.nca"), np.tile(np.float32([10] * 3 + [10.3] * 3), (2, 2, 1)))
+
+    def test_a_second_apart_are_two(self):
+        names = [self.tiles(f"{k}.nc", 1700000000 + k, "seconds since 1970-01-01", 10) for k in range(3)]
+        self.combine(*names)
+        np.testing.assert_array_equal(read("m.nca", "time"), 1700000000 + np.arange(3))
+
+    def test_of_coordinates_in_single_and_double_precision_are_one(self):
+        a, b = self.tiles("a.nc", 0, "days since 2000-01-01", 10.1), self.tiles("b.nc", 1, "days since 2000-01-01", 10.1, lon_dtype="f4")
+        self.combine(a, b)
+        self.assertEqual(read("m.nca").shape, (2, 2, 3))
+
+    def test_are_not_guessed_where_a_coordinate_is_lacking(self):
+        first, second = (self.tiles(f"{k}.nc", k, "days since 2000-01-01", 10) for k in range(2))
+        with netCDF4.Dataset("other.nc", "w") as file:
+            file.createDimension("time", 1)
+            file.createDimension("station", 2)
+            file.createVariable("wind", "f4", ("station",), fill_value=-1)[:] = 7
+            file["wind"].coordinates = "height"
+            file.createVariable("height", "f8", ("time",))[:] = 5
+        said = self.combine(first, second, "other.nc", status=1)
+        self.assertIn("other.nc: where /height belongs along time is not known", said)
+        with netCDF4.Dataset("bare.nc", "w") as file:
+            for dim, n in (("time", 1), ("lat", 2), ("lon", 3)):
+                file.createDimension(dim, n)
+            file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999)[:] = 3
+        self.assertIn("bare.nc: has no coordinate, which others have, along time", self.combine(first, "bare.nc", status=1))
+
+    def test_of_numbered_fragments_may_lack_a_coordinate(self):
+        self.split(subarray_shape="2,6,8")
+        with netCDF4.Dataset("m/m.tas.1.0.0.nc") as old, netCDF4.Dataset("bare.nc", "w") as new:
+            for dim in old.dimensions.values():
+                new.createDimension(dim.name, dim.size)
+            for name in ("lat", "lon", "tas"):
+                old[name].set_auto_mask(False)
+                copy = new.createVariable(name, old[name].dtype, old[name].dimensions,
+                                          fill_value=getattr(old[name], "_FillValue", None))
+                copy.setncatts({key: old[name].getncattr(key) for key in old[name].ncattrs() if key != "_FillValue"})
+                copy[:] = old[name][:]
+        os.replace("bare.nc", "m/m.tas.1.0.0.nc")
+        os.remove("m/m.outline.nca")
+        for units in ("days since 2000-01-01", "hours since 1970-01-01"):
+            done = subprocess.run([REFS, "combine", "--format", "cfa", "--common-date", units, "m/m.tas.0.0.0.nc", "m/m.tas.1.0.0.nc",
+                                   "-o", "g.nca"], capture_output=True, text=True, check=True)
+            self.assertIn("missing", done.stderr)
+            np.testing.assert_array_equal(read("g.nca"), self.values())
+            self.assertTrue((read("g.nca", "time")[2:] > 9e36).all())
+
+    def test_of_one_dimension_with_two_lengths_are_an_error(self):
+        def array(shape):
+            return json.dumps({"zarr_format": 2, "dtype": "<f4", "shape": shape, "chunks": shape, "compressor": None, "filters": None,
+                               "order": "C", "fill_value": None})
+        names = json.dumps({"_ARRAY_DIMENSIONS": ["t", "x"]})
+        for name in ("a.json", "b.json"):
+            with open(name, "w", encoding="ascii") as file:
+                json.dump({"refs": {".zgroup": '{"zarr_format": 2}', "u/.zarray": array([2, 4]), "u/.zattrs": names,
+                                    "w/.zarray": array([2, 5]), "w/.zattrs": names}}, file)
+        self.assertIn("dimension x of /w has 5 elements, and another number in other arrays",
+                      self.combine("a.json", "b.json", options=("--along", "t"), status=1))
+
+
 class Others(Folder):
     """Programs that write or replace what is read or written."""
 
@@ -1004,6 +1088,72 @@ class Move(Folder):
         self.split(subarray_shape="2,6,8")
         done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)
         self.assertIn("nowhere: there is no such folder", done.stderr)
+
+    def write_master(self, *, terms="map: m uris: u identifiers: i", names=("m/m.tas.0.0.0.nc",), format="NETCDF3_CLASSIC"):
+        """A master of CF-1.13 by hand: characters along a dimension that other variables share, and one that may grow."""
+        self.split(subarray_shape="4,6,8")
+        width = max((len(name) for name in names), default=1)
+        with netCDF4.Dataset("hand.nc", "w", format=format) as file:
+            for dim, n in (("time", 4), ("lat", 6), ("lon", 8), ("one", 1), ("j", 3), ("text", width), ("grows", None)):
+                file.createDimension(dim, n)
+            file.title, file.numbers = "by hand", np.float32([1, 2])
+            tas = file.createVariable("tas", "f4", (), fill_value=-9999)
+            tas.units, tas.aggregated_dimensions, tas.aggregated_data = "K", "time lat lon", terms
+            file.createVariable("m", "i4", ("j", "one"))[:] = np.array([[4], [6], [8]])
+            uris = file.createVariable("u", "S1", ("one", "one", "one", "text") if names else ())
+            if names:
+                uris[:] = netCDF4.stringtochar(np.array(names, f"S{width}")).reshape(1, 1, 1, width)
+            file.createVariable("i", "S1", ("j",))[:] = netCDF4.stringtochar(np.array(["tas"], "S3"))[0]
+            file.createVariable("note", "S1", ("text",))[:] = netCDF4.stringtochar(np.array(["n" * width], f"S{width}"))[0]
+            file.createVariable("series", "i2", ("grows", "lat"))[:] = np.arange(18).reshape(3, 6)
+            file.createVariable("more", "f8", ("grows",))[:] = np.arange(3) / 3
+        return "hand.nc"
+
+    def test_makes_room_for_longer_names_in_netcdf_3(self):
+        for format in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET"):
+            name = self.write_master(format=format)
+            before = dump(name)
+            folder = "a_much_longer_name_of_a_folder/than_there_was"
+            os.makedirs(os.path.dirname(folder), exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.rename("m", folder)
+            self.assertEqual(run("mv", name, "--prefix", folder), "1 fragments\n")
+            np.testing.assert_array_equal(read(name), self.values())
+            self.assertEqual(sorted(os.listdir(".")), sorted(["a_much_longer_name_of_a_folder", name, "m.nca", "source.nc"]))
+            run("mv", name, "--prefix", "m")
+            os.rename(folder, "m")
+            after = dump(name)
+            added = re.search(r"\n\trefs_name_\d+_0 = \d+ ;", after).group(0)
+            self.assertEqual(re.sub(r"refs_name_\d+_0", "text", after.replace(added, "")), before)
+            with netCDF4.Dataset(name) as file:
+                self.assertEqual((file.data_model, file.dimensions["grows"].isunlimited()), (format, True))
+
+    def test_reads_terms_in_any_case(self):
+        name = self.write_master(terms="Map: m URIS: u Identifiers: i")
+        os.rename("m", "n")
+        self.assertEqual(run("mv", name, "--prefix", "n"), "1 fragments\n")
+        np.testing.assert_array_equal(read(name), self.values())
+
+    def test_refuses_what_is_not_read_whole(self):
+        def refuse(name, said):
+            with open(name, "rb") as file:
+                before = file.read()
+            self.assertIn(said, run("mv", name, "--prefix", "x", status=1))
+            with open(name, "rb") as file:
+                self.assertEqual(file.read(), before)
+
+        refuse(self.write_master(names=()), "")
+        name = self.write_master()
+        with open(name, "rb") as file:
+            master = file.read()
+        at = master.index(b"by hand") - 4  # how long this attribute is
+        with open("wild.nc", "wb") as file:
+            file.write(master[:at] + b"\xff\xff\xfe\xfc" + master[at + 4 :])
+        refuse("wild.nc", "a name or an attribute of")
+        self.split("four.nca", cfa_version="1.13")
+        with open("four.nca", "r+b") as file:
+            file.truncate(os.path.getsize("four.nca") - 40)
+        refuse("four.nca", "four.nca")
 
     @unittest.skipUnless(os.path.isdir(SHARED), "needs samples that are not in the repository")
     def test_knows_every_encoding(self):

@@ -261,8 +261,9 @@ typedef struct refs_cfa_moving {
 } refs_cfa_moving;
 
 /** Rewrites the names of fragments in the master at `path`, of any encoding, and nothing else; *n
- * names have changed. Files are not moved. Where names of a netCDF-3 master have no room for longer
- * ones, REFS_UNSUPPORTED. */
+ * names have changed. Files are not moved. A netCDF-3 master that has no room for longer names is
+ * written anew. It is read by libnetcdf: the caller has read all of it before, by parsers that
+ * expect hostile files. */
 refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
                           refs_error *err);
 

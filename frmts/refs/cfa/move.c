@@ -2,9 +2,11 @@
  * stays as it is. */
 #include <errno.h>
 #include <stdio.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "move_names.h"
+#include "move_widen.h"
 #include "nc_library.h"
 #include "refs/place.h"
 
@@ -16,6 +18,7 @@ typedef struct moving_file {
     const refs_cfa_moving *moving;
     uint64_t *n;
     int root;
+    cfa_widened_list *wide; /* variables of which names have become too long */
 } moving_file;
 
 static refs_status check(const moving_file *file, int code, refs_error *err) {
@@ -148,30 +151,71 @@ static refs_status move_strings(const moving_file *file, const names_variable *n
     return status;
 }
 
+/* netCDF-4 has strings for this: a file of it that has characters stays as it is. */
+static refs_status keep_wide(const moving_file *file, const names_variable *names,
+                             cfa_widened *made, size_t longest, refs_error *err) {
+    int format;
+    REFS_TRY(check(file, NC(nc_inq_format(file->root, &format)), err));
+    if (format != NC_FORMAT_CLASSIC && format != NC_FORMAT_64BIT_OFFSET &&
+        format != NC_FORMAT_64BIT_DATA)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: has room for names of %zu characters, and one has %zu now: make it "
+                         "anew, by refs combine --format cfa",
+                         file->shown, names->shape[names->rank - 1], longest);
+    cfa_widened_list *all = file->wide;
+    if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))
+        return refs_fail_nomem(err);
+    all->items[all->n++] = *made;
+    made->rows = (refs_buf)REFS_BUF_INIT;
+    return REFS_OK;
+}
+
+/* Rows of the width that they have, or of more. */
+static refs_status put_characters(const moving_file *file, const names_variable *names,
+                                  const refs_buf *renamed, refs_error *err) {
+    const size_t had = names->shape[names->rank - 1];
+    const char *text = (const char *)renamed->data;
+    size_t longest = 0;
+    cfa_widened made = {.id = names->id, .n_rows = names->n / had, .rows = REFS_BUF_INIT};
+    for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
+        if (strlen(text) > longest) longest = strlen(text);
+    made.width = longest <= had ? had : refs_cfa__widened_width(longest);
+    size_t bytes;
+    if (!refs_mul_size(made.n_rows, made.width, &bytes) || bytes > MAX_NAMES)
+        return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
+    REFS_TRY(refs_buf_resize(&made.rows, bytes, err));
+    memset(made.rows.data, 0, bytes);
+    text = (const char *)renamed->data;
+    for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
+        memcpy(made.rows.data + i * made.width, text, strlen(text));
+    refs_status status =
+        made.width > had
+            ? keep_wide(file, names, &made, longest, err)
+            : check(file,
+                    NC(nc_put_var_text(names->group, names->id, (const char *)made.rows.data)),
+                    err);
+    refs_buf_clear(&made.rows);
+    return status;
+}
+
 /* netCDF-3: characters along the last dimension. */
 static refs_status move_characters(const moving_file *file, const names_variable *names,
                                    refs_error *err) {
-    size_t width = names->rank > 0 ? names->shape[names->rank - 1] : 1;
-    refs_buf rows = REFS_BUF_INIT, one = REFS_BUF_INIT;
+    if (names->rank == 0)
+        return refs_fail(err, REFS_CORRUPT,
+                         "%s: names of fragments are characters along a dimension, and this is one "
+                         "character",
+                         file->shown);
+    const size_t width = names->shape[names->rank - 1];
+    refs_buf rows = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     REFS_TRY(refs_buf_resize(&rows, names->n, err));
     char *row = (char *)rows.data;
     refs_status status = check(file, NC(nc_get_var_text(names->group, names->id, row)), err);
-    for (size_t i = 0; status == REFS_OK && i < names->n / width; i++, row += width) {
-        one.size = 0;
+    for (size_t i = 0; status == REFS_OK && i < names->n / width; i++, row += width)
         status = rename_one(file, refs_str_view(row, strnlen(row, width)),
-                            is_meant(file, names, names->rank - 1, i), &one, err);
-        if (status == REFS_OK && one.size - 1 > width)
-            status = refs_fail(err, REFS_UNSUPPORTED,
-                               "%s: has room for names of %zu characters, and %s has more: make it "
-                               "anew, by refs combine --format cfa",
-                               file->shown, width, (const char *)one.data);
-        if (status != REFS_OK) break;
-        memset(row, 0, width);
-        memcpy(row, one.data, one.size - 1);
-    }
-    if (status == REFS_OK)
-        status = check(file, NC(nc_put_var_text(names->group, names->id, (char *)rows.data)), err);
-    refs_buf_clear(&one);
+                            is_meant(file, names, names->rank - 1, i), &renamed, err);
+    if (status == REFS_OK) status = put_characters(file, names, &renamed, err);
+    refs_buf_clear(&renamed);
     refs_buf_clear(&rows);
     return status;
 }
@@ -207,7 +251,8 @@ static bool find_variable(const moving_file *file, const char *name, int *group,
     return true;
 }
 
-/* "map: a uris: b identifiers: c": the terms that name files, which in drafts is "location". */
+/* "map: a uris: b identifiers: c": the terms that name files, which in drafts is "location". They
+ * are read in any case (aggregation/terms.c). */
 static refs_status move_terms(const moving_file *file, int group, char *terms, refs_error *err) {
     bool is_names = false;
     for (char *rest = NULL, *word = strtok_r(terms, " \n\t", &rest); word != NULL;
@@ -215,8 +260,8 @@ static refs_status move_terms(const moving_file *file, int group, char *terms, r
         int found_in = group, id;
         if (is_names && find_variable(file, word, &found_in, &id))
             REFS_TRY(move_variable(file, found_in, id, err));
-        is_names = strcmp(word, "uris:") == 0 || strcmp(word, "file:") == 0 ||
-                   strcmp(word, "location:") == 0;
+        is_names = strcasecmp(word, "uris:") == 0 || strcasecmp(word, "file:") == 0 ||
+                   strcasecmp(word, "location:") == 0;
     }
     return REFS_OK;
 }
@@ -315,23 +360,34 @@ static refs_status copy_file(const char *from, const refs_place *to, refs_error 
     return status;
 }
 
-static refs_status move_copy(moving_file *file, const char *path, refs_error *err) {
+static refs_status change(moving_file *file, const refs_place *longer, refs_error *err) {
+    REFS_TRY(move_group(file, file->root, "", err));
+    if (file->wide->n == 0) return REFS_OK;
+    return refs_cfa__widen(file->root, longer->written, file->shown, file->wide, err);
+}
+
+static refs_status move_copy(moving_file *file, const refs_place *copy, const refs_place *longer,
+                             refs_error *err) {
     REFS_TRY(refs_cfa__nc_load(err));
-    REFS_TRY(check(file, NC(nc_open(path, NC_WRITE, &file->root)), err));
-    refs_status status = move_group(file, file->root, "", err);
+    REFS_TRY(check(file, NC(nc_open(copy->written, NC_WRITE, &file->root)), err));
+    refs_status status = change(file, longer, err);
     int code = NC(nc_close(file->root));
     return status == REFS_OK ? check(file, code, err) : status;
 }
 
 refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
                           refs_error *err) {
-    moving_file file = {path, moving, n, 0};
-    refs_place place = {0};
+    cfa_widened_list wide = {NULL, 0, 0};
+    moving_file file = {path, moving, n, 0, &wide};
+    refs_place copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
-    refs_status status = refs_place_open(path, REFS_PLACE_FILE, &place, err);
-    if (status == REFS_OK) status = copy_file(path, &place, err);
-    if (status == REFS_OK) status = move_copy(&file, place.written, err);
-    if (status == REFS_OK && *n > 0) status = refs_place_move(&place, err);
-    refs_place_clear(&place);
+    refs_status status = refs_place_open(path, REFS_PLACE_FILE, &copy, err);
+    if (status == REFS_OK) status = copy_file(path, &copy, err);
+    if (status == REFS_OK) status = refs_place_open(path, REFS_PLACE_FILE, &longer, err);
+    if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
+    if (status == REFS_OK && *n > 0) status = refs_place_move(wide.n > 0 ? &longer : &copy, err);
+    refs_cfa__widened_clear(&wide);
+    refs_place_clear(&longer);
+    refs_place_clear(&copy);
     return status;
 }

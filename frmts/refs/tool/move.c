@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "arrays.h"
 #include "refs/cfa.h"
 #include "tool.h"
 
@@ -90,6 +91,67 @@ static refs_status read_options(const tool_arguments *arguments, uint64_t *index
     return REFS_OK;
 }
 
+/* -- reading whole ----------------------------------------------------------------------------- */
+
+/* Elements that are read at a time, about, and the most of one array. */
+#define BLOCK_BYTES    (16 * REFS_MIB)
+#define MAX_TEXT_BYTES (256 * REFS_MIB)
+
+static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], row = meta->dtype.size;
+    refs_buf block = REFS_BUF_INIT;
+    memcpy(count, meta->shape, meta->rank * sizeof *count);
+    const uint64_t n = meta->rank > 0 ? meta->shape[0] : 1;
+    for (size_t d = 1; d < meta->rank; d++)
+        if (!refs_mul_u64(row, meta->shape[d], &row)) row = UINT64_MAX;
+    if (row > REFS_CFA_MAX_VALUE_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: rows of it are larger than %llu bytes", meta->path,
+                         (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
+    const uint64_t most = row > 0 && row < BLOCK_BYTES ? BLOCK_BYTES / row : 1;
+    refs_status status = REFS_OK;
+    for (uint64_t at = 0; at < n && row > 0 && status == REFS_OK; at += most) {
+        const uint64_t here = n - at < most ? n - at : most;
+        const refs_region region = {start, count, NULL};
+        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+        if (meta->rank > 0) start[0] = at;
+        if (meta->rank > 0) count[0] = here;
+        if (status == REFS_OK) status = refs_buf_resize(&block, (size_t)(here * row), err);
+        if (status == REFS_OK) status = refs_array_read(array, &region, block.data, NULL, err);
+    }
+    refs_buf_clear(&block);
+    return status;
+}
+
+static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *meta,
+                              refs_error *err) {
+    refs_array *array;
+    refs_buf texts = REFS_BUF_INIT;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (meta->aggregation != NULL) return REFS_OK;
+    REFS_TRY(refs_array_open(&arrays->context, meta, &array, err));
+    refs_status status = meta->dtype.type == REFS_TYPE_OBJECT
+                             ? refs_array_read_strings(array, MAX_TEXT_BYTES, &texts, err)
+                             : read_rows(array, meta, err);
+    refs_array_free(array);
+    refs_buf_clear(&texts);
+    return status;
+}
+
+/* Libraries that write a master read it, too, and do not expect that it is hostile: what the
+ * parsers of this program do not read whole, they do not see. */
+static refs_status read_whole(const tool_session *session, const char *path, refs_error *err) {
+    tool_arrays arrays;
+    REFS_TRY(tool_arrays_open(session, path, &arrays, err));
+    const refs_hierarchy *hierarchy = arrays.set.hierarchy;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy) && status == REFS_OK; i++)
+        status = read_array(&arrays, refs_hierarchy_array(hierarchy, i), err);
+    tool_arrays_close(&arrays);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);
+    return status;
+}
+
 /* A master in an object store is fetched, changed, and sent in place of what was there. */
 static refs_status move(const tool_arguments *arguments, tool_sending *master, refs_error *err) {
     uint64_t index[REFS_MAX_RANK], n = 0;
@@ -100,6 +162,7 @@ static refs_status move(const tool_arguments *arguments, tool_sending *master, r
     moving.prefix = made.named;
     REFS_TRY(tool_sending_guard(master, err));
     REFS_TRY(tool_sending_fetch(master, err));
+    REFS_TRY(read_whole(master->session, master->path, err));
     REFS_TRY(refs_cfa_move(master->path, &moving, &n, err));
     if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));
     if (n == 0)
