@@ -33,8 +33,9 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
     refs_status status = append_name(to, partition->file, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *name = (const char *)text.data;
-    if (status == REFS_OK && !tool_names_have(to->names, name))
-        status = tool_names_add(to->names, refs_str_from(name), err);
+    bool has = false;
+    if (status == REFS_OK) status = tool_names_have(to->names, name, &has, err);
+    if (status == REFS_OK && !has) status = tool_names_add(to->names, refs_str_from(name), err);
     refs_buf_clear(&text);
     return status;
 }
@@ -71,7 +72,7 @@ static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
     const tool_list *given = &all->arguments->names;
     const tool_list list = {given->items + first, given->n - first, 0};
     const size_t before = all->names.n;
-    tool_names added = {NULL, 0, 0};
+    tool_names added = {.items = NULL};
     refs_status status = tool_expand(&all->session, &list, &added, err);
     for (size_t i = 0; status == REFS_OK && i < added.n; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
@@ -139,9 +140,12 @@ static void clear(gathering *all) {
             gather_axis *along = &all->fields[f].axes[d];
             for (size_t i = 0; i < along->n; i++) refs_free(along->slices[i].values);
             refs_free(along->slices);
+            refs_free(along->of_key);
+            refs_intern_clear(&along->keys);
         }
         tool_outlined_clear(&all->fields[f].outlined);
         refs_free(all->fields[f].members);
+        refs_free(all->fields[f].of_part);
     }
     refs_free(all->fields);
     for (size_t p = 0; all->parts != NULL && p < all->names.n + all->has_master; p++) {

@@ -20,6 +20,7 @@
 
 #include "outline.h"
 #include "refs/cf.h"
+#include "refs/intern.h"
 
 /** A source. */
 typedef struct gather_part {
@@ -34,9 +35,11 @@ typedef struct gather_slice {
     uint64_t size; /**< elements */
     uint64_t begin;
     double *values; /**< of the coordinate, in the units of the master; NULL: there is none */
+    bool is_single; /**< these are stored in single precision, and in those units */
     bool is_gap;    /**< nothing is there, as the master that is added to says, or an outline */
     size_t teller;  /**< which part that is, and its element where this begins */
     uint64_t in_teller;
+    size_t number; /**< of the slice before they are put in order */
 } gather_slice;
 
 typedef struct gather_axis {
@@ -45,6 +48,10 @@ typedef struct gather_axis {
     size_t coordinate; /**< of the first part, or SIZE_MAX */
     gather_slice *slices;
     size_t n, capacity;
+    size_t n_single;  /**< slices that are */
+    refs_intern keys; /**< bytes of keys; of each, the first slice that has it */
+    size_t *of_key;
+    size_t key_capacity;
     bool descends;
 } gather_axis;
 
@@ -60,7 +67,9 @@ typedef struct gather_field {
     size_t rank;
     gather_member *members;
     size_t n, capacity;
-    bool is_named;                 /**< by numbers */
+    size_t *of_part; /**< of each part the number of its member and one, or 0; made when they have
+                          their places */
+    bool is_named;   /**< by numbers */
     bool has_told_units;           /**< that they are not converted */
     bool has_told_words;           /**< that attributes differ which say what is measured */
     bool are_numbered;             /**< names have such, if not each its own */
@@ -146,15 +155,22 @@ refs_status gather_check_axes(const gathering *all, const gather_field *of, refs
  */
 const gather_axis *gather_find_axis(const gathering *all, const char *name, const gather_field **of,
                                     size_t *d);
-/** The slice of this key, or SIZE_MAX. */
-size_t gather_find_slice(const gather_axis *along, double key);
+/** Adds a slice, which owns its values then, also on failure. */
+refs_status gather_add_slice(gather_axis *along, const gather_slice *made, refs_error *err);
+/** The slice that has the key of another, or SIZE_MAX; of numbers of which either is stored in
+ * single precision, the same as such. */
+size_t gather_find_slice(const gather_axis *along, const gather_slice *other);
+/** The element of an axis that has value `k` of a slice, looked for from the slice *near on,
+ * around; or UINT64_MAX. */
+uint64_t gather_find_element(const gather_axis *along, const gather_slice *of, uint64_t k,
+                             size_t *near);
 /** Elements along an axis whose slices are in order. */
 uint64_t gather_length_of(const gather_axis *along);
 
 /** Units in which the master counts: those that the user wants of times, else the first part's. */
 refs_cf_units gather_wanted_units(const gathering *all, const refs_cfa_variable *first);
 /** Sets made->values to the first made->size values of a coordinate of part `p`, in the units of
- * the master; to NULL where it has none. To be freed. */
+ * the master, times without loss; to NULL where it has none. To be freed. */
 refs_status gather_read_values(gathering *all, const gather_axis *along, size_t p,
                                gather_slice *made, refs_error *err);
 /** Whether two values of a coordinate are others, also as floats. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/clock.h"
+
 static const char *dim_path(const gathering *all, const gather_member *of, size_t d) {
     const refs_cfa_source *source = &all->parts[of->part].arrays.source;
     const refs_cfa_array *array = &source->arrays[of->array];
@@ -31,40 +33,61 @@ refs_cf_units gather_wanted_units(const gathering *all, const refs_cfa_variable 
     return units;
 }
 
-refs_status gather_read_values(gathering *all, const gather_axis *along, size_t p,
-                               gather_slice *made, refs_error *err) {
-    const uint64_t n = made->size;
-    size_t c = gather_coordinate_of(all, p, along->path);
-    double scale = 1, offset = 0;
-    made->values = NULL;
-    if (along->coordinate == SIZE_MAX || c == SIZE_MAX) return REFS_OK;
-    const refs_cfa_variable *variable = &gather_array_of(all, p, c)->variable;
-    const refs_cf_units from = gather_units_of(variable);
+static refs_status find_rebase(gathering *all, const gather_axis *along, size_t p,
+                               refs_cf_rebase *rebase, refs_error *err) {
+    const size_t c = gather_coordinate_of(all, p, along->path);
+    const refs_cf_units from = gather_units_of(&gather_array_of(all, p, c)->variable);
     const refs_cf_units to =
         gather_wanted_units(all, &gather_array_of(all, 0, along->coordinate)->variable);
-    if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
-                         "\"%.*s\" (%.*s)",
-                         all->names.items[0], gather_name_of(all, p), along->name,
-                         REFS_STR_ARG(to.units), REFS_STR_ARG(calendar_shown(&to)),
-                         REFS_STR_ARG(from.units), REFS_STR_ARG(calendar_shown(&from)));
+    if (refs_cf_rebase_open(&from, &to, rebase, NULL) == REFS_OK) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
+                     "\"%.*s\" (%.*s)",
+                     all->names.items[0], gather_name_of(all, p), along->name,
+                     REFS_STR_ARG(to.units), REFS_STR_ARG(calendar_shown(&to)),
+                     REFS_STR_ARG(from.units), REFS_STR_ARG(calendar_shown(&from)));
+}
+
+/* Times go by way of whole microseconds: one instant in two units is one number. */
+static void convert(const refs_cfa_variable *variable, const refs_cf_rebase *rebase,
+                    gather_slice *made) {
+    const double scale = gather_number_of(variable, "scale_factor", 1);
+    const double offset = gather_number_of(variable, "add_offset", 0);
+    for (uint64_t i = 0; i < made->size; i++) {
+        double *value = &made->values[i];
+        if (scale != 1 || offset != 0) *value = *value * scale + offset;
+        (void)refs_cf_rebase_number(rebase, REFS_CF_DOUBLE_DIGITS, value);
+    }
+    made->is_single =
+        variable->dtype.type == REFS_TYPE_FLOAT && variable->dtype.size == 4 && rebase->is_same;
+}
+
+refs_status gather_read_values(gathering *all, const gather_axis *along, size_t p,
+                               gather_slice *made, refs_error *err) {
+    const size_t c = gather_coordinate_of(all, p, along->path);
+    refs_cf_rebase rebase;
     refs_array *array;
+    made->values = NULL;
+    if (along->coordinate == SIZE_MAX || c == SIZE_MAX) return REFS_OK;
+    const refs_cfa_array *coordinate = gather_array_of(all, p, c);
+    REFS_TRY(find_rebase(all, along, p, &rebase, err));
+    const uint64_t n = coordinate->variable.rank == 1 ? coordinate->shape[0] : 1;
+    if (coordinate->variable.rank > 1 || n < made->size)
+        return refs_fail(err, REFS_INVALID, "%s: %s has other dimensions than a coordinate has",
+                         gather_name_of(all, p), along->path);
     REFS_TRY(
         refs_array_open(&all->parts[p].arrays.context, all->parts[p].arrays.metas[c], &array, err));
-    double *read = refs_calloc((size_t)n + 1, sizeof *read);
-    refs_status status =
-        read != NULL ? refs_array_read_doubles(array, n, read, err) : refs_fail_nomem(err);
-    for (uint64_t i = 0; status == REFS_OK && i < n; i++)
-        read[i] = (read[i] * gather_number_of(variable, "scale_factor", 1) +
-                   gather_number_of(variable, "add_offset", 0)) *
-                      scale +
-                  offset;
+    made->values = refs_calloc((size_t)made->size + 1, sizeof *made->values);
+    refs_status status = made->values != NULL
+                             ? refs_array_read_doubles(array, made->size, made->values, err)
+                             : refs_fail_nomem(err);
     refs_array_free(array);
-    if (status == REFS_OK)
-        made->values = read;
-    else
-        refs_free(read);
+    if (status == REFS_OK) {
+        convert(&coordinate->variable, &rebase, made);
+    } else {
+        refs_free(made->values);
+        made->values = NULL;
+    }
     return status;
 }
 
@@ -74,18 +97,64 @@ refs_status gather_fail_place(const gather_part *of, const gather_field *joined,
                      joined->path);
 }
 
-size_t gather_find_slice(const gather_axis *along, double key) {
-    for (size_t i = 0; i < along->n; i++)
-        if (along->slices[i].key == key) return i;
+/* -- slices ------------------------------------------------------------------------------------ */
+
+static refs_str bytes_of(const double *key) {
+    return refs_str_view((const char *)key, sizeof *key);
+}
+
+static refs_status keep_key(gather_axis *along, size_t slice, refs_error *err) {
+    const double key = along->slices[slice].key + 0.0; /* one zero */
+    const size_t n = along->keys.count;
+    uint32_t id;
+    if (!refs_grow((void **)&along->of_key, &along->key_capacity, n, sizeof *along->of_key))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_intern_add(&along->keys, bytes_of(&key), &id, err));
+    if (id == n) along->of_key[n] = slice;
+    return REFS_OK;
+}
+
+refs_status gather_add_slice(gather_axis *along, const gather_slice *made, refs_error *err) {
+    if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
+        refs_free(made->values);
+        return refs_fail_nomem(err);
+    }
+    along->slices[along->n] = *made;
+    along->slices[along->n].number = along->n;
+    along->n_single += made->is_single;
+    return keep_key(along, along->n++, err);
+}
+
+static bool is_same_number(double a, double b, bool as_floats) {
+    return a == b || (as_floats && (float)a == (float)b);
+}
+
+size_t gather_find_slice(const gather_axis *along, const gather_slice *other) {
+    const double key = other->key + 0.0;
+    const uint32_t id = refs_intern_find(&along->keys, bytes_of(&key));
+    if (id != REFS_INTERN_NONE) return along->of_key[id];
+    /* Those of one precision are the same only where they are equal. */
+    const size_t n_other = other->is_single ? along->n - along->n_single : along->n_single;
+    for (size_t i = 0; n_other > 0 && i < along->n; i++)
+        if (along->slices[i].is_single != other->is_single &&
+            is_same_number(along->slices[i].key, key, true))
+            return i;
     return SIZE_MAX;
 }
 
-static refs_status add_slice(gather_axis *along, const gather_slice *made, refs_error *err) {
-    if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices))
-        return refs_fail_nomem(err);
-    along->slices[along->n] = *made;
-    along->slices[along->n++].values = NULL;
-    return REFS_OK;
+uint64_t gather_find_element(const gather_axis *along, const gather_slice *of, uint64_t k,
+                             size_t *near) {
+    for (int as_floats = 0; as_floats < 2; as_floats++)
+        for (size_t i = 0; i < along->n; i++) {
+            const gather_slice *at = &along->slices[(*near + i) % along->n];
+            if (as_floats && at->is_single == of->is_single) continue;
+            for (uint64_t j = 0; at->values != NULL && j < at->size; j++) {
+                if (!is_same_number(at->values[j], of->values[k], as_floats)) continue;
+                *near = (*near + i) % along->n;
+                return at->begin + j;
+            }
+        }
+    return UINT64_MAX;
 }
 
 static bool differs(double a, double b) {
@@ -110,31 +179,64 @@ static refs_status check_values(const gather_part *of, const gather_axis *along,
     return REFS_OK;
 }
 
-static refs_status take_slice(gathering *all, gather_field *of, size_t d, gather_member *from,
-                              refs_error *err) {
-    gather_axis *along = &of->axes[d];
-    gather_slice made = {.size = gather_array_of(all, from->part, from->array)->shape[d]};
-    REFS_TRY(gather_read_values(all, along, from->part, &made, err));
-    size_t before = along->n;
-    made.key = of->is_named                           ? (double)from->index[d]
-               : made.values != NULL && made.size > 0 ? made.values[0]
-                                                      : 0;
-    if (made.values != NULL && made.size > 1 && made.values[0] > made.values[made.size - 1])
+/* A member that gets its place along dimension `d` of its field. */
+typedef struct placing {
+    gathering *all;
+    gather_field *of;
+    size_t d;
+    gather_member *from;
+} placing;
+
+static refs_status fail_member(const placing *at, const char *why, refs_error *err) {
+    return gather_fail_place(&at->all->parts[at->from->part], at->of, &at->of->axes[at->d], why,
+                             err);
+}
+
+/* The first value of its coordinate, unless names give numbers. */
+static refs_status find_key(const placing *at, gather_slice *made, refs_error *err) {
+    made->key = 0;
+    if (at->of->is_named) {
+        made->key = (double)at->from->index[at->d];
+        made->is_single = false;
+    } else if (made->values != NULL && made->size > 0) {
+        made->key = made->values[0];
+        if (isnan(made->key)) return fail_member(at, "its first coordinate is missing", err);
+    } else if (made->values == NULL && at->of->axes[at->d].coordinate != SIZE_MAX) {
+        return fail_member(at, "has no coordinate, which others have,", err);
+    }
+    return REFS_OK;
+}
+
+/* The slice of a member; `made` keeps its values where nothing takes them. */
+static refs_status settle_slice(const placing *at, gather_slice *made, refs_error *err) {
+    gather_axis *along = &at->of->axes[at->d];
+    REFS_TRY(find_key(at, made, err));
+    if (made->values != NULL && made->size > 1 && made->values[0] > made->values[made->size - 1])
         along->descends = true;
-    size_t known = gather_find_slice(along, made.key);
-    refs_status status = REFS_OK;
-    from->slices[d] = known != SIZE_MAX ? known : before;
-    if (known == SIZE_MAX)
-        status = add_slice(along, &made, err);
-    else if (along->slices[known].size != made.size)
-        status = gather_fail_place(&all->parts[from->part], of, along,
-                                   "is cut otherwise than another source", err);
-    else
-        status = check_values(&all->parts[from->part], along, &along->slices[known], &made, err);
-    if (status == REFS_OK && along->n > before)
-        along->slices[before].values = made.values;
-    else
-        refs_free(made.values);
+    const size_t found = gather_find_slice(along, made);
+    at->from->slices[at->d] = found != SIZE_MAX ? found : along->n;
+    if (found == SIZE_MAX) {
+        const gather_slice added = *made;
+        made->values = NULL;
+        return gather_add_slice(along, &added, err);
+    }
+    gather_slice *known = &along->slices[found];
+    if (known->size != made->size)
+        return fail_member(at, "is cut otherwise than another source", err);
+    if (known->values == NULL) {
+        known->values = made->values;
+        made->values = NULL;
+        return REFS_OK;
+    }
+    return check_values(&at->all->parts[at->from->part], along, known, made, err);
+}
+
+static refs_status take_slice(const placing *at, refs_error *err) {
+    const gather_member *from = at->from;
+    gather_slice made = {.size = gather_array_of(at->all, from->part, from->array)->shape[at->d]};
+    REFS_TRY(gather_read_values(at->all, &at->of->axes[at->d], from->part, &made, err));
+    refs_status status = settle_slice(at, &made, err);
+    refs_free(made.values);
     return status;
 }
 
@@ -147,12 +249,28 @@ static int descending(const void *a, const void *b) {
     return ascending(b, a);
 }
 
+/* A group has one dimension of a name, and it has one length. */
+static refs_status fail_two_lengths(const gathering *all, const gather_field *of, size_t d,
+                                    refs_error *err) {
+    const gather_member *first = &of->members[0];
+    const refs_cfa_array *array = gather_array_of(all, first->part, first->array);
+    return refs_fail(err, REFS_INVALID,
+                     "%s: dimension %s of %s has %llu elements, and another number in other arrays "
+                     "of its group: give one of them another name",
+                     all->parts[first->part].named, of->axes[d].name, of->path,
+                     (unsigned long long)array->shape[d]);
+}
+
 static refs_status find_slices(gathering *all, gather_field *of, size_t d, refs_error *err) {
     gather_axis *along = &of->axes[d];
     along->path = dim_path(all, &of->members[0], d);
     along->name = gather_array_of(all, of->members[0].part, of->members[0].array)->variable.dims[d];
-    along->coordinate = along->path != NULL ? gather_coordinate_of(all, 0, along->path) : SIZE_MAX;
-    for (size_t m = 0; m < of->n; m++) REFS_TRY(take_slice(all, of, d, &of->members[m], err));
+    if (along->path == NULL) return fail_two_lengths(all, of, d, err);
+    along->coordinate = gather_coordinate_of(all, 0, along->path);
+    for (size_t m = 0; m < of->n; m++) {
+        const placing at = {all, of, d, &of->members[m]};
+        REFS_TRY(take_slice(&at, err));
+    }
     return REFS_OK;
 }
 
@@ -171,20 +289,6 @@ static refs_status order_axis(gather_field *of, size_t d, refs_error *err) {
             of->path, i, along->name);
     }
     return REFS_OK;
-}
-
-/* Where a member belongs along a dimension. */
-static size_t place_of(gathering *all, const gather_field *of, size_t d, const gather_member *from,
-                       refs_error *err) {
-    const gather_axis *along = &of->axes[d];
-    double key = (double)from->index[d];
-    if (!of->is_named) {
-        gather_slice read = {.size = gather_array_of(all, from->part, from->array)->shape[d]};
-        if (gather_read_values(all, along, from->part, &read, err) != REFS_OK) return SIZE_MAX;
-        key = read.values != NULL && read.size > 0 ? read.values[0] : 0;
-        refs_free(read.values);
-    }
-    return gather_find_slice(along, key);
 }
 
 static int by_index(const void *a, const void *b) {
@@ -243,22 +347,33 @@ const gather_axis *gather_find_axis(const gathering *all, const char *name, cons
     return NULL;
 }
 
+/* Slices have their order: those of members become places in it. */
+static refs_status place_along(gather_field *of, size_t d, refs_error *err) {
+    const gather_axis *along = &of->axes[d];
+    size_t *places = refs_calloc(along->n + 1, sizeof *places);
+    if (places == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < along->n; i++) places[along->slices[i].number] = i;
+    for (size_t m = 0; m < of->n; m++) of->members[m].index[d] = places[of->members[m].slices[d]];
+    refs_free(places);
+    return REFS_OK;
+}
+
+static refs_status note_members(const gathering *all, gather_field *of, refs_error *err) {
+    of->of_part = refs_calloc(all->names.n + 1, sizeof *of->of_part);
+    if (of->of_part == NULL) return refs_fail_nomem(err);
+    for (size_t m = of->n; m-- > 0;) of->of_part[of->members[m].part] = m + 1;
+    return REFS_OK;
+}
+
 refs_status gather_place_members(gathering *all, gather_field *of, refs_error *err) {
     REFS_TRY(check_names(all, of, err));
+    REFS_TRY(note_members(all, of, err));
     for (size_t d = 0; d < of->rank; d++) REFS_TRY(find_slices(all, of, d, err));
     REFS_TRY(gather_add_gaps(all, of, err));
     REFS_TRY(gather_check_boxes(all, of, err));
-    for (size_t d = 0; d < of->rank; d++) REFS_TRY(order_axis(of, d, err));
-    for (size_t m = 0; m < of->n; m++) {
-        uint64_t index[REFS_MAX_RANK];
-        for (size_t d = 0; d < of->rank; d++) {
-            size_t found = place_of(all, of, d, &of->members[m], err);
-            if (found == SIZE_MAX)
-                return gather_fail_place(&all->parts[of->members[m].part], of, &of->axes[d],
-                                         "has no place", err);
-            index[d] = found;
-        }
-        memcpy(of->members[m].index, index, sizeof index);
+    for (size_t d = 0; d < of->rank; d++) {
+        REFS_TRY(order_axis(of, d, err));
+        REFS_TRY(place_along(of, d, err));
     }
     return REFS_OK;
 }

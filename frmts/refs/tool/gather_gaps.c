@@ -9,9 +9,7 @@
  */
 
 bool gather_has_field(const gather_field *of, size_t p) {
-    for (size_t m = 0; m < of->n; m++)
-        if (of->members[m].part == p) return true;
-    return false;
+    return of->of_part[p] > 0;
 }
 
 static void ends_of(const double *values, uint64_t n, double *low, double *high) {
@@ -43,12 +41,7 @@ static refs_status add_gap(gathering *all, gather_axis *along, size_t p, refs_er
         return REFS_OK;
     }
     made.key = made.values[0];
-    if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
-        refs_free(made.values);
-        return refs_fail_nomem(err);
-    }
-    along->slices[along->n++] = made;
-    return REFS_OK;
+    return gather_add_slice(along, &made, err);
 }
 
 bool gather_has_axes(const gathering *all, const gather_field *of, size_t p) {
@@ -78,12 +71,7 @@ static refs_status add_told_gap(gather_axis *along, const double *values, gather
         if (made.values == NULL) return refs_fail_nomem(err);
         memcpy(made.values, values + made.in_teller, bytes);
     }
-    if (refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
-        along->slices[along->n++] = made;
-        return REFS_OK;
-    }
-    refs_free(made.values);
-    return refs_fail_nomem(err);
+    return gather_add_slice(along, &made, err);
 }
 
 /* What a master has along a dimension, and no file that it names: it stays as it is. */
@@ -102,8 +90,11 @@ static refs_status add_master_gaps(gathering *all, gather_field *of, size_t d, r
     refs_status status = REFS_OK;
     for (uint64_t at = 0; whole.values != NULL && at < whole.size && status == REFS_OK;) {
         const uint64_t end = gather_end_of_partition(meta, d, at);
-        const gather_slice made = {
-            .size = end - at, .key = whole.values[at], .teller = m, .in_teller = at};
+        const gather_slice made = {.size = end - at,
+                                   .key = whole.values[at],
+                                   .is_single = whole.is_single,
+                                   .teller = m,
+                                   .in_teller = at};
         if (!is_covered(along, whole.values + at, made.size))
             status = add_told_gap(along, whole.values, made, err);
         at = end;
@@ -140,7 +131,7 @@ static size_t count_numbered(const gather_axis *along) {
 static refs_status add_numbered_gap(const gathering *all, gather_field *of, size_t d,
                                     const gather_slice *made, refs_error *err) {
     gather_axis *along = &of->axes[d];
-    const size_t known = gather_find_slice(along, made->key);
+    const size_t known = gather_find_slice(along, made);
     if (known == SIZE_MAX) return add_told_gap(along, made->values, *made, err);
     return along->slices[known].size == made->size
                ? REFS_OK
@@ -177,6 +168,7 @@ static refs_status add_outlined_gaps(gathering *all, gather_field *of, size_t d,
     for (size_t i = 0; whole.values != NULL && i < of->outlined.n[d] && status == REFS_OK; i++) {
         const tool_outlined_slice *told = &of->outlined.slices[d][i];
         const gather_slice made = {.key = whole.values[told->begin],
+                                   .is_single = whole.is_single,
                                    .size = told->end - told->begin,
                                    .teller = of->outline,
                                    .in_teller = told->begin};

@@ -131,7 +131,7 @@ bool gather_is_filler(const gathering *all, size_t p) {
 }
 
 size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path) {
-    return tool_arrays_find(&all->parts[p].arrays, dim_path);
+    return dim_path != NULL ? tool_arrays_find(&all->parts[p].arrays, dim_path) : SIZE_MAX;
 }
 
 const char *gather_name_of(const gathering *all, size_t p) {

@@ -71,41 +71,54 @@ static refs_status tell_conflict(const gathering *all, whole *to, const conflict
     return REFS_OK;
 }
 
-/* The element of an axis with a value of its coordinate, or 0. */
-static uint64_t element_at(const gather_axis *along, double value) {
-    for (size_t i = 0; i < along->n; i++)
-        for (uint64_t k = 0; along->slices[i].values != NULL && k < along->slices[i].size; k++)
-            if (along->slices[i].values[k] == value) return along->slices[i].begin + k;
-    return 0;
+/* The place of the field that part `p` has along a dimension; false where it has none. */
+static bool find_begin_of_member(const gathering *all, size_t p, const char *name,
+                                 uint64_t *begin) {
+    for (size_t f = 0; f < all->n_fields; f++) {
+        const gather_field *of = &all->fields[f];
+        if (of->of_part[p] == 0) continue;
+        for (size_t d = 0; d < of->rank; d++) {
+            if (strcmp(of->axes[d].name, name) != 0) continue;
+            *begin = of->axes[d].slices[of->members[of->of_part[p] - 1].index[d]].begin;
+            return true;
+        }
+    }
+    return false;
 }
 
-/* The place of a part along a dimension, of the name `name`: that of the field in it, or, where it
- * has none, of its coordinate. */
-static refs_status find_begin(gathering *all, size_t p, const char *name, uint64_t *begin,
+typedef struct taken_array {
+    size_t part;
+    const refs_cfa_array *from;
+} taken_array;
+
+/* The place of an array of a part along its dimension `k`: that of the field in it, or, where
+ * it has none, of its coordinate. */
+static refs_status find_begin(gathering *all, const taken_array *taken, size_t k, uint64_t *begin,
                               refs_error *err) {
+    const refs_cfa_array *from = taken->from;
+    const size_t p = taken->part;
+    const char *name = from->variable.dims[k];
     const gather_field *of;
-    size_t d;
+    size_t d, near = 0;
     gather_slice read = {.values = NULL};
     *begin = 0;
-    for (size_t f = 0; f < all->n_fields; f++)
-        for (size_t m = 0; m < all->fields[f].n; m++) {
-            of = &all->fields[f];
-            if (of->members[m].part != p) continue;
-            for (d = 0; d < of->rank; d++) {
-                if (strcmp(of->axes[d].name, name) != 0) continue;
-                *begin = of->axes[d].slices[of->members[m].index[d]].begin;
-                return REFS_OK;
-            }
-        }
+    if (find_begin_of_member(all, p, name, begin)) return REFS_OK;
     const gather_axis *along = gather_find_axis(all, name, &of, &d);
-    const size_t c =
-        along != NULL && along->path != NULL ? gather_coordinate_of(all, p, along->path) : SIZE_MAX;
-    if (c == SIZE_MAX || gather_array_of(all, p, c)->variable.rank != 1) return REFS_OK;
-    read.size = gather_array_of(all, p, c)->shape[0];
-    REFS_TRY(gather_read_values(all, along, p, &read, err));
-    if (read.values != NULL && read.size > 0) *begin = element_at(along, read.values[0]);
+    /* What has all of an axis begins where that does. */
+    if (along == NULL || gather_length_of(along) == from->shape[k]) return REFS_OK;
+    const size_t c = gather_coordinate_of(all, p, along->path);
+    if (c != SIZE_MAX && gather_array_of(all, p, c)->variable.rank == 1) {
+        read.size = gather_array_of(all, p, c)->shape[0];
+        REFS_TRY(gather_read_values(all, along, p, &read, err));
+    }
+    *begin = read.values != NULL && read.size > 0 ? gather_find_element(along, &read, 0, &near)
+                                                  : UINT64_MAX;
     refs_free(read.values);
-    return REFS_OK;
+    if (*begin != UINT64_MAX) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: where %s belongs along %s is not known: none of its fields has this "
+                     "dimension, and its coordinate is not one of theirs that have it",
+                     all->parts[p].named, from->variable.path, name);
 }
 
 /* Calls for each element of a box in row order with its place in the whole. */
@@ -314,6 +327,7 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
     uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
     const refs_dtype *own = &from->variable.dtype, *wanted = &to->array->variable.dtype;
     const bool is_one_type = have_one_type(own, wanted);
+    const taken_array array = {p, from};
     REFS_TRY(find_conversion(all, p, i, to, err));
     REFS_TRY(check_packing(&all->parts[p], &from->variable, &to->array->variable, err));
     if (from->variable.rank != to->array->variable.rank ||
@@ -321,9 +335,9 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
         return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
                          all->parts[p].named, from->variable.path);
     for (size_t d = 0; d < from->variable.rank; d++) {
-        REFS_TRY(find_begin(all, p, from->variable.dims[d], &begin[d], err));
+        REFS_TRY(find_begin(all, &array, d, &begin[d], err));
         n *= from->shape[d];
-        if (begin[d] + from->shape[d] > to->shape[d])
+        if (from->shape[d] > to->shape[d] || begin[d] > to->shape[d] - from->shape[d])
             return refs_fail(err, REFS_INVALID, "%s: %s is longer than in other sources",
                              all->parts[p].named, from->variable.path);
     }
@@ -340,6 +354,25 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
     return status;
 }
 
+/* Fragments whose places their names tell may lack the coordinate: what nobody has is missing. */
+static refs_status append_times(const gathering *all, const refs_cfa_array *array,
+                                const gather_slice *slice, refs_buf *values, refs_error *err) {
+    static const refs_dtype dtype = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    const refs_notes notes = {tool_note, NULL};
+    double fill = 0;
+    if (slice->values != NULL)
+        return refs_buf_append(values, slice->values, (size_t)slice->size * sizeof(double), err);
+    (void)refs_cf_default_fill(&dtype, (uint8_t *)&fill);
+    for (uint64_t k = 0; k < slice->size; k++)
+        REFS_TRY(refs_buf_append(values, &fill, sizeof fill, err));
+    if (!all->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: %llu values from element %llu on are in no source, and missing",
+                  array->variable.path, (unsigned long long)slice->size,
+                  (unsigned long long)slice->begin);
+    return REFS_OK;
+}
+
 /* A coordinate whose values were converted has other units, and is of doubles. */
 static refs_status write_times(gathering *all, refs_master *master, const refs_cfa_array *array,
                                const gather_axis *along, refs_error *err) {
@@ -348,8 +381,7 @@ static refs_status write_times(gathering *all, refs_master *master, const refs_c
     refs_json_doc *doc = NULL;
     refs_status status = REFS_OK;
     for (size_t i = 0; status == REFS_OK && i < along->n; i++)
-        status = refs_buf_append(&values, along->slices[i].values,
-                                 (size_t)along->slices[i].size * sizeof(double), err);
+        status = append_times(all, array, &along->slices[i], &values, err);
     variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = 8};
     variable.fill = NULL;
     if (status == REFS_OK) status = refs_buf_printf(&text, err, "{\"units\": ");
@@ -460,20 +492,6 @@ static refs_status copy_gaps(gathering *all, const whole *to, refs_error *err) {
     return REFS_OK;
 }
 
-/* The element of an axis with a value of its coordinate, from the one at `near` on, around; or
- * UINT64_MAX. */
-static uint64_t look_from(const gather_axis *along, size_t *near, double value) {
-    for (size_t i = 0; i < along->n; i++) {
-        const gather_slice *at = &along->slices[(*near + i) % along->n];
-        for (uint64_t k = 0; at->values != NULL && k < at->size; k++) {
-            if (gather_differs_as_float(at->values[k], value)) continue;
-            *near = (*near + i) % along->n;
-            return at->begin + k;
-        }
-    }
-    return UINT64_MAX;
-}
-
 /* An array of an outline, and where its elements are in the master:
  * UINT64_MAX for those that are not. */
 typedef struct mapped {
@@ -498,7 +516,7 @@ static refs_status map_dim(gathering *all, size_t p, mapped *made, size_t dim, r
     const uint64_t end = along != NULL ? gather_length_of(along) : n;
     if (has_values && !is_whole) REFS_TRY(gather_read_values(all, along, p, &read, err));
     for (uint64_t k = 0; k < n; k++)
-        map[k] = read.values != NULL   ? look_from(along, &near, read.values[k])
+        map[k] = read.values != NULL   ? gather_find_element(along, &read, k, &near)
                  : is_whole && k < end ? k
                                        : UINT64_MAX;
     refs_free(read.values);

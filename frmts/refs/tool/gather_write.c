@@ -24,20 +24,48 @@ static refs_cfa_growth growth_of(const gathering *all, const char *path) {
     return REFS_CFA_FIXED;
 }
 
+/* Dimensions that were seen, and whether they may grow. */
+typedef struct seen_dims {
+    refs_intern paths;
+    refs_cfa_growth *growth;
+    size_t capacity;
+} seen_dims;
+
+static refs_status find_growth(const gathering *all, seen_dims *seen, const char *path,
+                               refs_cfa_growth *growth, refs_error *err) {
+    const size_t n = seen->paths.count;
+    uint32_t id;
+    if (!refs_grow((void **)&seen->growth, &seen->capacity, n, sizeof *seen->growth))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_intern_add(&seen->paths, refs_str_from(path), &id, err));
+    if (id == n) seen->growth[n] = growth_of(all, path);
+    *growth = seen->growth[id];
+    return REFS_OK;
+}
+
+static refs_status write_dim(gathering *all, refs_master *master, const refs_cfa_dimension *dim,
+                             seen_dims *seen, refs_error *err) {
+    const gather_field *of;
+    size_t d;
+    refs_cfa_growth growth = REFS_CFA_FIXED;
+    const gather_axis *along = gather_find_axis(all, strrchr(dim->path, '/') + 1, &of, &d);
+    const uint64_t size = along != NULL ? gather_length_of(along) : dim->size;
+    REFS_TRY(find_growth(all, seen, dim->path, &growth, err));
+    return refs_master_dimension(master, dim->path, size, growth, err);
+}
+
 static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
+    seen_dims seen = {.growth = NULL};
+    refs_status status = REFS_OK;
     for (size_t p = 0; p < all->names.n; p++) {
         const refs_cfa_source *source = &all->parts[p].arrays.source;
-        for (size_t i = 0; i < source->n_dims && !gather_is_filler(all, p); i++) {
-            const gather_field *of;
-            size_t d;
-            const gather_axis *along =
-                gather_find_axis(all, strrchr(source->dims[i].path, '/') + 1, &of, &d);
-            uint64_t size = along != NULL ? gather_length_of(along) : source->dims[i].size;
-            const char *path = source->dims[i].path;
-            REFS_TRY(refs_master_dimension(master, path, size, growth_of(all, path), err));
-        }
+        for (size_t i = 0; i < source->n_dims && !gather_is_filler(all, p) && status == REFS_OK;
+             i++)
+            status = write_dim(all, master, &source->dims[i], &seen, err);
     }
-    return REFS_OK;
+    refs_intern_clear(&seen.paths);
+    refs_free(seen.growth);
+    return status;
 }
 
 /* Whether a filler is of a field, and has the shape of its fragment at `number`. */
@@ -61,10 +89,13 @@ static bool is_known_to_be_nothing(const gather_field *of, size_t number) {
 static void fill_gaps(const gathering *all, const gather_field *of, refs_cfa_fragment *fragments,
                       size_t n) {
     const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
+    size_t first = all->names.n;
+    /* They are last (gather_move_fillers). */
+    while (first > 0 && gather_is_filler(all, first - 1)) first--;
     for (size_t i = 0; i < n; i++) {
         /* One that was written is lost, not nothing. */
         if (of->outline != SIZE_MAX && !is_known_to_be_nothing(of, i)) continue;
-        for (size_t p = 0; fragments[i].file == NULL && p < all->names.n; p++)
+        for (size_t p = first; fragments[i].file == NULL && p < all->names.n; p++)
             if (fills(all, p, of, i))
                 fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
     }
@@ -277,27 +308,34 @@ static refs_status write_nothing(gathering *all, refs_master *master, size_t p, 
     return status;
 }
 
-/* Whether an earlier part has an array of this path. */
-static bool is_written(const gathering *all, size_t p, const char *path) {
-    for (size_t q = 0; q < p; q++)
-        if (tool_arrays_find(&all->parts[q].arrays, path) != SIZE_MAX) return true;
-    return false;
+/* Array `i` of part `p`, the first that has one of its path. */
+static refs_status write_array(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    const char *path = gather_array_of(all, p, i)->variable.path;
+    const gather_field *of = gather_find_field(all, path);
+    all->n_aggregations += of != NULL;
+    return of != NULL ? write_field(all, master, of, err)
+           : gather_find_outlined(all, p, path) != SIZE_MAX
+               ? write_nothing(all, master, p, i, err)
+               : gather_write_other(all, master, p, i, err);
 }
 
 static refs_status write_arrays(gathering *all, refs_master *master, refs_error *err) {
-    for (size_t p = 0; p < all->names.n; p++) {
+    refs_intern written = {.count = 0};
+    refs_status status = REFS_OK;
+    for (size_t p = 0; p < all->names.n && status == REFS_OK; p++) {
         const refs_cfa_source *source = &all->parts[p].arrays.source;
-        for (size_t i = 0; i < source->n_arrays && !gather_is_filler(all, p); i++) {
-            const char *path = source->arrays[i].variable.path;
-            if (is_written(all, p, path)) continue;
-            const gather_field *of = gather_find_field(all, path);
-            all->n_aggregations += of != NULL;
-            REFS_TRY(of != NULL ? write_field(all, master, of, err)
-                     : gather_find_outlined(all, p, path) != SIZE_MAX
-                         ? write_nothing(all, master, p, i, err)
-                         : gather_write_other(all, master, p, i, err));
+        for (size_t i = 0; i < source->n_arrays && !gather_is_filler(all, p) && status == REFS_OK;
+             i++) {
+            const size_t n = written.count;
+            uint32_t id = 0;
+            status =
+                refs_intern_add(&written, refs_str_from(source->arrays[i].variable.path), &id, err);
+            if (status == REFS_OK && id == n) status = write_array(all, master, p, i, err);
         }
     }
+    refs_intern_clear(&written);
+    REFS_TRY(status);
     if (all->n_aggregations > 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: none of the fragments that it tells of is given",
                      all->names.items[0]);

@@ -112,7 +112,7 @@ static refs_status read_rows(refs_array *array, const refs_array_meta *meta, ref
     for (uint64_t at = 0; at < n && row > 0 && status == REFS_OK; at += most) {
         const uint64_t here = n - at < most ? n - at : most;
         const refs_region region = {start, count, NULL};
-        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+        status = tool_check_interrupted(err);
         if (meta->rank > 0) start[0] = at;
         if (meta->rank > 0) count[0] = here;
         if (status == REFS_OK) status = refs_buf_resize(&block, (size_t)(here * row), err);

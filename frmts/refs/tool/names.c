@@ -19,6 +19,7 @@
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
     refs_free(names->items);
+    refs_intern_clear(&names->known);
     memset(names, 0, sizeof *names);
 }
 
@@ -30,10 +31,13 @@ refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
     return REFS_OK;
 }
 
-bool tool_names_have(const tool_names *names, const char *name) {
-    for (size_t i = 0; i < names->n; i++)
-        if (strcmp(names->items[i], name) == 0) return true;
-    return false;
+refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs_error *err) {
+    uint32_t id;
+    for (; names->n_known < names->n; names->n_known++)
+        REFS_TRY(
+            refs_intern_add(&names->known, refs_str_from(names->items[names->n_known]), &id, err));
+    *has = refs_intern_find(&names->known, refs_str_from(name)) != REFS_INTERN_NONE;
+    return REFS_OK;
 }
 
 /* -- object stores ----------------------------------------------------------------------------- */
@@ -200,7 +204,7 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
 
 static refs_status add_data_of_stac(const tool_session *session, tool_names *names,
                                     const char *name, refs_error *err) {
-    stac_walk walk = {session, names, {NULL, 0, 0}, 0};
+    stac_walk walk = {session, names, {.items = NULL}, 0};
     const size_t before = names->n;
     refs_status status = add_stac(&walk, name, err);
     if (status == REFS_OK && names->n == before)

@@ -57,7 +57,9 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
     if (status == REFS_OK)
         status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
     const char *text = (const char *)name.data;
-    if (status == REFS_OK && !tool_names_have(looked, text)) {
+    bool has = false;
+    if (status == REFS_OK) status = tool_names_have(looked, text, &has, err);
+    if (status == REFS_OK && !has) {
         status = tool_names_add(looked, refs_str_from(text), err);
         if (status == REFS_OK && is_there(session, text))
             status = tool_names_add(found, refs_str_from(text), err);
@@ -68,12 +70,14 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
 
 static refs_status find(const tool_session *session, const tool_names *names, size_t first,
                         tool_names *found, refs_error *err) {
-    tool_names looked = {NULL, 0, 0};
+    tool_names looked = {.items = NULL};
     refs_status status = REFS_OK;
     for (size_t i = first; i < names->n && status == REFS_OK; i++) {
         refs_str stem = refs_str_from(names->items[i]);
-        if (tool_is_outline(names->items[i]) && !tool_names_have(found, names->items[i]))
-            status = tool_names_add(found, stem, err);
+        bool has = true;
+        if (tool_is_outline(names->items[i]))
+            status = tool_names_have(found, names->items[i], &has, err);
+        if (status == REFS_OK && !has) status = tool_names_add(found, stem, err);
         if (status == REFS_OK) status = tool_check_interrupted(err);
         if (!cut_index(&stem)) continue;
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))
@@ -85,11 +89,11 @@ static refs_status find(const tool_session *session, const tool_names *names, si
 
 refs_status tool_add_outlines(const tool_session *session, tool_names *names, size_t first,
                               refs_error *err) {
-    tool_names ordered = {NULL, 0, 0};
+    tool_names ordered = {.items = NULL};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < first && status == REFS_OK; i++)
         status = tool_names_add(&ordered, refs_str_from(names->items[i]), err);
-    tool_names found = {NULL, 0, 0};
+    tool_names found = {.items = NULL};
     if (status == REFS_OK) status = find(session, names, first, &found, err);
     for (size_t i = 0; i < found.n && status == REFS_OK; i++)
         status = tool_names_add(&ordered, refs_str_from(found.items[i]), err);

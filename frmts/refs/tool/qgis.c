@@ -311,7 +311,7 @@ static refs_status write_file(const making *all, const tool_arguments *arguments
                                 .time_dim = all->time != NULL ? all->time->name : NULL};
     qgis_form form = arguments->layers ? QGIS_LAYER_OF_PERIOD : QGIS_ONE_LAYER;
     bool is_project = refs_str_ends(refs_str_from(arguments->output), ".qgs");
-    const tool_names source = {(char **)(uintptr_t)arguments->names.items, 1, 1};
+    const tool_names source = {.items = (char **)(uintptr_t)arguments->names.items, .n = 1, .capacity = 1};
     REFS_TRY(tool_check_output(arguments->output, &source, err));
     refs_status status = is_project ? qgis_write_project(&raster, form, &xml, err)
                                     : qgis_write_definition(&raster, form, &xml, err);

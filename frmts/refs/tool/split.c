@@ -94,7 +94,8 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
                          refs_error *err) {
     refs_cfa_write_options options = REFS_CFA_WRITE_OPTIONS_INIT;
     tool_arrays arrays;
-    const tool_names source = {(char **)(uintptr_t)arguments->names.items, 1, 1};
+    const tool_names source = {
+        .items = (char **)(uintptr_t)arguments->names.items, .n = 1, .capacity = 1};
     REFS_TRY(read_options(arguments, &options, err));
     REFS_TRY(tool_check_output(arguments->output, &source, err));
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));

@@ -5,6 +5,7 @@
 #include "refs/fetch.h"
 #include "refs/host.h"
 #include "refs/http.h"
+#include "refs/intern.h"
 #include "refs/join.h"
 #include "refs/store.h"
 #include "refs/watch.h"
@@ -154,6 +155,8 @@ refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
 typedef struct tool_names {
     char **items;
     size_t n, capacity;
+    refs_intern known; /**< of the first known.count or more of them, for tool_names_have */
+    size_t n_known;
 } tool_names;
 
 /** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
@@ -164,7 +167,8 @@ void tool_names_clear(tool_names *names);
 
 /** Adds a copy of a name. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
-bool tool_names_have(const tool_names *names, const char *name);
+/** Sets *has where they have this one. */
+refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs_error *err);
 
 /* -- output.c -------------------------------------------------------------------------------------
  */

@@ -3,7 +3,9 @@
 
 #include "zarr_internal.h"
 
-#define BLOCK_SIZE (32 * REFS_KIB)
+/* Blocks grow: of many sets that are open at a time most are small. */
+#define FIRST_BLOCK_SIZE (2 * REFS_KIB)
+#define BLOCK_SIZE       (32 * REFS_KIB)
 
 typedef struct refs_arena_block {
     struct refs_arena_block *before;
@@ -27,8 +29,11 @@ size_t refs_zarr__arena_memory(const refs_arena *arena) {
     return bytes;
 }
 
-static bool add_block(refs_arena *arena, size_t capacity) {
-    size_t size;
+static bool add_block(refs_arena *arena, size_t least) {
+    size_t size, capacity = FIRST_BLOCK_SIZE;
+    if (arena->last != NULL)
+        capacity = arena->last->capacity < BLOCK_SIZE / 2 ? 2 * arena->last->capacity : BLOCK_SIZE;
+    if (capacity < least) capacity = least;
     if (!refs_add_size(capacity, sizeof(block), &size)) return false;
     block *added = refs_calloc(1, size);
     if (added == NULL) return false;
@@ -45,7 +50,7 @@ void *refs_zarr__arena_take(refs_arena *arena, size_t count, size_t size) {
         return NULL;
     bytes -= bytes % sizeof(max_align_t);
     if (arena->last == NULL || arena->last->capacity - arena->last->used < bytes) {
-        if (!add_block(arena, bytes > BLOCK_SIZE ? bytes : BLOCK_SIZE)) return NULL;
+        if (!add_block(arena, bytes)) return NULL;
     }
     void *taken = (uint8_t *)arena->last->memory + arena->last->used;
     arena->last->used += bytes;
