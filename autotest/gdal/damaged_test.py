@@ -16,12 +16,16 @@ import tempfile
 import unittest
 import zipfile
 
+import netCDF4
 import numpy as np
 from osgeo import gdal
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from served import Folder, Server  # noqa: E402
+
 gdal.UseExceptions()
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "..", "data")
 REFS = os.path.abspath(sys.argv.pop(1))
 RECORD = "t2m/refs.0.parq"
@@ -208,6 +212,58 @@ class Sources(InFolder):
             with self.assertRaises(RuntimeError) as caught:
                 gdal.Open(f'REFS:"{self.path("d.json")}":/t2m').ReadAsArray()
             self.assertIn(key, str(caught.exception))
+
+
+class Replaced(InFolder):
+    """Files of an open folder, pattern or list that are replaced before they are read."""
+
+    def write_file(self, folder, number, value, more=False):
+        path = os.path.join(folder, f"f{number}.nc")
+        with netCDF4.Dataset(path + ".new", "w", format="NETCDF3_CLASSIC") as file:
+            for name, size in (("time", 1), ("lat", 40), ("lon", 50)):
+                file.createDimension(name, size)
+            if more:
+                file.createVariable("q", "f4", ("time", "lat", "lon"))[:] = 12345
+            for name, size in (("time", 1), ("lat", 40), ("lon", 50)):
+                axis = file.createVariable(name, "f8", (name,))
+                axis.units = {"time": "days since 2000-01-01", "lat": "degrees_north", "lon": "degrees_east"}[name]
+                axis[:] = np.arange(size) + (number if name == "time" else 0)
+            file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = value
+        os.replace(path + ".new", path)
+        return path
+
+    def check(self, name, folder):
+        for more in (False, True):
+            for number in range(3):
+                self.write_file(folder, number, 100 + number)
+            dataset = gdal.Open(f'REFS:"{name}":/v')
+            self.assertEqual(dataset.GetRasterBand(1).ReadAsArray()[0, 0], 100)
+            self.write_file(folder, 1, 777, more)
+            try:
+                self.assertEqual(dataset.GetRasterBand(2).ReadAsArray()[0, 0], 101, "as it was")
+            except RuntimeError as error:
+                self.assertIn("f1.nc", str(error))
+            again = gdal.Open(f'REFS:"{name}":/v')
+            self.assertEqual(again.GetRasterBand(2).ReadAsArray()[0, 0], 777, "opened again, it is read")
+            dataset = again = None
+
+    def test_of_a_folder_or_pattern_are_errors(self):
+        folder = self.path("files")
+        os.mkdir(folder)
+        for name in (folder + "/", folder + "/f*.nc"):
+            self.check(name, folder)
+
+    def test_of_a_list_on_a_server_are_errors(self):
+        folder = Folder()
+        self.addCleanup(folder.close)
+        server = Server(folder, faults={f"/f{number}.nc": {"headers": {"ETag": '"{hash}"'}} for number in range(3)})
+        self.addCleanup(server.close)
+        name = self.write("list.txt", "".join(server.url(f"f{number}.nc\n") for number in range(3)).encode())
+        gdal.SetConfigOption("REFS_TRUST_SECONDS", "0")
+        self.addCleanup(gdal.SetConfigOption, "REFS_TRUST_SECONDS", None)
+        gdal.SetConfigOption("REFS_READ_AHEAD", "NO")
+        self.addCleanup(gdal.SetConfigOption, "REFS_READ_AHEAD", None)
+        self.check(name, folder.served)
 
 
 if __name__ == "__main__":

@@ -165,6 +165,10 @@ refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_pa
 refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
                                        refs_error *err);
 
+/** Appends the document that says all states, each once: the attributes of REFS_SOURCES_GROUP. */
+refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
+                                       refs_error *err);
+
 /** Gives all states to a writer, each once. Call it before documents are written. */
 refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
                                     refs_error *err);

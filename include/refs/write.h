@@ -99,6 +99,10 @@ refs_status refs_writer_open(const char *path, const refs_writer_options *option
 /** Gives up: what was written is removed. NULL is allowed. */
 void refs_writer_free(refs_writer *writer);
 
+/** Appends the state of a source to a list in JSON, without its brackets. */
+refs_status refs_source_state_write(const refs_source_state *source, refs_buf *list,
+                                    refs_error *err);
+
 /** Records the state of a source (refset.h). Call it before documents are added. */
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err);

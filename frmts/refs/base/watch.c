@@ -135,6 +135,23 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
     if (id != REFS_INTERN_NONE) (void)note(watch, location, &known);
 }
 
+void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
+    for (uint32_t id = 0;; id++) {
+        char *location = NULL;
+        seen known = {.kind = UNKNOWN};
+        refs_lock(&other->lock);
+        const bool is_last = id >= other->locations.count;
+        if (!is_last) {
+            location = refs_str_copy(refs_intern_get(&other->locations, id));
+            known = other->seen[id];
+        }
+        refs_unlock(&other->lock);
+        if (is_last) return;
+        if (location != NULL) (void)note(watch, location, &known);
+        refs_free(location);
+    }
+}
+
 static bool is_noted(refs_watch *watch, const char *location) {
     refs_lock(&watch->lock);
     bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;

@@ -44,6 +44,9 @@ const refs_vfs *refs_watch_functions(const refs_watch *watch);
  * where that has not seen it either. */
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location);
 
+/** The same of all locations that `other` has seen. */
+void refs_watch_expect_all(refs_watch *watch, refs_watch *other);
+
 /** What a watch has seen. */
 typedef struct refs_watch_sum {
     uint64_t locations; /**< that were opened, or were to be */

@@ -296,6 +296,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
 
 refs_status RefsIndex::introduce(refs_watch *watch, refs_fetcher *fetcher,
                                  refs_error *error) const {
+    if (isJoined_ && watch != watch_.get()) refs_watch_expect_all(watch, watch_.get());
     if (!refs_set_is_file(set())) return REFS_OK;
     if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), location_.c_str());
     return refs_http_vfs_introduce(vfs_.get(), location_.c_str(), fetcher, 0, error);

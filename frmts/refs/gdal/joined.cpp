@@ -144,7 +144,7 @@ struct Destination {
 
 using SourcesHandle = RefsHandle<refs_join_sources, refs_join_sources_free>;
 
-/** What parts are added to: of `sources`, which is NULL where nothing is saved, their states. */
+/** What parts are added to, and the states of their files; NULL where nothing is added. */
 struct Whole {
     refs_join *join;
     refs_join_sources *sources;
@@ -253,6 +253,18 @@ refs_status checkSave(const RefsJoinJob &job, refs_error *error) {
     return REFS_OK;
 }
 
+/** Has the set know its files as they were, as one that is written does: those that change before
+ * they are read are then errors. */
+refs_status addStates(refs_join_sources *sources, refs_set_builder *builder, refs_error *error) {
+    static const char group[] = "{\"zarr_format\":2}";
+    RefsBuffer document;
+    REFS_TRY(refs_join_sources_document(sources, &document, error));
+    REFS_TRY(refs_set_builder_inline(builder, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
+                                     refs_bytes_view(group, sizeof group - 1), error));
+    return refs_set_builder_inline(builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                   refs_buf_view(&document), error);
+}
+
 refs_status write(const RefsJoinJob &job, const refs_set_options &options, const Whole &whole,
                   refs_set **set, refs_error *error) {
     Destination to = {};
@@ -264,6 +276,7 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, const
         status = refs_join_write_left_out(whole.join, to.writer, error);
     if (status == REFS_OK)
         status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
+    if (status == REFS_OK) status = addStates(whole.sources, to.builder, error);
     const refs_join_sink sink = {&to, Destination::document, Destination::array,
                                  Destination::chunk};
     if (status == REFS_OK) status = refs_join_write(whole.join, &sink, error);
@@ -360,8 +373,7 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
     const RefsHandle<refs_join, refs_join_free> join(opened);
     refs_join_sources *states = nullptr;
-    if (savedAs(job) != nullptr)
-        REFS_TRY(refs_join_sources_open(job.vfs, &joinOptions.urls, &states, error));
+    REFS_TRY(refs_join_sources_open(job.vfs, &joinOptions.urls, &states, error));
     const SourcesHandle sources(states);
     const Whole whole = {join.get(), sources.get()};
     Parts parts(job, options, whole);

@@ -44,6 +44,21 @@ static std::string numberText(double number) {
     return CPLSPrintf(isWhole ? "%.1f" : "%.17g", number);
 }
 
+void RefsJsonMembers::addTexts(const std::string &name, CSLConstList texts) {
+    refs_buf list = REFS_BUF_INIT;
+    refs_status status = refs_buf_append(&list, "[", 1, nullptr);
+    for (CSLConstList text = texts; text != nullptr && *text != nullptr; text++) {
+        if (text != texts && status == REFS_OK) status = refs_buf_append(&list, ",", 1, nullptr);
+        if (status == REFS_OK)
+            status = refs_json_write_string(refs_str_from(*text), &list, nullptr);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&list, "]", 1, nullptr);
+    if (status == REFS_OK)
+        add(name, std::string(reinterpret_cast<const char *>(list.data), list.size));
+    refs_buf_clear(&list);
+    if (status != REFS_OK) throw std::bad_alloc();
+}
+
 void RefsJsonMembers::addNumber(const std::string &name, double number) {
     add(name, numberText(number));
 }
@@ -180,6 +195,63 @@ const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
     return &source_;
 }
 
+/* -- reference systems ------------------------------------------------------------------------- */
+
+namespace {
+
+/** Attributes of a grid mapping variable; `transform` may be null. Throws std::bad_alloc. */
+RefsJsonMembers gridMappingOf(const OGRSpatialReference *srs, const double *transform) {
+    RefsJsonMembers members;
+    char *wkt1 = nullptr, *wkt2 = nullptr;
+    const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
+    const bool hasWkt2 = srs != nullptr && srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
+    const bool hasWkt1 = srs != nullptr && srs->exportToWkt(&wkt1) == OGRERR_NONE;
+    const refs_cf_written_crs crs = {srs != nullptr && srs->IsGeographic(),
+                                     hasWkt2 ? wkt2 : nullptr, hasWkt1 ? wkt1 : nullptr, transform};
+    refs_cf_items items{};
+    const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
+    CPLFree(wkt1);
+    CPLFree(wkt2);
+    for (size_t i = 0; i < items.n; i++) {
+        const char *equals = strchr(items.items[i], '=');
+        members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])}, equals + 1);
+    }
+    refs_cf_items_clear(&items);
+    if (status != REFS_OK) throw std::bad_alloc();
+    return members;
+}
+
+/** Whether readers assume it where longitudes and latitudes have no grid mapping. */
+bool isAssumed(const OGRSpatialReference &srs) {
+    OGRSpatialReference wgs84;
+    const char *const options[] = {"IGNORE_DATA_AXIS_TO_SRS_AXIS_MAPPING=YES",
+                                   "CRITERION=EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS", nullptr};
+    return wgs84.importFromEPSG(4326) == OGRERR_NONE && srs.IsSame(&wgs84, options);
+}
+
+std::string wktOf(const OGRSpatialReference &srs) {
+    char *text = nullptr;
+    const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
+    const std::string wkt = srs.exportToWkt(&text, options) == OGRERR_NONE ? text : "";
+    CPLFree(text);
+    return wkt;
+}
+
+} // namespace
+
+RefsWriteSource::Array RefsWriteSource::gridMapping(const std::string &path,
+                                                    RefsJsonMembers attributes) {
+    Array crs;
+    crs.path = path;
+    (void)RefsDtypeOf(GDT_Int32, &crs.dtype);
+    crs.attributes = std::move(attributes);
+    crs.read = [](const uint64_t *, const uint64_t *, void *value) {
+        memset(value, 0, sizeof(int32_t));
+        return true;
+    };
+    return crs;
+}
+
 /* -- rasters ----------------------------------------------------------------------------------- */
 
 namespace {
@@ -255,27 +327,8 @@ class Raster {
         return members;
     }
     RefsJsonMembers gridMapping() const {
-        RefsJsonMembers members;
-        char *wkt1 = nullptr, *wkt2 = nullptr;
-        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
-        const OGRSpatialReference *srs = dataset_->GetSpatialRef();
-        const bool hasWkt2 = hasSrs_ && srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
-        const bool hasWkt1 = hasSrs_ && srs->exportToWkt(&wkt1) == OGRERR_NONE;
-        const refs_cf_written_crs crs = {isGeographic_, hasWkt2 ? wkt2 : nullptr,
-                                         hasWkt1 ? wkt1 : nullptr,
-                                         isPlacedByTransform() ? transform_ : nullptr};
-        refs_cf_items items{};
-        const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
-        CPLFree(wkt1);
-        CPLFree(wkt2);
-        for (size_t i = 0; i < items.n; i++) {
-            const char *equals = strchr(items.items[i], '=');
-            members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])},
-                            equals + 1);
-        }
-        refs_cf_items_clear(&items);
-        if (status != REFS_OK) throw std::bad_alloc();
-        return members;
+        return gridMappingOf(dataset_->GetSpatialRef(),
+                             isPlacedByTransform() ? transform_ : nullptr);
     }
 
     bool read(const uint64_t *start, const uint64_t *count, void *values) const {
@@ -527,15 +580,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, CSLConstList optio
             addCoordinate(axis, raster->centres(ofRows), raster->axisAttributes(ofRows));
     }
     if (raster->hasGridMapping()) {
-        Array crs;
-        crs.path = "/crs";
-        (void)RefsDtypeOf(GDT_Int32, &crs.dtype);
-        crs.attributes = raster->gridMapping();
-        crs.read = [](const uint64_t *, const uint64_t *, void *value) {
-            memset(value, 0, sizeof(int32_t));
-            return true;
-        };
-        arrays_.push_back(std::move(crs));
+        arrays_.push_back(gridMapping("/crs", raster->gridMapping()));
         field.attributes.addText("grid_mapping", "crs");
     }
     field.fill = nodataOf(raster->band());
@@ -554,26 +599,47 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, CSLConstList optio
 
 namespace {
 
+/** Numbers as text; those of 64 bits are more than a double holds. */
+std::vector<std::string> numbersOf(const GDALAttribute &attribute) {
+    std::vector<std::string> texts;
+    const GDALDataType type = attribute.GetDataType().GetNumericDataType();
+    if (type == GDT_Int64 || type == GDT_UInt64) {
+        const GDALRawResult raw = attribute.ReadAsRaw();
+        for (size_t at = 0; raw.data() != nullptr && at < raw.size(); at += sizeof(int64_t)) {
+            int64_t number = 0;
+            memcpy(&number, raw.data() + at, sizeof number);
+            texts.push_back(type == GDT_Int64 ? std::to_string(number)
+                                              : std::to_string(static_cast<uint64_t>(number)));
+        }
+        return texts;
+    }
+    const bool isFloat = GDALDataTypeIsFloating(type);
+    for (const double number : attribute.ReadAsDoubleArray())
+        texts.emplace_back(isFloat ? CPLSPrintf("%.17g", number) : CPLSPrintf("%.0f", number));
+    return texts;
+}
+
+void addNumericAttribute(const GDALAttribute &attribute, RefsJsonMembers &members) {
+    const std::vector<std::string> numbers = numbersOf(attribute);
+    std::string list;
+    for (const std::string &number : numbers) list += (list.empty() ? "" : ",") + number;
+    if (numbers.size() == 1 && attribute.GetDimensionCount() == 0)
+        members.addMetadata(attribute.GetName(), list);
+    else if (!numbers.empty())
+        members.addMetadata(attribute.GetName(), "{" + list + "}");
+}
+
 void addAttribute(const GDALAttribute &attribute, RefsJsonMembers &members) {
     const std::string &name = attribute.GetName();
-    if (attribute.GetDataType().GetClass() == GEDTC_NUMERIC) {
-        const std::vector<double> numbers = attribute.ReadAsDoubleArray();
-        std::string list;
-        for (const double number : numbers) {
-            const bool isFloat =
-                GDALDataTypeIsFloating(attribute.GetDataType().GetNumericDataType());
-            list += (list.empty() ? "" : ",") +
-                    std::string(isFloat ? CPLSPrintf("%.17g", number) : CPLSPrintf("%.0f", number));
-        }
-        if (numbers.size() == 1 && attribute.GetDimensionCount() == 0)
-            members.addMetadata(name, list);
-        else if (!numbers.empty())
-            members.addMetadata(name, "{" + list + "}");
+    const GDALExtendedDataTypeClass kind = attribute.GetDataType().GetClass();
+    if (kind == GEDTC_NUMERIC) return addNumericAttribute(attribute, members);
+    if (kind != GEDTC_STRING) return;
+    if (attribute.GetTotalElementsCount() != 1) {
+        members.addTexts(name, attribute.ReadAsStringArray());
         return;
     }
     const char *text = attribute.ReadAsString();
-    if (attribute.GetDataType().GetClass() == GEDTC_STRING && text != nullptr)
-        members.addText(name, text);
+    if (text != nullptr) members.addText(name, text);
 }
 
 template <class Holder> void addAttributes(const Holder &holder, RefsJsonMembers &members) {
@@ -644,8 +710,36 @@ refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array
     if (has) taken.attributes.addNumber("scale_factor", scale);
     const double offset = array->GetOffset(&has);
     if (has) taken.attributes.addNumber("add_offset", offset);
+    addGridMapping(*array, path, taken.attributes);
     arrays_.push_back(std::move(taken));
     return REFS_OK;
+}
+
+/* Drivers say which reference system an array has, and hide the attribute that names its grid
+ * mapping variable, which may not be among what is copied. */
+void RefsWriteSource::addGridMapping(const GDALMDArray &array, const std::string &path,
+                                     RefsJsonMembers &attributes) {
+    const auto srs = array.GetSpatialRef();
+    if (srs == nullptr || srs->IsEmpty() || array.GetDimensionCount() < 2 ||
+        attributes.has("grid_mapping"))
+        return;
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    const auto named = array.GetAttribute("grid_mapping");
+    const char *name = named != nullptr ? named->ReadAsString() : nullptr;
+    if (name != nullptr && names_.count(folder + name) > 0) {
+        attributes.addText("grid_mapping", name);
+        return;
+    }
+    if (named == nullptr && isAssumed(*srs)) return;
+    std::string &known = gridMappings_[folder + wktOf(*srs)];
+    if (known.empty()) {
+        known = "crs";
+        for (int number = 2; names_.count(folder + known) > 0; number++)
+            known = "crs_" + std::to_string(number);
+        names_.insert(folder + known);
+        arrays_.push_back(gridMapping(folder + known, gridMappingOf(srs.get(), nullptr)));
+    }
+    attributes.addText("grid_mapping", known);
 }
 
 refs_status RefsWriteSource::takeGroup(const GDALGroup &group, const std::string &path,
@@ -656,7 +750,9 @@ refs_status RefsWriteSource::takeGroup(const GDALGroup &group, const std::string
     const char *const withScalars[] = {"SHOW_ZERO_DIM=YES", nullptr};
     for (const auto &dim : group.GetDimensions())
         addDimension(path + "/" + dim->GetName(), dim->GetSize());
-    for (const std::string &name : group.GetMDArrayNames(const_cast<char **>(withScalars))) {
+    const auto names = group.GetMDArrayNames(const_cast<char **>(withScalars));
+    for (const std::string &name : names) names_.insert(path + "/" + name);
+    for (const std::string &name : names) {
         const auto array = group.OpenMDArray(name);
         if (array == nullptr)
             return refs_fail(error, REFS_IO, "%s/%s: cannot be opened", path.c_str(), name.c_str());

@@ -4,7 +4,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 class RefsJsonMembers {
   public:
     void addText(const std::string &name, const std::string &text);
+    void addTexts(const std::string &name, CSLConstList texts);
     void addNumber(const std::string &name, double number);
     void addNumbers(const std::string &name, const std::vector<double> &numbers);
     /** A text that is a number, or a list of numbers in braces, as that. */
@@ -83,6 +86,10 @@ class RefsWriteSource {
                        RefsJsonMembers attributes);
     refs_status takeArray(const std::shared_ptr<GDALMDArray> &array, const std::string &path,
                           refs_error *error);
+    /** A variable without dimensions that tells a reference system. */
+    static Array gridMapping(const std::string &path, RefsJsonMembers attributes);
+    void addGridMapping(const GDALMDArray &array, const std::string &path,
+                        RefsJsonMembers &attributes);
     static refs_status readBox(void *self, const refs_cfa_box *box, void *values,
                                refs_error *error);
     static refs_status readAllStrings(void *self, size_t i, refs_buf *strings, refs_error *error);
@@ -92,6 +99,8 @@ class RefsWriteSource {
     std::deque<Group> groups_;
     std::deque<Dimension> dims_;
     std::deque<Array> arrays_;
+    std::set<std::string> names_;                     ///< of arrays of groups, as paths
+    std::map<std::string, std::string> gridMappings_; ///< by folder and WKT: their names
     CPLStringList unlimited_;
     GDALProgressFunc progress_;
     void *user_;

@@ -130,7 +130,7 @@ static refs_status check_url(refs_str url, refs_error *err) {
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err) {
     REFS_TRY(check_url(source->url, err));
-    return refs_write__source(source, &writer->sources, err);
+    return refs_source_state_write(source, &writer->sources, err);
 }
 
 refs_status refs_writer_left_out(refs_writer *writer, const refs_left_out *left_out,

@@ -33,7 +33,6 @@ extern const refs_write_kind refs_write__json;
 extern const refs_write_kind refs_write__parquet;
 
 /** Appends one to a list, without its brackets. */
-refs_status refs_write__source(const refs_source_state *source, refs_buf *list, refs_error *err);
 refs_status refs_write__left_out(const refs_left_out *left_out, refs_buf *list, refs_error *err);
 
 #endif
