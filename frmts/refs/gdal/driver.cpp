@@ -310,31 +310,53 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
+/** Open options of the call go before those of the name. */
+CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
+    CPLStringList all(CSLDuplicate(options));
+    for (int i = 0; i < name.options.size(); i++) {
+        char *key = nullptr;
+        const char *value = CPLParseNameValue(name.options[i], &key);
+        if (key != nullptr && all.FetchNameValue(key) == nullptr) all.SetNameValue(key, value);
+        CPLFree(key);
+    }
+    return all;
+}
+
 /** Datasets are described by the name that was opened: GDAL shares those of equal descriptions
- * (GDALOpenShared). One with secrets in it is shown without them. */
-void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
+ * (GDALOpenShared). One with secrets in it is shown without them; one that was opened with options
+ * that its name does not hold, by a name that does. */
+void describe(GDALDataset *dataset, const char *opened, const RefsName &name,
+              CSLConstList options) {
+    const std::string suffix = RefsOptionsSuffix(options);
     const bool isSecret = RefsHideSecrets(opened) != opened;
-    if (!isSecret)
+    if (suffix != RefsOptionsSuffix(name.options.List())) {
+        const std::string array =
+            RefsArrayName(name, name.array.c_str()) + RefsSelectionSuffix(name);
+        dataset->SetDescription(
+            ("REFS:\"" + RefsShownSet(name.set) + '"' + (array.empty() ? "" : ":" + array) + suffix)
+                .c_str());
+    } else if (!isSecret) {
         dataset->SetDescription(opened);
-    else if (*dataset->GetDescription() == '\0')
-        dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
+    } else if (*dataset->GetDescription() == '\0') {
+        dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"' + suffix).c_str());
+    }
 }
 
 GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
     RefsName name;
     std::string problem;
-    CPLStringList options(CSLDuplicate(info->papszOpenOptions));
+    CPLStringList options;
     std::unique_ptr<GDALDataset> dataset;
     if (info->eAccess == GA_Update)
         (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
                         info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
         (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
-    else if (settleSetIndex(name, options, error))
+    else if (settleSetIndex(name, options = withOptionsOfName(name, info->papszOpenOptions), error))
         dataset.reset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
                           ? openMultidim(name, options.List(), error)
                           : openName(name, options.List(), error));
-    if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name);
+    if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name, options.List());
     return dataset.release();
 }
 

@@ -18,6 +18,7 @@ struct NameInfo final : GDALSubdatasetInfo {
         m_isQuoted = parts_.quoted;
         m_pathComponent = parts_.quoted ? '"' + parts_.set + '"' : parts_.set;
         m_subdatasetComponent = parts_.rest;
+        if (!parts_.options.empty()) m_subdatasetComponent += '?' + parts_.options;
     }
     const RefsNameParts parts_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <vector>
 
 #include "cpl_conv.h"
@@ -72,8 +73,55 @@ bool selectsFromNoArray(const RefsNameParts &parts) {
 size_t closingQuote(const std::string &text) {
     const size_t first = text.find('"', 1);
     for (size_t at = first; at != std::string::npos; at = text.find('"', at + 1))
-        if (at + 1 == text.size() || text[at + 1] == ':') return at;
+        if (at + 1 == text.size() || text[at + 1] == ':' || text[at + 1] == '?') return at;
     return first;
+}
+
+/** Open options that change which pixels a dataset has, or where they lie. */
+constexpr const char *namedOptions[] = {
+    "ALONG",      "ASSUME_LONGLAT", "AS_OF",       "BRANCH",  "HONOUR_VALID_RANGE", "MISSING",
+    "LONGITUDES", "PATTERN",        "S3NC_CONFIG", "SIDECAR", "SNAPSHOT",           "TAG",
+    "TARGET",     "TEMPLATES",      "URL_REWRITE"};
+
+bool isNamed(const std::string &option) {
+    return std::any_of(std::begin(namedOptions), std::end(namedOptions), [&](const char *name) {
+        return option.size() > strlen(name) && option[strlen(name)] == '=' &&
+               EQUALN(option.c_str(), name, strlen(name));
+    });
+}
+
+/** Cuts "?NAME=value&NAME=value" from the end of what follows the name of a set. Arrays may have
+ * question marks in their names, which no such option follows. */
+void splitOptions(std::string &rest, std::string &options) {
+    const size_t mark = rest.rfind('?');
+    if (mark == std::string::npos || !isNamed(rest.substr(mark + 1))) return;
+    options = rest.substr(mark + 1);
+    rest.erase(mark);
+}
+
+bool parseOptions(const std::string &text, CPLStringList &options, std::string &problem) {
+    const CPLStringList items(CSLTokenizeString2(text.c_str(), "&", 0));
+    for (int i = 0; i < items.size(); i++) {
+        if (!isNamed(items[i])) {
+            problem = std::string("\"") + items[i] + "\" is no open option that a name may hold";
+            return false;
+        }
+        char *decoded = CPLUnescapeString(items[i], nullptr, CPLES_URL);
+        options.AddString(decoded);
+        CPLFree(decoded);
+    }
+    return true;
+}
+
+/** Percent-encoded but for what names and dates are made of. */
+std::string encoded(const char *text) {
+    std::string code;
+    for (; *text != '\0'; text++) {
+        const auto c = static_cast<unsigned char>(*text);
+        const bool isPlain = std::isalnum(c) != 0 || strchr("-_.,/", c) != nullptr;
+        code += isPlain ? std::string(1, *text) : std::string(CPLSPrintf("%%%02X", c));
+    }
+    return code;
 }
 
 bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &problem) {
@@ -85,11 +133,14 @@ bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &pro
     parts.quoted = true;
     parts.set = text.substr(1, end - 1);
     if (end + 1 == text.size()) return true;
-    if (text[end + 1] != ':') {
+    parts.rest = text.substr(end + 1);
+    splitOptions(parts.rest, parts.options);
+    if (parts.rest.empty()) return true;
+    if (parts.rest[0] != ':') {
         problem = "a colon and the name of an array may follow the quoted name, nothing else";
         return false;
     }
-    parts.rest = text.substr(end + 2);
+    parts.rest.erase(0, 1);
     return true;
 }
 
@@ -196,6 +247,7 @@ bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem)
     }
     if (text[0] == '"') return splitQuoted(text, parts, problem);
     splitBare(text, parts);
+    splitOptions(parts.rest, parts.options);
     if (!selectsFromNoArray(parts)) return true;
     problem = std::string(isLocal(parts.set) ? "there is no such file; " : "") +
               "a selection follows the name of an array, as in set:array" +
@@ -215,6 +267,7 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
     parsed.set = parts.set;
     if (!splitSetIndex(parts.rest, parsed, problem)) return false;
     splitSelection(parts.rest, parsed);
+    if (!parseOptions(parts.options, parsed.options, problem)) return false;
     if (!restoreHidden(parsed, problem)) return false;
     return mapLocation(parsed, problem);
 }
@@ -240,6 +293,17 @@ std::string RefsKeptBeside(const RefsName &name) {
         file.resize(file.size() - metadata.size());
     while (file.size() > 1 && file.back() == '/') file.pop_back();
     return file;
+}
+
+std::string RefsOptionsSuffix(CSLConstList options) {
+    std::string suffix;
+    for (const char *name : namedOptions) {
+        const char *value = CSLFetchNameValue(options, name);
+        if (value != nullptr)
+            suffix += (suffix.empty() ? "?" : "&") + std::string(name) + '=' +
+                      encoded(RefsHideSecrets(value).c_str());
+    }
+    return suffix;
 }
 
 std::string RefsSelectionSuffix(const RefsName &name) {

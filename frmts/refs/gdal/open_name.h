@@ -3,6 +3,7 @@
  *   REFS:"refs.json":/group/t2m     REFS:refs.json:t2m     REFS:https://host/refs.json
  *   refs.json                       REFS:"refs.json":/t2m[time=2020-01-01T06:00,level=850]
  *   REFS:"list.json":#3             REFS:"list.json":#3/t2m
+ *   REFS:"refs.json":/t2m?LONGITUDES=-180&MISSING=FILL      open options, percent-encoded
  */
 #ifndef REFS_OPEN_NAME_H
 #define REFS_OPEN_NAME_H
@@ -10,12 +11,15 @@
 #include <cstdint>
 #include <string>
 
+#include "cpl_string.h"
+
 struct RefsName {
     std::string set;       ///< as written: a path, a URL or a /vsi name
     std::string location;  ///< the same as a name for VSI
     std::string array;     ///< path of an array, or "" for the whole set
     int64_t setIndex = -1; ///< which set of a list, or -1
     std::string selection; ///< what stands in brackets behind it, or ""
+    CPLStringList options; ///< open options in the name
 };
 
 /** Whether `name` begins with REFS: (in any case). */
@@ -28,6 +32,7 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 struct RefsNameParts {
     std::string set;     ///< without its quotes
     std::string rest;    ///< what stands behind the colon: an array with its selection, or ""
+    std::string options; ///< what stands behind a question mark at the end, or ""
     bool quoted = false; ///< whether `set` is in quotes
 };
 
@@ -50,6 +55,11 @@ std::string RefsKeptBeside(const RefsName &name);
 /** The name of a set as it is shown: without secrets, and where there are any with
  * "#hidden-<number>" behind it, by which this process, and no other, knows the whole name again. */
 std::string RefsShownSet(const std::string &set);
+
+/** Those of `options` that change pixels or their place, as they stand at the end of a name:
+ * "?LONGITUDES=-180", or "". GDAL drops open options where a dataset becomes the source of a VRT.
+ */
+std::string RefsOptionsSuffix(CSLConstList options);
 
 /** What a selection adds to the name of its array: "[time=3]", or nothing. */
 std::string RefsSelectionSuffix(const RefsName &name);
