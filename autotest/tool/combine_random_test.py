@@ -1,0 +1,173 @@
+"""Random groups of heterogeneous files joined in any order and grouping: the same bytes as all at once, and the values that
+netCDF4-python reads of the files.
+
+    combine_random_test.py PROGRAM [--rounds N] [--seed S] [test ...]
+"""
+
+import os
+import random
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from own_folder import OwnFolder  # noqa: E402
+
+try:
+    import netCDF4
+except ImportError:
+    print("there is no module netCDF4")
+    sys.exit(77)
+
+
+def option(name, otherwise):
+    if name not in sys.argv:
+        return otherwise
+    i = sys.argv.index(name)
+    value = int(sys.argv[i + 1])
+    del sys.argv[i:i + 2]
+    return value
+
+
+ROUNDS, SEED = option("--rounds", 12), option("--seed", 33)
+REFS = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+
+UNITS = ("hours since 2000-01-01", "hours since 2000-01-02", "minutes since 1999-12-31", "days since 2000-01-01",
+         "seconds since 2000-01-01 06:00")
+ROWS, COLUMNS = 6, 8
+
+
+def attempt(*arguments):
+    return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, timeout=300)
+
+
+def write_file(name, hours, chance, kind):
+    """A file of some hours, in one of the ways in which files of one series differ."""
+    units = chance.choice(kind["units"])
+    with netCDF4.Dataset(name, "w") as file:
+        for dim, n in (("time", None), ("y", ROWS), ("x", COLUMNS)):
+            file.createDimension(dim, n)
+        for dim, n in (("y", ROWS), ("x", COLUMNS)):
+            file.createVariable(dim, "f8", (dim,))[:] = np.arange(n)[::-1] if dim == "y" else np.arange(n)
+        axis = file.createVariable("time", kind["time"], ("time",))
+        axis.units = units
+        dates = netCDF4.num2date(hours, UNITS[0])
+        axis[:] = netCDF4.date2num(dates, units)
+        v = file.createVariable("v", chance.choice(kind["types"]), ("time", "y", "x"), zlib=chance.random() < .5,
+                                fill_value=chance.choice(kind["fills"]),
+                                chunksizes=(chance.choice(kind["steps"]), chance.choice((ROWS, 3)), COLUMNS))
+        v.set_auto_maskandscale(False)
+        scale = chance.choice(kind["scales"])
+        if scale is not None:
+            v.scale_factor = scale
+        info = np.iinfo(v.dtype) if v.dtype.kind in "iu" else None
+        low, high = (info.min + 3, info.max - 3) if info else (-1000, 1000)
+        values = np.array([chance.randint(max(low, -2**40), min(high, 2**40)) for _ in range(len(hours) * ROWS * COLUMNS)])
+        v[:] = values.reshape(len(hours), ROWS, COLUMNS).astype(v.dtype)
+        if chance.random() < .3 and "_FillValue" in v.ncattrs():
+            v[0, 0, :3] = v._FillValue
+        if chance.random() < .3:
+            file.createVariable("n", "i4", ("time",))[:] = hours
+
+
+def read_file(name):
+    """Hours, and values by hour, missing ones NaN."""
+    with netCDF4.Dataset(name) as file:
+        time = file["time"]
+        time.set_auto_mask(False)
+        hours = netCDF4.date2num(netCDF4.num2date(time[:].astype("f8"), time.units), UNITS[0])
+        return np.rint(hours * 3600) / 3600, np.ma.filled(file["v"][:].astype("f8"), np.nan)
+
+
+def read_joined(name):
+    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    time, v = root.OpenMDArray("time"), root.OpenMDArray("v")
+    raw = v.ReadAsArray()
+    values = raw.astype("f8")
+    missing = v.GetNoDataValueAsDouble()
+    if missing is not None:
+        values[np.isnan(values) if np.isnan(missing) else raw == missing] = np.nan
+    values = values * (v.GetScale() or 1) + (v.GetOffset() or 0)
+    hours = netCDF4.date2num(netCDF4.num2date(time.ReadAsArray().astype("f8"), time.GetUnit()), UNITS[0])
+    return np.rint(hours * 3600) / 3600, values
+
+
+def random_kind(chance):
+    types = chance.choice((["i2"], ["f4"], ["u1"], ["i1"], ["i2", "i4"], ["f4", "f8"], ["i2", "f4"], ["u1", "u2"], ["i8", "i4"]))
+    return {"units": chance.choice((UNITS[:1], UNITS[:2], UNITS)), "time": chance.choice(("f8", "f4", "i4", "f8")),
+            "types": types, "fills": chance.choice(([None], [None], [7], [7, 9])), "steps": chance.choice(([1], [2], [1, 2, 3])),
+            "scales": chance.choice(([None], [.5], [.5, .25]))}
+
+
+class Random(OwnFolder):
+    def setUp(self):
+        super().setUp()
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+
+    def combine(self, names, output, chance):
+        names = [*names]
+        chance.shuffle(names)
+        return attempt("combine", *names, "-q", "-o", output, "--along", "time")
+
+    def group(self, names, chance, label):
+        """Sets of single files joined in groups by chance; the last set, or what failed."""
+        parts = [name + ".json" for name in names]
+        while len(parts) > 1:
+            chance.shuffle(parts)
+            n = min(chance.randint(2, 4), len(parts))
+            new = f"part_{label}_{len(parts)}.json"
+            done = self.combine(parts[:n], new, chance)
+            if done.returncode != 0:
+                return done.stderr
+            parts = [*parts[n:], new]
+        os.replace(parts[0], "again.json")
+        return None
+
+    def check_round(self, number, chance):
+        kind = random_kind(chance)
+        names, expected, hour = [], {}, 0
+        for i in range(chance.randint(2, 6)):
+            n = chance.choice((1, 2, 3))
+            names.append(f"r{number}_{i}.nc")
+            write_file(names[-1], np.arange(hour, hour + n), chance, kind)
+            hour += n + (chance.random() < .1)
+            expected.update(zip(*read_file(names[-1])))
+            done = attempt("index", names[-1], "-q", "-o", names[-1] + ".json", "--along", "time")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        what = (SEED, number, kind)
+        done = self.combine(names, "all.json", chance)
+        if done.returncode != 0:
+            self.assertEqual(done.returncode, 1, (what, done.stderr))
+            self.assertNotEqual(done.stderr, "", what)
+            return False
+        hours, values = read_joined("all.json")
+        self.assertEqual(sorted(expected), hours.tolist(), what)
+        for hour, found in zip(hours, values):
+            np.testing.assert_allclose(found, expected[hour], rtol=1e-6, atol=1e-9, err_msg=str(what))
+        failed = self.group(names, chance, number)
+        self.assertIsNone(failed, what)
+        with open("all.json", "rb") as one, open("again.json", "rb") as other:
+            self.assertEqual(one.read(), other.read(), what)
+        if attempt("combine", *names, "-q", "-o", "all.nc", "--along", "time").returncode == 0:
+            hours, values = read_joined("all.nc")
+            for hour, found in zip(hours, values):
+                np.testing.assert_allclose(found, expected[hour], rtol=1e-6, atol=1e-9, err_msg=str(what))
+        return True
+
+    def test_groups_in_any_order_are_what_all_at_once_are(self):
+        joined = 0
+        for number in range(ROUNDS):
+            with self.subTest(round=number):
+                joined += self.check_round(number, random.Random(SEED * 1000003 + number))
+        self.assertGreater(joined, ROUNDS // 3)
+        print(f"{joined} of {ROUNDS} groups joined, the others refused")
+
+
+if __name__ == "__main__":
+    unittest.main()
