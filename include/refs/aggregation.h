@@ -46,6 +46,7 @@ void refs_aggregations_free(refs_aggregations *all);
 /** Gives files of fragments other names, for a set in another place. */
 typedef struct refs_file_renamer {
     const char *location; /**< of the aggregation's file: names are relative to it */
+    bool remote_to_local; /**< as in refs_set_options */
 
     /** Appends the new name of the file that is at one of `locations`, each with a NUL behind it,
      * the most likely one first. */
@@ -66,6 +67,11 @@ typedef struct refs_file_renamer {
  * What it is given is borrowed for the call. An aggregation that makes no sense is skipped. */
 refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
                                      refs_error *err);
+
+/** Whether the file `location` may name all fragments of its aggregations (refs_location_confine):
+ * fails as reading them would, with the array and the partition. Reads their names. */
+refs_status refs_aggregations_confine(const refs_aggregations *all, const char *location,
+                                      refs_error *err);
 
 /* -- fragments --------------------------------------------------------------------------------- */
 

@@ -53,6 +53,10 @@ void refs_host_free(refs_host *host);
 /** What refs_http_open takes; lives as long as the host. */
 const refs_http_host *refs_host_functions(const refs_host *host);
 
+/** Whether the settings allow what refs_location_confine refuses: the value of
+ * refs_set_options.remote_to_local (REFS_REMOTE_TO_LOCAL, url.h). */
+bool refs_host_allows_remote_to_local(const refs_host *host);
+
 /** How many requests the settings allow at a time (REFS_HTTP_MAX_REQUESTS), and the host's own
  * refs_cancel_check. */
 refs_http_options refs_host_http_options(const refs_host *host);

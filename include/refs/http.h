@@ -83,7 +83,8 @@ typedef struct refs_http_rules {
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
                                 with any separators, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
-    bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
+    bool may_redirect_to_link_local; /**< follow redirects to link-local addresses (url.h) */
+    bool is_signed;                  /**< the URL holds a signature: see `signed_answer` */
     uint64_t credentials; /**< a number for each identity that the host uses: cookies of one are not
                              sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */
@@ -148,6 +149,7 @@ typedef struct refs_http_options {
              250,                                                                                  \
              30000,                                                                                \
              NULL,                                                                                 \
+             false,                                                                                \
              false,                                                                                \
              false,                                                                                \
              0,                                                                                    \

@@ -18,6 +18,7 @@
 #define REFS_REFSET_H
 
 #include "refs/bytes.h"
+#include "refs/url.h"
 #include "refs/vfs.h"
 
 #ifdef __cplusplus
@@ -87,7 +88,7 @@ typedef struct refs_set_options {
     const char *const *rewrites;  /**< "old=>new" replacements of a URL's beginning, or NULL */
     const char *target;           /**< the URL that [null, offset, length] means, or NULL */
     int64_t set_index;            /**< which of a list of sets to open, from 0; -1: not specified */
-    bool remote_to_local;         /**< let a remote set name local files */
+    bool remote_to_local;         /**< let a remote set name what refs_location_confine refuses */
     refs_set_limits limits;
     refs_notes notes;
     refs_set_version version; /**< invalid if the name of the set also has one */
@@ -287,18 +288,19 @@ typedef struct refs_url_context {
 /** Appends the name by which the host opens `url`: http(s), s3, gs, az and kin become /vsicurl/,
  * /vsis3/, /vsigs/, /vsiaz/ …, file: URLs and relative names become paths, chained zip:: and
  * tar:: URLs /vsizip/ and /vsitar/. Rewrites apply first. REFS_UNSUPPORTED for a scheme nobody
- * knows, naming those that are known; REFS_INVALID where a remote set names a local file and may
- * not (checked after rewriting and mapping; specification: checklist 29 to 34, 66). */
+ * knows, naming those that are known; REFS_INVALID where refs_location_confine refuses the name
+ * (checked after rewriting and mapping; specification: checklist 29 to 34, 66). */
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
                          refs_error *err);
+
+/** How names that a set records are mapped: with its base and what it may name, without its
+ * rewrites, which hold for references. Borrowed from the set. */
+refs_url_context refs_set_url_context(const refs_set *set);
 
 /** Appends a text, such as a message, in which names that refs_url_map makes of URLs are URLs
  * again:
  * "/vsis3/bucket/key" is "s3://bucket/key", and "/vsicurl/https://…" is "https://…". */
 refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *err);
-
-/** Whether a location is fetched from another machine. */
-bool refs_location_is_remote(refs_str location);
 
 /* -- sources ----------------------------------------------------------------------------------- */
 

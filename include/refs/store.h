@@ -22,6 +22,9 @@ struct refs_set;
 typedef struct refs_store refs_store;
 
 /** A store over `set` and `fetcher`; both must outlive it. */
+/** The set that a store was opened with. */
+const struct refs_set *refs_store_set(const refs_store *store);
+
 refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fetcher,
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);

@@ -35,6 +35,26 @@ TEST(Redirect, LeadsToHttpAndNeverFromHttpsToIt) {
     }
 }
 
+TEST(Redirect, LeadsToLinkLocalAddressesFromThereAlone) {
+    const struct {
+        const char *from, *to;
+        bool may;
+    } rows[] = {
+        {"http://a/x", "http://b/y", true},
+        {"http://a/x", "http://127.0.0.1/y", true},
+        {"http://a/x", "http://169.254.169.254/latest", false},
+        {"http://a/x", "http://u@0xA9FEA9FE:80/", false},
+        {"http://a/x", "http://[fe80::1]/", false},
+        {"http://169.254.1.1/x", "http://169.254.1.1/y", true},
+    };
+    for (const auto &row : rows) {
+        refs_error error = REFS_ERROR_INIT;
+        const refs_status status = refs_redirect__confine(row.from, row.to, &error);
+        EXPECT_EQ(status, row.may ? REFS_OK : REFS_INVALID) << row.to;
+        EXPECT_EQ(error.status, status) << row.to;
+    }
+}
+
 TEST(Redirect, TellsOrigins) {
     const struct {
         const char *one, *other;

@@ -48,6 +48,7 @@ static void free_aggregation(refs_aggregation *aggregation) {
     refs_free(aggregation->fragments);
     refs_free(aggregation->files);
     refs_free(aggregation->values);
+    refs_free(aggregation->named_by);
     refs_buf_clear(&aggregation->base);
     refs_fork_unregister(&aggregation->forked);
     pthread_cond_destroy(&aggregation->changed);
@@ -64,6 +65,44 @@ void refs_aggregations_free(refs_aggregations *all) {
 
 const refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) {
     return all != NULL && i < all->n ? all->list[i] : NULL;
+}
+
+/* Names that are refused for another reason name nothing. */
+static refs_status confine_fragment(const refs_aggregation *aggregation, uint64_t number,
+                                    const refs_agg_names *names, refs_error *err) {
+    const refs_agg_fragment *fragment = &aggregation->fragments[number];
+    refs_buf locations = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    char index[256];
+    if (!fragment->is_there || fragment->is_own) return REFS_OK;
+    for (size_t k = 0; k < aggregation->n_alternatives && status == REFS_OK; k++) {
+        const uint32_t id = aggregation->files[fragment->first_file + k];
+        refs_error problem = REFS_ERROR_INIT;
+        if (id == REFS_NO_TEXT) continue;
+        status = refs_aggregation__locate(
+            aggregation, names, refs_intern_get(&aggregation->strings, id), &locations, &problem);
+        if (status != REFS_NOMEM && status != REFS_INVALID) status = REFS_OK;
+        if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
+    }
+    refs_buf_clear(&locations);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s partition %s", aggregation->container.path,
+                          refs_aggregation__print_index(aggregation, number, index, sizeof index));
+    return status;
+}
+
+refs_status refs_aggregations_confine(const refs_aggregations *all, const char *location,
+                                      refs_error *err) {
+    const refs_agg_names names = {.master = location};
+    for (size_t i = 0; i < all->n; i++) {
+        refs_aggregation *aggregation = all->list[i];
+        if (aggregation->meta.status != REFS_OK) continue;
+        REFS_TRY(refs_aggregation__load(aggregation, err));
+        if (aggregation->values != NULL) continue;
+        for (uint64_t k = 0; k < aggregation->n_partitions; k++)
+            REFS_TRY(confine_fragment(aggregation, k, &names, err));
+    }
+    return REFS_OK;
 }
 
 /* -- dimensions -------------------------------------------------------------------------------- */

@@ -150,6 +150,7 @@ typedef struct refs_aggregation {
     size_t n_alternatives;
     uint8_t *values;   /**< one element for each partition, or NULL: they have fragments */
     size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
+    char *named_by;    /**< the remote file that names of files come from, or NULL: see url.h */
     refs_buf base;     /**< that names start with in CFA-0.4 */
     bool has_base;
     struct refs_agg_block *blocks; /**< memory of extras */

@@ -87,10 +87,15 @@ static refs_status refuse_opendap(refs_str file, refs_error *err) {
                      REFS_STR_ARG(file));
 }
 
-static refs_status add_location(const refs_agg_names *names, refs_str url, refs_buf *locations,
-                                refs_error *err) {
+static refs_status add_location(const refs_aggregation *aggregation, const refs_agg_names *names,
+                                refs_str url, refs_buf *locations, refs_error *err) {
     const refs_url_context context = {names->master, names->rewrites, names->remote_to_local};
+    const size_t begin = locations->size;
     REFS_TRY(refs_url_map(url, &context, locations, err));
+    const refs_str location =
+        refs_str_view((const char *)locations->data + begin, locations->size - begin);
+    if (aggregation->named_by != NULL && !names->remote_to_local)
+        REFS_TRY(refs_location_confine(refs_str_from(aggregation->named_by), location, err));
     return refs_buf_append(locations, "", 1, err);
 }
 
@@ -105,14 +110,15 @@ static refs_status add_with_base(const refs_aggregation *aggregation, const refs
     if (status == REFS_OK && is_based && !is_folder) status = refs_buf_append(&url, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append_str(&url, file, err);
     if (status == REFS_OK)
-        status = add_location(names, refs_str_view((char *)url.data, url.size), locations, err);
+        status = add_location(aggregation, names, refs_str_view((char *)url.data, url.size),
+                              locations, err);
     refs_buf_clear(&url);
     return status;
 }
 
 /* "x/x.tas.0.nc" beside "x.nca", whatever folder the name had when it was written. */
-static refs_status add_beside(const refs_agg_names *names, refs_str file, refs_buf *locations,
-                              refs_error *err) {
+static refs_status add_beside(const refs_aggregation *aggregation, const refs_agg_names *names,
+                              refs_str file, refs_buf *locations, refs_error *err) {
     refs_str master = refs_str_from(names->master);
     size_t slash = refs_str_find_last(master, '/'), behind = refs_str_find_last(file, '/');
     refs_str stem = refs_str_part(master, slash == SIZE_MAX ? 0 : slash + 1, master.size);
@@ -124,7 +130,8 @@ static refs_status add_beside(const refs_agg_names *names, refs_str file, refs_b
     if (status == REFS_OK) status = refs_buf_append(&url, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append_str(&url, name, err);
     if (status == REFS_OK && !refs_str_equal(file, refs_str_view((char *)url.data, url.size)))
-        status = add_location(names, refs_str_view((char *)url.data, url.size), locations, err);
+        status = add_location(aggregation, names, refs_str_view((char *)url.data, url.size),
+                              locations, err);
     refs_buf_clear(&url);
     return status;
 }
@@ -138,7 +145,8 @@ static int digit_of(char c) {
 /* Names of CF-1.13 are URIs: what they escape is not escaped in names of files. */
 static refs_status add_unescaped(const refs_aggregation *aggregation, const refs_agg_names *names,
                                  refs_str file, refs_buf *locations, refs_error *err) {
-    bool is_file = refs_str_starts(file, "file:") || !holds(file, "://");
+    refs_str path = file;
+    bool is_file = refs_url_take_file(&path) || !holds(file, "://");
     refs_buf name = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     bool any = false;
@@ -172,7 +180,7 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
     if (status == REFS_OK) status = add_with_base(aggregation, names, name, locations, err);
     if (status == REFS_OK) status = add_unescaped(aggregation, names, name, locations, err);
     if (status == REFS_OK && is_cfa && refs_file_name_is_relative(name))
-        status = add_beside(names, name, locations, err);
+        status = add_beside(aggregation, names, name, locations, err);
     refs_buf_clear(&text);
     return status;
 }

@@ -12,7 +12,7 @@ typedef struct renaming {
 
 /* Appends the new name. Names that do not depend on a folder are their own location. */
 static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
-    const refs_agg_names names = {job->renamer->location, NULL, false};
+    const refs_agg_names names = {job->renamer->location, NULL, job->renamer->remote_to_local};
     const size_t begin = renamed->size;
     refs_buf locations = REFS_BUF_INIT;
     refs_status status = REFS_OK;

@@ -1,6 +1,8 @@
 /* file_name.c -- see file_name.h. */
 #include "file_name.h"
 
+#include "refs/url.h"
+
 bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest) {
     size_t end = refs_str_find(name, ':');
     if (end == 0 || end == SIZE_MAX) return false;
@@ -30,7 +32,8 @@ static bool holds_chain(refs_str name) {
 }
 
 bool refs_file_name_is_relative(refs_str name) {
-    refs_str scheme, rest;
+    refs_str scheme, rest, path = name;
     return !refs_str_starts(name, "/") && !refs_str_starts(name, "file:") &&
-           !refs_file_name_split(name, &scheme, &rest) && !holds_chain(name);
+           !refs_url_take_file(&path) && !refs_file_name_split(name, &scheme, &rest) &&
+           !holds_chain(name);
 }

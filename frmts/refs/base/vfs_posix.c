@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "refs/url.h"
+
 typedef struct posix_file {
     int descriptor;
 } posix_file;
@@ -124,8 +126,7 @@ static refs_status posix_list(void *self, const char *location, const refs_vfs_l
 
 static bool posix_is_local(void *self, const char *location) {
     (void)self;
-    (void)location;
-    return true;
+    return !refs_location_may_be_remote(refs_str_from(location));
 }
 
 const refs_vfs *refs_vfs_posix(void) {

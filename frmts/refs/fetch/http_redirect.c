@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "refs/url.h"
+
 bool refs_redirect__is_one(long status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
@@ -61,6 +63,16 @@ refs_status refs_redirect__check(const char *from, const char *to, refs_error *e
     origin_clear(&before);
     origin_clear(&after);
     return status;
+}
+
+refs_status refs_redirect__confine(const char *from, const char *to, refs_error *err) {
+    if (!refs_location_is_link_local(refs_str_from(to)) ||
+        refs_location_is_link_local(refs_str_from(from)))
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_INVALID,
+        "a redirect to a link-local address is not followed unless " REFS_REMOTE_TO_LOCAL
+        " is YES");
 }
 
 static char *lower(char *text) {

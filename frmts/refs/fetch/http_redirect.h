@@ -11,6 +11,10 @@ bool refs_redirect__is_one(long status);
  * leads to another scheme than http or https, or from https to http. */
 refs_status refs_redirect__check(const char *from, const char *to, refs_error *err);
 
+/** REFS_INVALID, without naming either, where a redirect leads to a link-local address from another
+ * host (refs_location_is_link_local). */
+refs_status refs_redirect__confine(const char *from, const char *to, refs_error *err);
+
 /** Scheme, host and port of an absolute URL, the same text for all of one origin; to be freed with
  * refs_free. NULL where it is none, or without memory. */
 char *refs_redirect__origin(const char *url);

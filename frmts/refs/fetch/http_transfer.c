@@ -256,6 +256,8 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
         return refs_fail(err, REFS_LIMIT, "a redirect to a URL of %zu bytes (HTTP %ld)",
                          strlen(url), status);
     refs_status checked = refs_redirect__check(transfer->url_now, url, err);
+    if (checked == REFS_OK && !transfer->rules.may_redirect_to_link_local)
+        checked = refs_redirect__confine(transfer->url_now, url, err);
     if (checked != REFS_OK && err != NULL) {
         size_t size = strlen(err->message);
         snprintf(err->message + size, sizeof err->message - size, " (HTTP %ld)", status);

@@ -2,6 +2,7 @@
 #include "host_internal.h"
 
 #include "refs/fork.h"
+#include "refs/url.h"
 
 /* Requests at a time, where nobody says how many. */
 #define MAX_REQUESTS 64
@@ -169,6 +170,10 @@ void refs_host_free(refs_host *host) {
 
 const refs_http_host *refs_host_functions(const refs_host *host) {
     return &host->functions;
+}
+
+bool refs_host_allows_remote_to_local(const refs_host *host) {
+    return refs_settings__is_on(&host->settings, REFS_REMOTE_TO_LOCAL);
 }
 
 refs_http_options refs_host_http_options(const refs_host *host) {

@@ -79,7 +79,9 @@ static refs_status copy_array(copying *at, const refs_join_array *array, refs_er
     keys.prefix = refs_join__text(join, array->part_prefix);
     at->array = array;
     const refs_chunk_visitor visitor = {copy_one, at};
-    return refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
+    const refs_status status = refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", at->packer.member->name);
+    return status;
 }
 
 static refs_status copy_member(refs_join *join, refs_join_member *member,

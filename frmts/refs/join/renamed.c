@@ -1,5 +1,5 @@
-/* renamed.c -- the fragments of aggregations in a copy, which may lie in another folder than what is
- * copied: their names become what references to such files are. */
+/* renamed.c -- the fragments of aggregations in a copy, which may lie in another folder than what
+ * is copied: their names become what references to such files are. */
 #include <stdio.h>
 
 #include "join_internal.h"
@@ -56,11 +56,10 @@ static refs_join_array *find_array(const renaming *job, const refs_array_meta *m
     return NULL;
 }
 
-static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs,
-                           refs_error *err) {
+static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    const refs_str old = *id != REFS_JOIN_NONE ? refs_intern_get(job->strings, *id)
-                                               : refs_str_from("{}");
+    const refs_str old =
+        *id != REFS_JOIN_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
     refs_status status = refs_join__replace(old, pairs, &text, err);
     if (status == REFS_OK)
         status = refs_intern_add(job->strings, refs_str_view((const char *)text.data, text.size),
@@ -146,9 +145,9 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
     }
     refs_status status = pad(names, size, &padded, err);
     if (status == REFS_OK)
-        status = refs_intern_add(job->strings,
-                                 refs_str_view((const char *)padded.data, padded.size),
-                                 &array->values, err);
+        status =
+            refs_intern_add(job->strings, refs_str_view((const char *)padded.data, padded.size),
+                            &array->values, err);
     refs_buf_clear(&padded);
     return status == REFS_OK ? describe_strings(job, meta, size, array, err) : status;
 }
@@ -171,13 +170,17 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
 refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
                                         refs_error *err) {
     renaming job = {join, copied->member, copied->strings, copied->group, SIZE_MAX};
-    const refs_file_renamer renamer = {refs_set_location(copied->set), rename_file, take_variable,
-                                       take_attribute, &job};
+    const refs_file_renamer renamer = {refs_set_location(copied->set),
+                                       refs_set_url_context(copied->set).remote_to_local,
+                                       rename_file,
+                                       take_variable,
+                                       take_attribute,
+                                       &job};
     refs_aggregations *all = NULL;
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(copied->hierarchy); i++)
-        any = any || refs_aggregation_is_told_by(
-                         refs_hierarchy_array(copied->hierarchy, i)->attributes);
+        any = any ||
+              refs_aggregation_is_told_by(refs_hierarchy_array(copied->hierarchy, i)->attributes);
     if (!any) return REFS_OK;
     REFS_TRY(refs_aggregations_open(copied->hierarchy, &join->options.notes, &all, err));
     const refs_status status = refs_aggregations_rename(all, &renamer, err);

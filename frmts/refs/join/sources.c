@@ -64,15 +64,15 @@ static refs_status record(refs_join_sources *sources, const refs_source_state *s
 /* Those that a set has, named as the new one names them. */
 typedef struct recording {
     refs_join_sources *sources;
-    const char *location;
+    refs_url_context names;
 } recording;
 
 static refs_status record_one(void *user, const refs_source_state *state, refs_error *err) {
     const recording *at = user;
-    const refs_url_context context = {.base = at->location, .remote_to_local = true};
     refs_buf location = REFS_BUF_INIT, url = REFS_BUF_INIT;
     refs_source_state renamed = *state;
-    refs_status status = refs_url_map(state->url, &context, &location, err);
+    refs_status status = refs_url_map(state->url, &at->names, &location, err);
+    if (status != REFS_OK) refs_error_prefix(err, "source %.*s", REFS_STR_ARG(state->url));
     if (status == REFS_OK)
         status =
             refs_join_url(at->sources->urls,
@@ -100,7 +100,8 @@ refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *l
 
 refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
                                   refs_error *err) {
-    recording at = {sources, part->name};
+    recording at = {sources, refs_set_url_context(part->set)};
+    at.names.base = part->name;
     const refs_source_visitor visitor = {record_one, &at};
     if (refs_set_is_file(part->set)) return refs_join_sources_add_file(sources, part->name, err);
     return refs_sources_read(part->set, &visitor, err);

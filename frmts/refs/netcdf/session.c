@@ -214,17 +214,19 @@ static refs_status open_source(const char *location, const refs_set_options *set
                                ncrefs_source *source, refs_error *err) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     const refs_notes said = notes();
+    refs_set_options allowed = *sets;
     REFS_TRY(ncrefs_session_get(&source->session, err));
+    allowed.remote_to_local = refs_host_allows_remote_to_local(source->session->host);
     const refs_vfs *vfs = ncrefs_session_vfs(source->session);
     options.http = source->session->http;
     options.advice.moved = "NCREFS_URL_REWRITE=old=>new";
-    REFS_TRY(open_set(vfs, location, sets, &source->set, err));
+    REFS_TRY(open_set(vfs, location, &allowed, &source->set, err));
     REFS_TRY(refs_fetcher_open(vfs, &options, &source->fetcher, err));
     REFS_TRY(refs_store_open(source->set, source->fetcher, &source->store, err));
     REFS_TRY(refs_cache_open(cache_bytes(), &source->cache, err));
     REFS_TRY(refs_hierarchy_open(source->store, &said, &source->hierarchy, err));
     REFS_TRY(refs_aggregations_open(source->hierarchy, &said, &source->aggregations, err));
-    return source->aggregations != NULL ? open_fragments(source, sets, err) : REFS_OK;
+    return source->aggregations != NULL ? open_fragments(source, &allowed, err) : REFS_OK;
 }
 
 /* Takes "#set=N" off a name: the set of a list, or -1. */

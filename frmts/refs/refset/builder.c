@@ -31,6 +31,7 @@ refs_status refs_set_builder_open(const char *location, const refs_set_options *
     if (options != NULL)
         memcpy(&b->options, options,
                options->struct_size < sizeof b->options ? options->struct_size : sizeof b->options);
+    set->remote_to_local = b->options.remote_to_local;
     b->last_table = b->last_url = REFS_INTERN_NONE;
     *builder = b;
     return REFS_OK;

@@ -330,6 +330,10 @@ const char *refs_set_location(const refs_set *set) {
     return set->location;
 }
 
+refs_url_context refs_set_url_context(const refs_set *set) {
+    return (refs_url_context){.base = set->location, .remote_to_local = set->remote_to_local};
+}
+
 const char *refs_set_document(const refs_set *set) {
     return set->document != NULL ? set->document : set->location;
 }

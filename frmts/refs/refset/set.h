@@ -49,6 +49,7 @@ typedef struct refs_chunk_source {
 struct refs_set {
     char *location;
     char *document; /* that it was opened by, or NULL */
+    bool remote_to_local;
     uint64_t size;
 
     refs_intern names; /**< keys that are not chunk's, or whose numbers are too large */

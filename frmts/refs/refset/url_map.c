@@ -4,7 +4,6 @@
  * (https://gdal.org/user/virtual_file_systems.html).
  */
 #include "data_url.h"
-#include "location.h"
 #include "refs/file_name.h"
 
 #include <stdio.h>
@@ -15,44 +14,17 @@
 
 /* -- schemes ----------------------------------------------------------------------------------- */
 
-typedef enum scheme_form {
-    KEEP_URL,       /* all of the URL follows the prefix */
-    DROP_SCHEME,    /* what is behind "://" does */
-    CONTAINER_FIRST /* so too, and "container@account/path" is "container/path" */
-} scheme_form;
-
-static const struct {
-    const char *scheme;
-    const char *prefix;
-    scheme_form form;
-} schemes[] = {
-    {"http", "/vsicurl/", KEEP_URL},      {"https", "/vsicurl/", KEEP_URL},
-    {"ftp", "/vsicurl/", KEEP_URL},       {"s3", "/vsis3/", DROP_SCHEME},
-    {"s3a", "/vsis3/", DROP_SCHEME},      {"gs", "/vsigs/", DROP_SCHEME},
-    {"gcs", "/vsigs/", DROP_SCHEME},      {"az", "/vsiaz/", CONTAINER_FIRST},
-    {"abfs", "/vsiaz/", CONTAINER_FIRST}, {"abfss", "/vsiaz/", CONTAINER_FIRST},
-    {"adl", "/vsiaz/", CONTAINER_FIRST},  {"oss", "/vsioss/", DROP_SCHEME},
-    {"swift", "/vsiswift/", DROP_SCHEME}, {"hdfs", "/vsihdfs/", KEEP_URL},
-};
-#define N_SCHEMES (sizeof schemes / sizeof schemes[0])
-
-/* Prefixes of fsspec that only say where to keep copies. */
-static const char *const caches[] = {"simplecache", "filecache", "blockcache"};
-
 static const struct {
     const char *scheme;
     const char *prefix;
 } archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsitar/"}};
 
-static bool is_scheme(refs_str scheme, const char *name) {
-    return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
-}
-
 static refs_status fail_unknown(refs_str scheme, refs_error *err) {
     char known[256] = "";
-    for (size_t i = 0; i < N_SCHEMES; i++) {
+    const refs_url_scheme *known_scheme;
+    for (size_t i = 0; (known_scheme = refs_url_scheme_at(i)) != NULL; i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s, ", schemes[i].scheme);
+        snprintf(known + used, sizeof known - used, "%s, ", known_scheme->name);
     }
     return refs_fail(err, REFS_UNSUPPORTED, "scheme \"%.*s\" is not one of %sfile, local, zip, tar",
                      REFS_STR_ARG(scheme), known);
@@ -68,15 +40,17 @@ static refs_status append_container(refs_str rest, refs_buf *location, refs_erro
 
 static refs_status map_scheme(refs_str url, refs_str scheme, refs_str rest, refs_buf *location,
                               refs_error *err) {
-    for (size_t i = 0; i < N_SCHEMES; i++) {
-        if (!is_scheme(scheme, schemes[i].scheme)) continue;
-        if (schemes[i].form != KEEP_URL && (rest.size == 0 || rest.data[0] == '/'))
+    const refs_url_scheme *known;
+    for (size_t i = 0; (known = refs_url_scheme_at(i)) != NULL; i++) {
+        const bool is_whole = known->form == REFS_URL_WHOLE;
+        if (!refs_url_is_scheme(scheme, known->name)) continue;
+        if (!is_whole && (rest.size == 0 || rest.data[0] == '/'))
             return refs_fail(err, REFS_INVALID,
                              "the name of the bucket or container is missing behind %.*s://",
                              REFS_STR_ARG(scheme));
-        REFS_TRY(refs_buf_append_str(location, refs_str_from(schemes[i].prefix), err));
-        if (schemes[i].form == CONTAINER_FIRST) return append_container(rest, location, err);
-        return refs_buf_append_str(location, schemes[i].form == KEEP_URL ? url : rest, err);
+        REFS_TRY(refs_buf_append_str(location, refs_str_from(known->prefix), err));
+        if (known->form == REFS_URL_CONTAINER_PATH) return append_container(rest, location, err);
+        return refs_buf_append_str(location, is_whole ? url : rest, err);
     }
     return fail_unknown(scheme, err);
 }
@@ -186,8 +160,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
                            refs_buf *location, refs_error *err);
 
 static bool is_confined(const refs_url_context *context) {
-    return !context->remote_to_local &&
-           refs_refset__location_may_be_remote(refs_str_from(context->base));
+    return !context->remote_to_local && refs_location_may_be_remote(refs_str_from(context->base));
 }
 
 /* What lies beside a file that is read as unpacked is not packed as that file is. */
@@ -210,16 +183,6 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
     return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
 }
 
-/* What "file://" is followed by: a path, "localhost" and a path, or "/C:/path". */
-static refs_str file_path(refs_str rest) {
-    refs_str drive, ignored;
-    if (rest.size > 9 && rest.data[9] == '/' && strncasecmp(rest.data, "localhost", 9) == 0)
-        rest = refs_str_part(rest, 9, rest.size);
-    refs_str behind = refs_str_part(rest, 1, rest.size);
-    bool has_drive = refs_file_name_split(behind, &drive, &ignored) && drive.size == 1;
-    return has_drive && rest.data[0] == '/' ? behind : rest;
-}
-
 static refs_status map_archive(refs_str rest, const refs_url_context *context, size_t n_archives,
                                refs_buf *location, refs_error *err) {
     size_t chain = find_text(rest, "::");
@@ -235,29 +198,17 @@ static refs_status map_archive(refs_str rest, const refs_url_context *context, s
     return refs_buf_append_str(location, refs_str_part(rest, 0, chain), err);
 }
 
-static refs_str drop_caches(refs_str url) {
-    for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
-        size_t size = strlen(caches[i]);
-        if (!refs_str_starts(url, caches[i])) continue;
-        refs_str behind = refs_str_part(url, size, url.size);
-        if (refs_str_starts(behind, "::"))
-            return drop_caches(refs_str_part(behind, 2, behind.size));
-    }
-    return url;
-}
-
 static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,
                            refs_buf *location, refs_error *err) {
     refs_str scheme, rest;
-    url = drop_caches(url);
+    url = refs_url_without_caches(url);
     if (refs_refset__is_data_url(url))
         return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
+    if (refs_url_take_file(&url)) return map_path(url, context, location, err);
     if (!refs_file_name_split(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
-    if (is_scheme(scheme, "file") || is_scheme(scheme, "local"))
-        return map_path(file_path(rest), context, location, err);
     for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
-        if (!is_scheme(scheme, archives[i].scheme)) continue;
+        if (!refs_url_is_scheme(scheme, archives[i].scheme)) continue;
         REFS_TRY(refs_buf_append_str(location, refs_str_from(archives[i].prefix), err));
         return map_archive(rest, context, n_archives, location, err);
     }
@@ -298,12 +249,8 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
     if (location->size == from)
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" names no file", REFS_STR_ARG(url));
     refs_str mapped = refs_str_view((const char *)location->data + from, location->size - from);
-    if (is_confined(context) && !refs_location_is_remote(mapped))
-        return refs_fail(err, REFS_INVALID,
-                         "a remote set may not name the local file \"%.*s\" unless "
-                         "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is YES",
-                         REFS_STR_ARG(mapped));
-    return REFS_OK;
+    if (context->remote_to_local) return REFS_OK;
+    return refs_location_confine(refs_str_from(context->base), mapped, err);
 }
 
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
@@ -321,15 +268,16 @@ refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* The scheme that a text begins with the mapped name of, or N_SCHEMES. */
-static size_t find_mapped(refs_str text) {
-    for (size_t i = 0; i < N_SCHEMES; i++) {
-        if (!refs_str_starts(text, schemes[i].prefix)) continue;
-        const refs_str rest = refs_str_part(text, strlen(schemes[i].prefix), text.size);
+/* The scheme that a text begins with the mapped name of, or NULL. */
+static const refs_url_scheme *find_mapped(refs_str text) {
+    const refs_url_scheme *known;
+    for (size_t i = 0; (known = refs_url_scheme_at(i)) != NULL; i++) {
+        if (!refs_str_starts(text, known->prefix)) continue;
+        const refs_str rest = refs_str_part(text, strlen(known->prefix), text.size);
         const refs_str scheme = refs_str_part(rest, 0, refs_str_find(rest, ':'));
-        if (schemes[i].form != KEEP_URL || is_scheme(scheme, schemes[i].scheme)) return i;
+        if (known->form != REFS_URL_WHOLE || refs_url_is_scheme(scheme, known->name)) return known;
     }
-    return N_SCHEMES;
+    return NULL;
 }
 
 static size_t count_of(refs_str text, const char *wanted) {
@@ -353,17 +301,17 @@ static refs_status append_bucket(refs_str *text, refs_buf *shown, refs_error *er
 
 refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *err) {
     while (text.size > 0) {
-        const size_t i = find_mapped(text);
-        if (i == N_SCHEMES) {
+        const refs_url_scheme *scheme = find_mapped(text);
+        if (scheme == NULL) {
             const size_t slash = refs_str_find(refs_str_part(text, 1, text.size), '/');
             const size_t size = slash == SIZE_MAX ? text.size : slash + 1;
             REFS_TRY(refs_buf_append_str(shown, refs_str_part(text, 0, size), err));
             text = refs_str_part(text, size, text.size);
             continue;
         }
-        text = refs_str_part(text, strlen(schemes[i].prefix), text.size);
-        if (schemes[i].form == KEEP_URL) continue;
-        REFS_TRY(refs_buf_printf(shown, err, "%s://", schemes[i].scheme));
+        text = refs_str_part(text, strlen(scheme->prefix), text.size);
+        if (scheme->form == REFS_URL_WHOLE) continue;
+        REFS_TRY(refs_buf_printf(shown, err, "%s://", scheme->name));
         REFS_TRY(append_bucket(&text, shown, err));
     }
     return REFS_OK;

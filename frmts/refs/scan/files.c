@@ -6,6 +6,7 @@
 
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "refs/url.h"
 #include "scan_internal.h"
 
 typedef struct known_file {
@@ -165,9 +166,11 @@ static refs_status append_clean(refs_str path, refs_buf *location, refs_error *e
     return REFS_OK;
 }
 
-/* Where a file may be: in a folder, which may end without a slash, with the query of a URL. */
+/* Where a file may be: in a folder, which may end without a slash, with the query of a URL. What
+ * names it, where that is confined (url.h), or NULL. */
 typedef struct candidate {
     refs_str folder, name, query;
+    const char *confined_by;
 } candidate;
 
 static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_t *id,
@@ -183,6 +186,9 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
     if (status == REFS_OK)
         status = append_clean(refs_str_part(whole, begin, whole.size), &location, err);
     if (status == REFS_OK) status = refs_buf_append_str(&location, file->query, err);
+    if (status == REFS_OK && file->confined_by != NULL)
+        status = refs_location_confine(refs_str_from(file->confined_by),
+                                       refs_str_view((char *)location.data, location.size), err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK) status = try_file(files, &location, id, err);
     refs_buf_clear(&path);
@@ -210,7 +216,7 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
             folder = refs_str_view((const char *)full.data, full.size);
             if (status != REFS_OK) break;
         }
-        const candidate file = {folder, name->name, {"", 0}};
+        const candidate file = {folder, name->name, {"", 0}, NULL};
         status = try_in(files, &file, id, NULL);
         refs_buf_clear(&full);
     }
@@ -223,7 +229,7 @@ static refs_status find_near(refs_scan_files *files, const refs_file_name *name,
     beside.folder = folder_of(files->known[name->from].location, &beside.query);
     refs_status status = REFS_NOT_FOUND;
     if (refs_str_starts(name->name, "/")) {
-        const candidate absolute = {{"", 0}, name->name, {"", 0}};
+        const candidate absolute = {{"", 0}, name->name, {"", 0}, NULL};
         status = try_in(files, &absolute, id, err);
         beside.name = base_name(name->name);
     } else {
@@ -234,14 +240,35 @@ static refs_status find_near(refs_scan_files *files, const refs_file_name *name,
     return try_in(files, &beside, id, err);
 }
 
+/* A file that may have come from another machine names files beside it: the last part of an
+ * absolute name, as HDF5 does. That no such file is there is no proof of absence: the one that is
+ * named was not looked for. */
+static refs_status find_confined(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
+                                 refs_error *err) {
+    const char *from = files->known[name->from].location;
+    candidate beside = {.name = name->name, .confined_by = from};
+    (void)refs_url_take_file(&beside.name);
+    const refs_str path = beside.name;
+    beside.folder = folder_of(from, &beside.query);
+    if (refs_str_starts(path, "/")) beside.name = base_name(path);
+    refs_status status = try_in(files, &beside, id, err);
+    if (status != REFS_NOT_FOUND || !refs_str_starts(path, "/")) return status;
+    refs_error_clear(err);
+    REFS_TRY(refs_location_confine(refs_str_from(from), path, err));
+    return status;
+}
+
 refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                                  refs_error *err) {
     const char *from = files->known[name->from].location;
     const refs_vfs *vfs = files->vfs;
-    bool is_near = vfs->is_local != NULL && vfs->is_local(vfs->self, from);
+    const bool may_be_remote = refs_location_may_be_remote(refs_str_from(from));
     refs_str base = name->name;
     if (base.size == 0 || refs_str_find(base, '\0') < base.size) return REFS_NOT_FOUND;
-    if (is_near) return find_near(files, name, id, err);
+    if (may_be_remote && !name->options->remote_to_local)
+        return find_confined(files, name, id, err);
+    if (may_be_remote || (vfs->is_local != NULL && vfs->is_local(vfs->self, from)))
+        return find_near(files, name, id, err);
     if (refs_str_starts(base, "/")) base = base_name(base);
     candidate beside = {.name = base};
     beside.folder = folder_of(from, &beside.query);

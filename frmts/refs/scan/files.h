@@ -2,7 +2,8 @@
  *
  * Another file is looked for where HDF5 looks for it: in the folders that a variable of the
  * environment lists, then in the folder of the file that names it. A file that is not local names
- * files in its own place only, and is never a way to local ones.
+ * files in its own place only, and one that may have come from another machine is never a way to
+ * local ones (refs_location_confine), unless the options of the scan allow it.
  */
 #ifndef REFS_SCAN_FILES_H
 #define REFS_SCAN_FILES_H
@@ -35,9 +36,11 @@ typedef struct refs_file_name {
     uint32_t from;        /**< the number of the file that names it */
     refs_str name;        /**< as it stands there */
     const char *variable; /**< of the environment, with folders to look in, "HDF5_EXT_PREFIX" */
+    const refs_scan_options *options; /**< never NULL */
 } refs_file_name;
 
-/** Finds a file and sets *id to its number. REFS_NOT_FOUND where there is none. */
+/** Finds a file and sets *id to its number. REFS_NOT_FOUND where there is none; REFS_INVALID where
+ * it is a local one that may not be looked for. */
 refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                                  refs_error *err);
 

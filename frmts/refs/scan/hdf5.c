@@ -87,7 +87,7 @@ static refs_status visit_linked(void *user, size_t number, refs_error *err) {
 static refs_status find_linked(refs_hdf5_scan *scan, const refs_hdf5_item *item, refs_error *err) {
     uint32_t id;
     const refs_file_name name = {scan->number, refs_str_view(item->target, item->file_size),
-                                 "HDF5_EXT_PREFIX"};
+                                 "HDF5_EXT_PREFIX", scan->file.options};
     refs_status status = refs_scan_files_find(scan->files, &name, &id, err);
     if (status == REFS_OK)
         status = refs_scan_files_scan(scan->files, id, scan->file.options, &scan->linked, err);

@@ -65,7 +65,8 @@ static refs_status find_files(refs_hdf5_scan *scan, const refs_hdf5_external *ex
     refs_buf names = REFS_BUF_INIT;
     refs_status status = refs_hdf5__read_names(&scan->file, external->names, &names, err);
     for (size_t i = 0; status == REFS_OK && i < external->n; i++) {
-        refs_file_name name = {.from = scan->number, .variable = "HDF5_EXTFILE_PREFIX"};
+        refs_file_name name = {
+            .from = scan->number, .variable = "HDF5_EXTFILE_PREFIX", .options = scan->file.options};
         status = refs_hdf5__name_at(&names, external->slots[i].name, &name.name, err);
         if (status != REFS_OK) break;
         status = refs_scan_files_find(scan->files, &name, &ids[i], err);

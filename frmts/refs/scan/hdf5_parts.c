@@ -57,7 +57,8 @@ static void close_source(const parts *job, part_source *from) {
 
 static refs_status open_source_file(const parts *job, refs_str name, part_source *from,
                                     refs_error *err) {
-    const refs_file_name file = {job->scan->number, name, "HDF5_VDS_PREFIX"};
+    const refs_file_name file = {job->scan->number, name, "HDF5_VDS_PREFIX",
+                                 job->scan->file.options};
     const refs_scan_format *format;
     refs_scan *other;
     REFS_TRY(refs_scan_files_find(job->scan->files, &file, &from->file, err));

@@ -36,15 +36,12 @@ typedef struct refs_scan_limits {
 typedef struct refs_scan_options {
     size_t struct_size; /**< sizeof(refs_scan_options) */
     refs_scan_limits limits;
-    refs_notes notes; /**< what was left out, and why */
+    refs_notes notes;     /**< what was left out, and why */
+    bool remote_to_local; /**< let a remote file name what refs_location_confine refuses */
 } refs_scan_options;
 
 #define REFS_SCAN_OPTIONS_INIT                                                                     \
-    {                                                                                              \
-        sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {                                        \
-            NULL, NULL                                                                             \
-        }                                                                                          \
-    }
+    { sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {NULL, NULL}, false }
 
 typedef struct refs_scan refs_scan;
 

@@ -438,6 +438,10 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
     return status;
 }
 
+const refs_set *refs_store_set(const refs_store *store) {
+    return store->set;
+}
+
 uint64_t refs_store_max_gap(const refs_store *store) {
     return refs_fetcher_max_gap(store->fetcher);
 }

@@ -139,9 +139,8 @@ static bool open_kept(build *all, const char *location, refs_set **set) {
 /* To be closed by close_source: a set that grows is open all the while. */
 static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
                                refs_error *err) {
-    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    refs_set_options options = tool_set_options(&all->session);
     if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
-    options.remote_to_local = true;
     location->size = 0;
     REFS_TRY(tool_location(all->names.items[number], location, err));
     REFS_TRY(refs_buf_append(location, "", 1, err));

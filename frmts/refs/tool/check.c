@@ -97,7 +97,12 @@ static refs_status note_refs(checking *at, refs_error *err) {
             continue;
         }
         const refs_chunk_keys keys = tool_keys(at->array, n);
-        REFS_TRY(refs_set_each_chunk(at->set.set, &keys, &visitor, err));
+        refs_error problem = REFS_ERROR_INIT;
+        const refs_status status = refs_set_each_chunk(at->set.set, &keys, &visitor, &problem);
+        if (status == REFS_INVALID) /* of a name, by which nothing can be looked at */
+            tell(at, at->array->path, problem.message);
+        else if (status != REFS_OK)
+            return refs_fail(err, status, "%s", problem.message);
     }
     return REFS_OK;
 }
@@ -148,15 +153,27 @@ static refs_status find_unused(checking *at, const char *location, refs_error *e
     return check_target(at, (uint32_t)known, err);
 }
 
+/* A source whose name means nothing here, or may not be looked at. */
+static void tell_source(checking *at, refs_str url, const char *problem) {
+    char *name = refs_str_copy(url);
+    tell(at, name != NULL ? name : refs_status_text(REFS_NOMEM), problem);
+    refs_free(name);
+}
+
 static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
     checking *at = user;
-    const refs_url_context context = {.base = refs_set_location(at->set.set),
-                                      .remote_to_local = true};
+    const refs_url_context context = refs_set_url_context(at->set.set);
     refs_buf location = REFS_BUF_INIT;
     refs_vfs_validators now;
+    refs_error problem = REFS_ERROR_INIT;
     char text[512] = "";
-    refs_status status = refs_url_map(state->url, &context, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    refs_status status = refs_url_map(state->url, &context, &location, &problem);
+    if (status == REFS_INVALID || status == REFS_UNSUPPORTED) {
+        tell_source(at, state->url, problem.message);
+        return REFS_OK;
+    }
+    if (status != REFS_OK) return refs_fail(err, status, "%s", problem.message);
+    status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
     if (status == REFS_OK) status = find_unused(at, name, err);
     char *etag = refs_str_copy(state->etag);

@@ -10,6 +10,7 @@
 
 /* Who is shown the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
+    const tool_session *session;
     tool_names *names;
     const char *master; /* as the user calls it */
 } collecting;
@@ -33,6 +34,7 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
     refs_status status = append_name(to, partition->file, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *name = (const char *)text.data;
+    if (status == REFS_OK) status = tool_confine(to->session, to->master, name, err);
     bool has = false;
     if (status == REFS_OK) status = tool_names_have(to->names, name, &has, err);
     if (status == REFS_OK && !has) status = tool_names_add(to->names, refs_str_from(name), err);
@@ -56,7 +58,7 @@ static void take_options(const gathering *all, const tool_arrays *master,
 static refs_status open_master(gathering *all, refs_error *err) {
     tool_arrays master;
     REFS_TRY(tool_arrays_open(&all->session, all->output, &master, err));
-    collecting to = {&all->names, all->output};
+    collecting to = {&all->session, &all->names, all->output};
     refs_status status = REFS_OK;
     take_options(all, &master, &all->options);
     for (size_t i = 0; status == REFS_OK && i < master.source.n_arrays; i++)

@@ -5,16 +5,19 @@
 #include <string.h>
 
 #include "refs/cfa.h"
+#include "refs/intern.h"
 #include "tool.h"
 
 /* Longest line of a list. */
 #define MAX_LINE (64 * REFS_KIB)
 
-/* Of documents of STAC: what they are told by, their size, and how deep they link to each other:
- * pages of lists do, one to the next. */
-#define STAC_HEAD  (64 * REFS_KIB)
-#define STAC_BYTES (64 * REFS_MIB)
-#define STAC_DEPTH 1000
+/* Of documents of STAC: what they are told by, the size of one and of all together, how many they
+ * are, and how deep they link to each other: pages of lists do, one to the next. */
+#define STAC_HEAD      (64 * REFS_KIB)
+#define STAC_BYTES     (64 * REFS_MIB)
+#define STAC_ALL_BYTES (512 * REFS_MIB)
+#define STAC_DOCUMENTS 10000
+#define STAC_DEPTH     1000
 
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
@@ -137,7 +140,8 @@ static refs_status add_expanded(tool_names *names, const char *name, refs_error 
 typedef struct stac_walk {
     const tool_session *session;
     tool_names *names;
-    tool_names documents; /* that were seen */
+    refs_intern documents; /* that were seen */
+    size_t bytes;          /* of all of them */
     unsigned depth;
 } stac_walk;
 
@@ -161,55 +165,72 @@ static bool is_stac(const tool_session *session, const char *name) {
     return is_it;
 }
 
-static bool was_seen(const stac_walk *walk, const char *name) {
-    for (size_t i = 0; i < walk->documents.n; i++)
-        if (strcmp(walk->documents.items[i], name) == 0) return true;
-    return false;
+/* Takes note of a document; *is_new is false where it was seen before. */
+static refs_status note_document(stac_walk *walk, const char *name, bool *is_new, refs_error *err) {
+    uint32_t id;
+    *is_new = refs_intern_find(&walk->documents, refs_str_from(name)) == REFS_INTERN_NONE;
+    if (*is_new && walk->documents.count == STAC_DOCUMENTS)
+        return refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %d documents", name,
+                         STAC_DOCUMENTS);
+    return refs_intern_add(&walk->documents, refs_str_from(name), &id, err);
+}
+
+static refs_status read_document(stac_walk *walk, const char *name, refs_buf *text,
+                                 refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(walk->session->vfs, (const char *)location.data, STAC_BYTES,
+                                     text, err);
+    refs_buf_clear(&location);
+    walk->bytes += text->size;
+    if (status == REFS_OK && walk->bytes > STAC_ALL_BYTES)
+        status = refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %zu bytes", name,
+                           (size_t)STAC_ALL_BYTES);
+    return status;
 }
 
 static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) {
     refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
-    refs_buf location = REFS_BUF_INIT;
+    bool is_new;
     const refs_stac found = {refs_str_from(name), &assets, &links};
     REFS_TRY(tool_check_interrupted(err));
-    if (was_seen(walk, name)) return REFS_OK;
+    REFS_TRY(note_document(walk, name, &is_new, err));
+    if (!is_new) return REFS_OK;
     if (++walk->depth > STAC_DEPTH)
         return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
                          name, STAC_DEPTH);
-    refs_status status = tool_names_add(&walk->documents, refs_str_from(name), err);
-    if (status == REFS_OK) status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    if (status == REFS_OK)
-        status = refs_vfs_read_whole(walk->session->vfs, (const char *)location.data, STAC_BYTES,
-                                     &text, err);
+    refs_status status = read_document(walk, name, &text, err);
     if (status == REFS_OK)
         status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
     for (size_t at = 0; status == REFS_OK && at < assets.size;) {
         const refs_str asset = refs_str_from((const char *)assets.data + at);
-        status = tool_names_add(walk->names, asset, err);
+        status = tool_confine(walk->session, name, asset.data, err);
+        if (status == REFS_OK) status = tool_names_add(walk->names, asset, err);
         at += asset.size + 1;
     }
     for (size_t at = 0; status == REFS_OK && at < links.size;) {
         const char *link = (const char *)links.data + at;
-        status = add_stac(walk, link, err);
+        status = tool_confine(walk->session, name, link, err);
+        if (status == REFS_OK) status = add_stac(walk, link, err);
         at += strlen(link) + 1;
     }
     walk->depth--;
     refs_buf_clear(&text);
     refs_buf_clear(&assets);
     refs_buf_clear(&links);
-    refs_buf_clear(&location);
     return status;
 }
 
 static refs_status add_data_of_stac(const tool_session *session, tool_names *names,
                                     const char *name, refs_error *err) {
-    stac_walk walk = {session, names, {.items = NULL}, 0};
+    stac_walk walk = {.session = session, .names = names};
     const size_t before = names->n;
     refs_status status = add_stac(&walk, name, err);
     if (status == REFS_OK && names->n == before)
         status = refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
-    tool_names_clear(&walk.documents);
+    refs_intern_clear(&walk.documents);
     return status;
 }
 

@@ -113,10 +113,30 @@ void tool_session_close(tool_session *session) {
     refs_host_free(session->host);
 }
 
+refs_set_options tool_set_options(const tool_session *session) {
+    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    options.remote_to_local = refs_host_allows_remote_to_local(session->host);
+    return options;
+}
+
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
     if (strstr(name, "://") == NULL) return refs_buf_append_str(location, refs_str_from(name), err);
     return refs_url_map(refs_str_from(name), &context, location, err);
+}
+
+refs_status tool_confine(const tool_session *session, const char *document, const char *name,
+                         refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    if (refs_host_allows_remote_to_local(session->host)) return REFS_OK;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK)
+        status =
+            refs_location_confine(refs_str_from(document),
+                                  refs_str_view((const char *)location.data, location.size), err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: %s", document, name);
+    refs_buf_clear(&location);
+    return status;
 }
 
 refs_status tool_append_shown(const char *text, refs_buf *shown) {
@@ -157,11 +177,12 @@ void tool_note(void *user, refs_note_kind kind, const char *text) {
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
+    const refs_set_options options = tool_set_options(session);
     memset(set, 0, sizeof *set);
     refs_status status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK)
-        status = refs_set_open(session->vfs, (const char *)location.data, NULL, &set->set, err);
+        status = refs_set_open(session->vfs, (const char *)location.data, &options, &set->set, err);
     if (status == REFS_OK) status = refs_store_open(set->set, session->fetcher, &set->store, err);
     if (status == REFS_OK) status = refs_hierarchy_open(set->store, NULL, &set->hierarchy, err);
     refs_buf_clear(&location);

@@ -111,8 +111,16 @@ tool_exit tool_interrupted(void);
 /** Appends all of standard input. */
 refs_status tool_read_input(refs_buf *text, refs_error *err);
 
+/** How the session opens sets: whether remote ones may name local files. */
+refs_set_options tool_set_options(const tool_session *session);
+
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
+
+/** As refs_location_confine, of what `document` names, unless the session allows all; both as users
+ * write them. The failure names both. */
+refs_status tool_confine(const tool_session *session, const char *document, const char *name,
+                         refs_error *err);
 
 /** Appends a text with a NUL behind it, in which names are as users write them
  * (refs_url_append_shown). */

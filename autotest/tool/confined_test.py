@@ -1,0 +1,416 @@
+"""What documents of other machines may name on this one: nothing, in whatever form and spelling, for the program refs
+and for ncrefs, unless the option of GDAL allows it. Local documents may name what they like.
+
+    confined_test.py PROGRAM [test ...]
+"""
+
+import json
+import os
+import shutil
+import string
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+try:
+    import netCDF4
+except ImportError:
+    print("there is no module netCDF4")
+    sys.exit(77)
+
+REFS = os.path.abspath(sys.argv.pop(1))
+NCREFS = os.path.join(os.path.dirname(REFS), "ncrefs")
+HERE = os.path.dirname(os.path.abspath(__file__))
+OPTION = "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"
+SECRET = "TOPSECRET-" * 4
+ZARRAY = {"zarr_format": 2, "shape": [40], "chunks": [40], "dtype": "|u1", "fill_value": None, "order": "C",
+          "compressor": None, "filters": None}
+METADATA = "http://169.254.169.254/latest"
+
+
+def run(*arguments, **environment):
+    """The status of the program and all that it says."""
+    done = subprocess.run([REFS, *arguments], capture_output=True, check=False, timeout=120,
+                          env={**os.environ, **environment})
+    return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def documents(**more):
+    """The documents of a set with v(x)."""
+    return {".zgroup": '{"zarr_format":2}', "v/.zarray": json.dumps(ZARRAY),
+            "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["x"], **more})}
+
+
+def sets_of(name):
+    """JSON sets of all forms whose array v is 40 bytes of a file."""
+    begin, rest = name[:len(name) // 2], name[len(name) // 2:]
+    return {
+        "version0": {**documents(), "v/0": [name, 0, 40]},
+        "version1": {"version": 1, "refs": {**documents(), "v/0": [name, 0, 40]}},
+        "whole": {"version": 1, "refs": {**documents(), "v/0": [name]}},
+        "template": {"version": 1, "templates": {"u": name}, "refs": {**documents(), "v/0": ["{{u}}", 0, 40]}},
+        "function": {"version": 1, "templates": {"f": begin + "{{c}}"},
+                     "refs": {**documents(), "v/0": [f"{{{{f(c='{rest}')}}}}", 0, 40]}},
+        "generator": {"version": 1, "refs": documents(),
+                      "gen": [{"key": "v/{{i}}", "url": name, "offset": "0", "length": "40",
+                               "dimensions": {"i": {"start": 0, "stop": 1}}}]}}
+
+
+def dmrpp_of(name):
+    return f"""<?xml version="1.0" encoding="ISO-8859-1"?>
+<Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#" xmlns:dmrpp="http://xml.opendap.org/dap/dmrpp/1.0.0#"
+    dapVersion="4.0" dmrVersion="1.0" name="a" dmrpp:version="3.21.1" dmrpp:href="{name}">
+  <Dimension name="x" size="40"/>
+  <UInt8 name="v"><Dim name="/x"/>
+    <dmrpp:chunks byteOrder="LE"><dmrpp:chunk offset="0" nBytes="40"/></dmrpp:chunks></UInt8>
+</Dataset>"""
+
+
+class Confined(unittest.TestCase):
+    """Tests with a server of the folder "srv", and a file of this machine that nobody there may name."""
+
+    def setUp(self):
+        self.before = os.getcwd()
+        # As long as the folder that is named in data/confined.
+        name = "".join(random.choices(string.ascii_lowercase, k=11))
+        self.folder = f"/tmp/{name}"
+        os.mkdir(self.folder)
+        os.chdir(self.folder)
+        os.mkdir("srv")
+        self.write("secret.txt", SECRET)
+        self.secret = f"{self.folder}/secret.txt"
+        shutil.copy(f"{HERE}/data/confined/local.h5", "local.h5")
+        self.server = None
+
+    def tearDown(self):
+        os.chdir(self.before)
+        if self.server is not None:
+            self.server.stdin.close()
+            self.server.stdout.close()
+            self.server.wait()
+        shutil.rmtree(self.folder)
+
+    def write(self, name, text):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text if isinstance(text, str) else json.dumps(text))
+
+    def serve(self, faults=None):
+        """The URL of a server that begins now."""
+        self.write("faults.json", faults or {})
+        self.server = subprocess.Popen(
+            [sys.executable, f"{HERE}/../server/range_server.py", "srv", "log", "--faults", "faults.json"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return f"http://127.0.0.1:{int(self.server.stdout.readline())}"
+
+    def spellings(self):
+        """Names of the secret file."""
+        path = self.secret
+        return [path, f"file://{path}", f"file:{path}", f"FILE://{path}", f"File:{path}", f"file://localhost{path}",
+                f"local://{path}", f"/{path}", f"simplecache::file:{path}", f"simplecache::{path}",
+                f"SIMPLECACHE::FILE://{path}", f"filecache::blockcache::file://{path}"]
+
+    def hostile(self):
+        """What a set may not name though it is no plain file, or none at all."""
+        path = self.secret
+        return [f"/vsisubfile/0_40,{path}", f"/vsizip/{path}/x", f"/vsigzip/{path}", f"zip://x::{path}",
+                f"zip://x::file://{path}", f"tar://x::file:{path}", "/vsimem/x", METADATA, "http://2852039166/",
+                "http://0xA9FEA9FE/", "http://[::ffff:169.254.169.254]/", "http://[fe80::1]/",
+                "http://u@0251.0376.0251.0376/", "simplecache::http://169.254.169.254/"]
+
+    def expect_no_secret(self, said, where):
+        self.assertNotIn("TOPSECRET", said, where)
+        for folder, _, names in os.walk("out"):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    found = file.read()
+                self.assertNotIn(b"TOPSECRET", found, (where, name))
+                self.assertNotIn(self.secret.encode(), found, (where, name))
+
+    def verbs(self, url):
+        """What reads a document, or takes it over into a new one."""
+        return [["cat", url, "v/0"], ["index", url, "-o", "out/a.json"], ["index", url, "-i", "1000", "-o", "out/b.json"],
+                ["convert", url, "-o", "out/c.json"], ["convert", url, "-i", "1000", "-o", "out/d.parq"],
+                ["combine", url, url + "?2", "--along", "t", "-o", "out/e.json"],
+                ["combine", url, url + "?2", "--along", "t", "-i", "1000", "-o", "out/f.json"],
+                ["append", "out/set.json", url, "-i", "1000"], ["split", url, "-o", "out/m.nca"],
+                ["check", url, "--deep"]]
+
+    def expect_refused(self, url, verbs=None, word=OPTION):
+        """Every verb fails, says why, and leaves nothing of the secret; so does ncrefs."""
+        for verb in verbs or self.verbs(url):
+            shutil.rmtree("out", ignore_errors=True)
+            os.mkdir("out")
+            if verb[0] == "append":
+                self.write("out/set.json", {"version": 1, "refs": {**documents(), "v/0": "x" * 40}})
+            status, said = run(*verb)
+            self.assertNotEqual(status, 0, (verb, said))
+            self.expect_no_secret(said, verb)
+            if word is not None and verb[0] != "append":
+                self.assertIn(word, said, verb)
+        self.expect_ncrefs_fails(url)
+
+    def expect_ncrefs_fails(self, url):
+        if not os.path.exists(NCREFS) or shutil.which("ncdump") is None:
+            return
+        done = subprocess.run([NCREFS, "ncdump", "-v", "v", url], capture_output=True, text=True, check=False, timeout=120)
+        self.assertNotEqual(done.returncode, 0, url)
+        self.assertNotIn("84, 79, 80", done.stdout, url)
+
+
+class Sets(Confined):
+    def test_of_all_forms_name_no_local_file(self):
+        forms = sets_of(f"file://{self.secret}")
+        for form, text in forms.items():
+            self.write(f"srv/{form}.json", text)
+        url = self.serve()
+        for form in forms:
+            with self.subTest(form):
+                self.expect_refused(f"{url}/{form}.json")
+
+    def test_name_no_local_file_however_it_is_spelt(self):
+        names = self.spellings()
+        for i, name in enumerate(names):
+            self.write(f"srv/{i}.json", {"version": 1, "refs": {**documents(), "v/0": [name, 0, 40]}})
+        url = self.serve()
+        for i, name in enumerate(names):
+            with self.subTest(name):
+                one = f"{url}/{i}.json"
+                self.expect_refused(one, [["cat", one, "v/0"], ["index", one, "-i", "1000", "-o", "out/a.json"],
+                                          ["convert", one, "-o", "out/b.json"]])
+
+    def test_name_nothing_else_of_this_machine(self):
+        names = self.hostile()
+        for i, name in enumerate(names):
+            self.write(f"srv/{i}.json", {"version": 1, "refs": {**documents(), "v/0": [name, 0, 40]}})
+        url = self.serve()
+        for i, name in enumerate(names):
+            with self.subTest(name):
+                one = f"{url}/{i}.json"
+                self.expect_refused(one, [["cat", one, "v/0"], ["index", one, "-o", "out/a.json"]], "may not")
+
+    def test_of_parquet_name_no_local_file(self):
+        self.write("local.json", {"version": 1, "refs": {**documents(), "v/0": [self.secret, 0, 40]}})
+        self.assertEqual(run("convert", "local.json", "-o", "srv/s.parq")[0], 0)
+        url = self.serve() + "/s.parq"
+        self.expect_refused(url, [["cat", url, "v/0"], ["convert", url, "-i", "1000", "-o", "out/a.json"],
+                                  ["convert", url, "-o", "out/b.json"], ["check", url]])
+
+    def test_of_dmrpp_name_no_local_file(self):
+        for i, name in enumerate(self.spellings()[:5]):
+            self.write(f"srv/{i}.dmrpp", dmrpp_of(name))
+        url = self.serve()
+        for i, name in enumerate(self.spellings()[:5]):
+            with self.subTest(name):
+                one = f"{url}/{i}.dmrpp"
+                self.expect_refused(one, [["cat", one, "v/0"], ["index", one, "-i", "1000", "-o", "out/a.json"],
+                                          ["index", one, "-o", "out/b.json"]])
+
+    def test_name_what_the_option_allows(self):
+        for form, text in sets_of(f"file://{self.secret}").items():
+            self.write(f"srv/{form}.json", text)
+        url = self.serve()
+        for form in sets_of(""):
+            status, said = run("cat", f"{url}/{form}.json", "v/0", **{OPTION: "YES"})
+            self.assertEqual((status, said), (0, SECRET), form)
+        status, said = run("index", f"{url}/version1.json", "-i", "1000", "-o", "a.json", **{OPTION: "YES"})
+        self.assertEqual(status, 0, said)
+        with open("a.json", encoding="utf-8") as file:
+            self.assertIn(SECRET, file.read())
+
+    def test_of_this_machine_name_what_they_like(self):
+        for i, name in enumerate(self.spellings()):
+            for form, text in sets_of(name).items():
+                self.write(f"{form}.json", text)
+                self.assertEqual(run("cat", f"{form}.json", "v/0"), (0, SECRET), (name, form))
+            self.assertEqual(run("index", "version1.json", "-o", f"{i}.json")[0], 0, name)
+            self.assertEqual(run("cat", f"{i}.json", "v/0"), (0, SECRET), name)
+
+    def test_record_no_local_source(self):
+        source = {"url": self.secret, "size": 40, "modified": 1}
+        self.write("srv/s.json", {"version": 1, "refs": {
+            **documents(), "v/0": "x" * 40, ".zsources/.zgroup": '{"zarr_format":2}',
+            ".zsources/.zattrs": json.dumps({"sources": [source]})}})
+        url = self.serve() + "/s.json"
+        self.expect_recorded(url)
+
+    def expect_recorded(self, url):
+        for verb in ["index", url, "-o", "out/a.json"], ["convert", url, "-o", "out/b.parq"], ["check", url]:
+            shutil.rmtree("out", ignore_errors=True)
+            os.mkdir("out")
+            status, said = run(*verb)
+            self.assertEqual(status, 1, (verb, said))
+            self.assertIn(OPTION, said, verb)
+            self.assertEqual(os.listdir("out"), [], verb)
+
+
+class DataFiles(Confined):
+    def put(self, name, to):
+        """A file of data/confined that names files of this test's folder."""
+        with open(f"{HERE}/data/confined/{name}", "rb") as file:
+            content = file.read()
+        self.assertIn(b"/tmp/refs_secret", content)
+        with open(to, "wb") as file:
+            file.write(content.replace(b"/tmp/refs_secret", self.folder.encode()))
+
+    def test_of_hdf5_on_servers_name_no_local_file(self):
+        for name in "external", "virtual":
+            self.put(f"{name}.h5", f"srv/{name}.h5")
+        url = self.serve()
+        for name in "external", "virtual":
+            one = f"{url}/{name}.h5"
+            verbs = [[("v/0.0" if word == "v/0" else word) for word in verb] for verb in self.verbs(one)
+                     if verb[0] not in ("append", "combine")]
+            with self.subTest(name):
+                self.expect_refused(one, verbs)
+
+    def test_of_hdf5_on_servers_link_to_no_local_file(self):
+        self.put("link.h5", "srv/link.h5")
+        url = self.serve() + "/link.h5"
+        os.mkdir("out")
+        status, said = run("cat", url, "v/0.0")
+        self.assertEqual(status, 1)
+        self.expect_no_secret(said, "cat")
+        status, said = run("index", url, "-i", "1000", "-o", "out/a.json")
+        self.assertIn(OPTION, said)
+        self.assertNotIn("TOPSECRET", said)
+        with open("out/a.json", encoding="utf-8") as file:
+            self.assertNotIn("TOPSECRET", file.read())
+        self.expect_ncrefs_fails(url)
+
+    def test_of_hdf5_name_local_files_where_that_is_allowed(self):
+        for name in "external", "virtual", "link":
+            self.put(f"{name}.h5", f"srv/{name}.h5")
+            self.assertEqual(run("cat", f"srv/{name}.h5", "v/0.0"), (0, SECRET), name)
+        url = self.serve()
+        for name in "external", "virtual", "link":
+            status, said = run("cat", f"{url}/{name}.h5", "v/0.0", **{OPTION: "YES"})
+            self.assertEqual((status, said), (0, SECRET), name)
+
+    def test_on_servers_name_files_beside_them(self):
+        for name in "external", "virtual", "link":
+            self.put(f"{name}.h5", f"srv/{name}.h5")
+        for name in "secret.txt", "local.h5":
+            shutil.move(name, "srv")
+        url = self.serve()
+        for name in "external", "virtual", "link":
+            self.assertEqual(run("cat", f"{url}/{name}.h5", "v/0.0"), (0, SECRET), name)
+
+
+class Masters(Confined):
+    def make(self, version, name):
+        """A master in srv whose fragments are named by `name`, in place of their folder."""
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("t", 4)
+            file.createVariable("v", "f8", ("t",))[:] = 1234567 + np.arange(4)
+        status, said = run("split", "a.nc", "--cfa-version", version, "--subarray-shape", "t=2", "-o", "m.nca")
+        self.assertEqual(status, 0, said)
+        shutil.move("m", "fragments")
+        moved = {}
+        for rule in f"m/=>{name}", f"{self.folder}/m/=>{name}", f"file://{self.folder}/m/=>{name}":
+            moved[rule] = run("mv", "m.nca", "--rewrite", rule)
+            if moved[rule][0] == 0:
+                break
+        else:
+            self.fail(moved)
+        os.rename("m.nca", f"srv/{version}.nca")
+
+    def test_on_servers_name_no_local_file(self):
+        for version in "0.4", "0.5", "1.13":
+            self.make(version, f"file://{self.folder}/fragments/")
+            shutil.rmtree("fragments/m", ignore_errors=True)
+            if version != "1.13":
+                shutil.rmtree("fragments")
+        url = self.serve()
+        for version in "0.4", "0.5", "1.13":
+            one = f"{url}/{version}.nca"
+            verbs = [["index", one, "-o", "out/a.json"], ["index", one, "-i", "1000", "-o", "out/b.json"],
+                     ["convert", one, "-o", "out/c.parq"], ["split", one, "-o", "out/m.nca"],
+                     ["check", one], ["check", one, "--deep"]]
+            with self.subTest(version):
+                self.expect_refused(one, verbs)
+
+    def test_on_servers_name_what_the_option_allows(self):
+        self.make("1.13", f"file://{self.folder}/fragments/")
+        url = self.serve() + "/1.13.nca"
+        status, said = run("index", url, "-o", "a.json", **{OPTION: "YES"})
+        self.assertEqual(status, 0, said)
+        self.assertEqual(run("check", "a.json", "--deep", **{OPTION: "YES"})[0], 0)
+
+
+class Catalogues(Confined):
+    def item(self, href, links=()):
+        return {"type": "Feature", "stac_version": "1.0.0", "id": "a", "links": list(links),
+                "assets": {"v": {"href": href, "roles": ["data"]}}}
+
+    def test_on_servers_name_no_local_file(self):
+        self.write("local.json", {"version": 1, "refs": {**documents(), "v/0": [self.secret, 0, 40]}})
+        names = [f"file://{self.folder}/local.json", f"file:{self.folder}/local.json", f"FILE://{self.folder}/local.json",
+                 f"simplecache::{self.folder}/local.json", METADATA]
+        for i, name in enumerate(names):
+            self.write(f"srv/{i}.json", self.item(name))
+            self.write(f"srv/c{i}.json", {"type": "Catalog", "stac_version": "1.0.0",
+                                          "links": [{"rel": "item", "href": name}]})
+        url = self.serve()
+        for i, name in enumerate(names):
+            for one in f"{url}/{i}.json", f"{url}/c{i}.json":
+                with self.subTest(name):
+                    shutil.rmtree("out", ignore_errors=True)
+                    os.mkdir("out")
+                    status, said = run("index", one, "-i", "1000", "-o", "out/a.json")
+                    self.assertEqual(status, 1, said)
+                    self.assertIn(OPTION, said)
+                    self.assertIn(one, said)
+                    self.expect_no_secret(said, name)
+        status, said = run("index", f"{url}/0.json", "-o", "a.json", **{OPTION: "YES"})
+        self.assertEqual(status, 0, said)
+
+    def test_do_not_go_on_for_ever(self):
+        """Each document links to two others that are new, a thousand deep."""
+        body = json.dumps({"type": "Catalog", "stac_version": "1.0.0",
+                           "links": [{"rel": "child", "href": f"{i}/c.json"} for i in range(200)]})
+        for depth in range(1, 4):
+            folder = "srv/" + "/".join(["0"] * depth)
+            os.makedirs(folder, exist_ok=True)
+        self.write("srv/c.json", body)
+        faults = {}
+        for i in range(200):
+            faults[f"/{i}/c.json"] = {"status": 200, "body": body}
+            for k in range(60):
+                faults[f"/{i}/{k}/c.json"] = {"status": 200, "body": json.dumps(
+                    {"type": "Catalog", "stac_version": "1.0.0", "links": []})}
+        for i in range(200):
+            faults[f"/{i}/c.json"]["body"] = json.dumps(
+                {"type": "Catalog", "stac_version": "1.0.0",
+                 "links": [{"rel": "child", "href": f"{k}/c.json"} for k in range(60)]})
+        url = self.serve(faults)
+        status, said = run("index", f"{url}/c.json", "-o", "a.json")
+        self.assertEqual(status, 1)
+        self.assertIn("10000 documents", said)
+
+
+class Redirects(Confined):
+    def test_lead_to_no_link_local_address(self):
+        self.write("srv/s.json", {"version": 1, "refs": {**documents(), "v/0": ["v.bin", 0, 40]}})
+        targets = [METADATA, "http://0xA9FEA9FE/latest", "http://[fe80::1]/x", "//169.254.169.254/x"]
+        faults = {f"/{i}.json": {"status": 302, "headers": {"Location": target}} for i, target in enumerate(targets)}
+        faults["/v.bin"] = {"status": 307, "headers": {"Location": METADATA}}
+        url = self.serve(faults)
+        # What is asked of other hosts would come to this server, too.
+        proxy = {"GDAL_HTTP_PROXY": url, "GDAL_HTTP_MAX_RETRY": "0"}
+        for one in [["cat", f"{url}/s.json", "v/0"], *[["ls", f"{url}/{i}.json"] for i in range(len(targets))]]:
+            status, said = run(*one, **proxy)
+            self.assertEqual(status, 1, one)
+            self.assertIn("link-local", said, one)
+        with open("log", encoding="utf-8") as file:
+            self.assertNotRegex(file.read(), "latest|169|fe80")
+        run("ls", f"{url}/0.json", **proxy, **{OPTION: "YES"})
+        with open("log", encoding="utf-8") as file:
+            self.assertIn("latest", file.read())
+
+
+if __name__ == "__main__":
+    unittest.main()

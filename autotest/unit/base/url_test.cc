@@ -1,0 +1,207 @@
+// url_test.cc -- which names are local, remote or link-local, and what documents may name.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "refs/url.h"
+
+namespace {
+
+refs_str View(const std::string &text) {
+    return refs_str_view(text.data(), text.size());
+}
+
+// What refs_location_confine says, or "".
+std::string Confine(const std::string &document, const std::string &location) {
+    refs_error err = REFS_ERROR_INIT;
+    const refs_status status = refs_location_confine(View(document), View(location), &err);
+    EXPECT_TRUE(status == REFS_OK || status == REFS_INVALID);
+    return status == REFS_OK ? "" : err.message;
+}
+
+TEST(Location, IsRemoteWhereAnotherMachineIsAsked) {
+    for (const char *location : {"/vsicurl/https://h/a",
+                                 "/vsicurl?max_retry=3&url=https%3A//h/a",
+                                 "/vsis3/b/k",
+                                 "/vsis3_streaming/b/k",
+                                 "/vsicurl_streaming/http://h/a",
+                                 "/vsigs/b/k",
+                                 "/vsiaz/c/k",
+                                 "/vsiadls/c/k",
+                                 "/vsioss/b/k",
+                                 "/vsiswift/c/k",
+                                 "/vsiwebhdfs/http://h/a",
+                                 "/vsihdfs/hdfs:/a",
+                                 "/vsizip//vsicurl/https://h/a.zip/m",
+                                 "/vsizip/vsis3/b/a.zip/m",
+                                 "/vsizip/{/vsis3/b/a.zip}/m",
+                                 "/vsitar/{/vsizip/{/vsigs/b/a.zip}/b.tar}/m",
+                                 "/vsigzip//vsiaz/c/k.gz",
+                                 "/vsisubfile/10_20,/vsicurl/https://h/a",
+                                 "https://h/a",
+                                 "http://h/a",
+                                 "HTTP://h/a",
+                                 "Ftp://h/a",
+                                 "s3://b/k",
+                                 "gs://b/k",
+                                 "az://c/k",
+                                 "abfss://c@a/k"}) {
+        EXPECT_TRUE(refs_location_is_remote(View(location))) << location;
+        EXPECT_TRUE(refs_location_may_be_remote(View(location))) << location;
+    }
+}
+
+TEST(Location, IsLocalOtherwise) {
+    for (const char *location : {"",
+                                 "/",
+                                 "a.json",
+                                 "/data/a.json",
+                                 "vsicurl/a",
+                                 "/vsimem/a",
+                                 "/vsizip/a.zip/vsicurl/m",
+                                 "/vsizip/{/data/vsis3/a.zip}/m",
+                                 "/data/vsicurl/https://h/a",
+                                 "/vsisubfile/10_20,/data/a",
+                                 "file:/a",
+                                 "file:///a",
+                                 "FILE:///a",
+                                 "file://localhost/a",
+                                 "local:///a",
+                                 "C:/a",
+                                 "simplecache::/a",
+                                 "filecache::file:///a",
+                                 "2020-01-01T00:00.nc",
+                                 "a/b://c"}) {
+        EXPECT_FALSE(refs_location_is_remote(View(location))) << location;
+        EXPECT_FALSE(refs_location_may_be_remote(View(location))) << location;
+    }
+}
+
+TEST(Location, MayBeRemoteInFileSystemsThatAreNotKnown) {
+    for (const char *location : {"/vsianother/a", "/vsicached?chunk_size=1&file=/vsis3/b/k",
+                                 "/vsicrypt/key=a,file=/x", "memory://a", "zip://m::https://h/a"}) {
+        EXPECT_FALSE(refs_location_is_remote(View(location))) << location;
+        EXPECT_TRUE(refs_location_may_be_remote(View(location))) << location;
+    }
+}
+
+TEST(Location, NamesOfFilesAreTakenInAllSpellings) {
+    const struct {
+        const char *name, *path;
+    } rows[] = {{"file:/a/b", "/a/b"},        {"file:///a/b", "/a/b"}, {"FILE:///a", "/a"},
+                {"File://LocalHost/a", "/a"}, {"local:///a", "/a"},    {"file:///C:/a", "C:/a"},
+                {"file://C:/a", "C:/a"},      {"file:////a", "//a"},   {"file://a", "a"}};
+    for (const auto &row : rows) {
+        refs_str name = refs_str_from(row.name);
+        EXPECT_TRUE(refs_url_take_file(&name)) << row.name;
+        EXPECT_EQ(std::string(name.data, name.size), row.path) << row.name;
+    }
+    for (const char *other : {"", "file", "file:", "file:a", "files:///a", "/a", "s3://b/k"}) {
+        refs_str name = refs_str_from(other);
+        EXPECT_FALSE(refs_url_take_file(&name)) << other;
+    }
+}
+
+// Hosts of 169.254.169.254, fe80::/10 and fd00:ec2::/32 as libcurl and resolvers take them.
+const char *const linkLocalHosts[] = {"169.254.169.254",
+                                      "169.254.0.1",
+                                      "169.254.169.254:80",
+                                      "169.254.169.254.",
+                                      "user@169.254.169.254",
+                                      "user:p@ss@169.254.169.254:8080",
+                                      "0xA9FEA9FE",
+                                      "0xa9.0xfe.0xa9.0xfe",
+                                      "0251.0376.0251.0376",
+                                      "2852039166",
+                                      "169.254.43518",
+                                      "169.16689662",
+                                      "169.0xfe.0251.254",
+                                      "%31%36%39.254.169.254",
+                                      "169%2E254%2E169%2E254",
+                                      "\xef\xbc\x91\xef\xbc\x96\xef\xbc\x99.254.169.254",
+                                      "169\xe3\x80\x82"
+                                      "254.169.254",
+                                      "\xe2\x91\xa0\xe2\x91\xa5\xe2\x91\xa8.254.169.254",
+                                      "169.25\xc2\xad"
+                                      "4.169.254",
+                                      "[fe80::1]",
+                                      "[FE80::1]:80",
+                                      "[febf::1]",
+                                      "[fe80::1%25eth0]",
+                                      "[::ffff:169.254.169.254]",
+                                      "[::ffff:a9fe:a9fe]",
+                                      "[0:0:0:0:0:ffff:a9fe:a9fe]",
+                                      "[::169.254.169.254]",
+                                      "[64:ff9b::a9fe:a9fe]",
+                                      "[2002:a9fe:a9fe::1]",
+                                      "[fd00:ec2::254]"};
+
+TEST(Location, IsLinkLocalInAllSpellingsOfAddresses) {
+    for (const std::string host : linkLocalHosts)
+        for (const char *before :
+             {"http://", "https://", "HTTP://", "http:///", "/vsicurl/http://",
+              "/vsicurl_streaming/https://", "/vsizip/{/vsicurl/http://", "/vsicurl?url=http://",
+              "/vsicurl?max_retry=1&url=http%3A//", "/vsicurl?url=http%3a%2f%2f"})
+            for (const char *after : {"", "/latest", "?x", "#x", "\\x"})
+                EXPECT_TRUE(refs_location_is_link_local(View(before + host + after)))
+                    << before << host << after;
+}
+
+TEST(Location, IsNotLinkLocalElsewhere) {
+    for (const char *location : {"http://169.253.1.1/",
+                                 "http://169.255.1.1/",
+                                 "http://127.0.0.1/",
+                                 "http://10.0.0.1/",
+                                 "http://h/169.254.169.254",
+                                 "http://h/?url=http://169.254.169.254/",
+                                 "http://169.254.169.254@h/",
+                                 "http://h#@169.254.169.254",
+                                 "http://169.254.169.254.h/",
+                                 "http://x169.254.169.254/",
+                                 "http://[::1]/",
+                                 "http://[fec0::1]/",
+                                 "http://[fd00::1]/",
+                                 "http://h/",
+                                 "http://",
+                                 "",
+                                 "/data/http://169.254.169.254/",
+                                 "169.254.169.254",
+                                 "/vsis3/169.254.169.254/k",
+                                 "/vsis3/b/http://169.254.169.254/"})
+        EXPECT_FALSE(refs_location_is_link_local(View(location))) << location;
+}
+
+TEST(Location, LongHostsAreTakenForLinkLocalOnes) {
+    EXPECT_TRUE(
+        refs_location_is_link_local(View("http://0x" + std::string(300, '0') + "a9fea9fe/")));
+    EXPECT_TRUE(refs_location_is_link_local(
+        View("http://" + std::string(10000, 'u') + "@169.254.169.254/")));
+    EXPECT_FALSE(refs_location_is_link_local(View("http://" + std::string(10000, 'u') + "@h/")));
+}
+
+TEST(Location, OfARemoteDocumentIsConfined) {
+    for (const char *document : {"/vsicurl/https://h/s.json", "https://h/s.json", "s3://b/s.json",
+                                 "/vsizip/{/vsis3/b/a.zip}/s.json", "/vsianother/s.json"}) {
+        EXPECT_EQ(Confine(document, "/vsicurl/https://h/a"), "");
+        EXPECT_EQ(Confine(document, "s3://b/k"), "");
+        for (const char *local : {"/etc/passwd", "file:/etc/passwd", "a", "", "/vsimem/a",
+                                  "/vsizip//etc/a.zip", "/vsisubfile/0_9,/etc/passwd"})
+            EXPECT_NE(Confine(document, local).find(REFS_REMOTE_TO_LOCAL), std::string::npos)
+                << local;
+        EXPECT_NE(Confine(document, "http://169.254.169.254/latest").find("link-local"),
+                  std::string::npos);
+    }
+}
+
+TEST(Location, OfALocalDocumentMayBeAny) {
+    for (const char *document : {"", "s.json", "/data/s.json", "file:///s.json", "/vsimem/s.json"})
+        for (const char *location : {"/etc/passwd", "http://169.254.169.254/", "s3://b/k"})
+            EXPECT_EQ(Confine(document, location), "") << document << ' ' << location;
+}
+
+TEST(Location, OfALinkLocalDocumentMayBeLinkLocal) {
+    EXPECT_EQ(Confine("http://169.254.1.1/s.json", "http://169.254.1.1/a.nc"), "");
+    EXPECT_NE(Confine("http://169.254.1.1/s.json", "/etc/passwd"), "");
+}
+
+} // namespace

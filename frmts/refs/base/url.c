@@ -1,0 +1,317 @@
+/* url.c -- see url.h. */
+#include "refs/url.h"
+
+#include <arpa/inet.h>
+#include <strings.h>
+
+#include "file_name.h"
+
+/* -- schemes ----------------------------------------------------------------------------------- */
+
+static const refs_url_scheme schemes[] = {
+    {"http", "/vsicurl/", REFS_URL_WHOLE},
+    {"https", "/vsicurl/", REFS_URL_WHOLE},
+    {"ftp", "/vsicurl/", REFS_URL_WHOLE},
+    {"s3", "/vsis3/", REFS_URL_PATH},
+    {"s3a", "/vsis3/", REFS_URL_PATH},
+    {"gs", "/vsigs/", REFS_URL_PATH},
+    {"gcs", "/vsigs/", REFS_URL_PATH},
+    {"az", "/vsiaz/", REFS_URL_CONTAINER_PATH},
+    {"abfs", "/vsiaz/", REFS_URL_CONTAINER_PATH},
+    {"abfss", "/vsiaz/", REFS_URL_CONTAINER_PATH},
+    {"adl", "/vsiaz/", REFS_URL_CONTAINER_PATH},
+    {"oss", "/vsioss/", REFS_URL_PATH},
+    {"swift", "/vsiswift/", REFS_URL_PATH},
+    {"hdfs", "/vsihdfs/", REFS_URL_WHOLE},
+};
+#define N_SCHEMES (sizeof schemes / sizeof schemes[0])
+
+/* Schemes of this machine. */
+static const char *const file_schemes[] = {"file", "local"};
+
+/* Prefixes of fsspec that only say where to keep copies. */
+static const char *const caches[] = {"simplecache", "filecache", "blockcache"};
+
+/* File systems that ask another machine; each has a form for reading without seeking too. */
+static const char *const remote[] = {"vsicurl", "vsis3",    "vsigs",      "vsiaz",  "vsiadls",
+                                     "vsioss",  "vsiswift", "vsiwebhdfs", "vsihdfs"};
+
+/* File systems of this machine alone. */
+static const char *const local[] = {"vsimem/", "vsistdin/", "vsistdin?"};
+
+/* File systems over another file, whose name follows. */
+static const char *const wrappers[] = {"vsizip/", "vsitar/", "vsigzip/", "vsi7z/", "vsirar/"};
+
+static refs_str drop(refs_str text, size_t size) {
+    return refs_str_part(text, size, text.size);
+}
+
+static bool starts_with(refs_str text, const char *beginning) {
+    const size_t size = strlen(beginning);
+    return text.size >= size && strncasecmp(text.data, beginning, size) == 0;
+}
+
+const refs_url_scheme *refs_url_scheme_at(size_t i) {
+    return i < N_SCHEMES ? &schemes[i] : NULL;
+}
+
+bool refs_url_is_scheme(refs_str scheme, const char *name) {
+    return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
+}
+
+bool refs_url_take_file(refs_str *name) {
+    refs_str drive, ignored;
+    for (size_t i = 0; i < sizeof file_schemes / sizeof file_schemes[0]; i++) {
+        const size_t size = strlen(file_schemes[i]);
+        if (!starts_with(*name, file_schemes[i]) || name->size <= size + 1 ||
+            name->data[size] != ':' || name->data[size + 1] != '/')
+            continue;
+        refs_str path = drop(*name, size + 1);
+        if (refs_str_starts(path, "//")) path = drop(path, 2);
+        if (path.size > 9 && path.data[9] == '/' && starts_with(path, "localhost"))
+            path = drop(path, 9);
+        const refs_str behind = drop(path, 1);
+        const bool has_drive = refs_file_name_split(behind, &drive, &ignored) && drive.size == 1;
+        *name = has_drive && path.data[0] == '/' ? behind : path;
+        return true;
+    }
+    return false;
+}
+
+refs_str refs_url_without_caches(refs_str name) {
+    for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+        if (!starts_with(name, caches[i])) continue;
+        const refs_str behind = drop(name, strlen(caches[i]));
+        if (refs_str_starts(behind, "::")) return refs_url_without_caches(drop(behind, 2));
+    }
+    return name;
+}
+
+/* -- local or remote --------------------------------------------------------------------------- */
+
+/* Moves on to the name of the file that an archive or a part is made of; false for plain names.
+ * The slash before that name may be missing: "/vsizip/vsicurl/...". */
+static bool unwrap(refs_str *name) {
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++)
+        if (refs_str_starts(*name, wrappers[i])) size = strlen(wrappers[i]);
+    if (refs_str_starts(*name, "vsisubfile/")) size = refs_str_find(*name, ',');
+    if (size == 0 || size == SIZE_MAX) return false;
+    *name = drop(*name, size);
+    if (refs_str_starts(*name, ",")) *name = drop(*name, 1);
+    if (refs_str_starts(*name, "{")) *name = drop(*name, 1);
+    if (refs_str_starts(*name, "/")) *name = drop(*name, 1);
+    return true;
+}
+
+/* The name of a file system of GDAL, without its first slash and what is wrapped around it. */
+static refs_str unwrapped(refs_str location) {
+    refs_str name = drop(location, 1);
+    while (unwrap(&name)) continue;
+    return name;
+}
+
+static bool has_remote_scheme(refs_str location) {
+    refs_str scheme, rest;
+    if (!refs_file_name_split(location, &scheme, &rest)) return false;
+    for (size_t i = 0; i < N_SCHEMES; i++)
+        if (refs_url_is_scheme(scheme, schemes[i].name)) return true;
+    return false;
+}
+
+bool refs_location_is_remote(refs_str location) {
+    if (!refs_str_starts(location, "/")) return has_remote_scheme(location);
+    const refs_str name = unwrapped(location);
+    for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++) {
+        if (!refs_str_starts(name, remote[i])) continue;
+        const refs_str rest = drop(name, strlen(remote[i]));
+        if (refs_str_starts(rest, "/") || refs_str_starts(rest, "?") ||
+            refs_str_starts(rest, "_streaming/"))
+            return true;
+    }
+    return false;
+}
+
+bool refs_location_may_be_remote(refs_str location) {
+    refs_str path = refs_url_without_caches(location), scheme, rest;
+    if (refs_location_is_remote(path)) return true;
+    if (refs_url_take_file(&path)) return false;
+    if (refs_file_name_split(path, &scheme, &rest)) return scheme.size > 1;
+    if (!refs_str_starts(path, "/vsi")) return false;
+    const refs_str name = unwrapped(path);
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
+        if (refs_str_starts(name, local[i])) return false;
+    return refs_str_starts(name, "vsi");
+}
+
+/* -- link-local addresses ---------------------------------------------------------------------- */
+
+/* The longest name of a host (RFC 1035), and what it may take as it is written. */
+enum { MAX_HOST = 255, MAX_WRITTEN = 4096 };
+
+/* Where the authority begins in a name with a URL, which may be the value of an option. More than
+ * two slashes are read as two. */
+static refs_str authority_of(refs_str name) {
+    static const char *const marks[] = {"://", "%3A//", "%3A%2F%2F", ":%2F%2F"};
+    for (size_t i = 0; i < name.size; i++) {
+        for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
+            if (!starts_with(drop(name, i), marks[k])) continue;
+            refs_str rest = drop(name, i + strlen(marks[k]));
+            while (refs_str_starts(rest, "/") || starts_with(rest, "%2F"))
+                rest = drop(rest, rest.data[0] == '/' ? 1 : 3);
+            return rest;
+        }
+    }
+    return drop(name, name.size);
+}
+
+static int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Percent-decodes twice: the value of an option is a URL that may itself be encoded. */
+static size_t decode(const char *text, size_t size, char *decoded) {
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) {
+        const int high = i + 2 < size ? digit_of(text[i + 1]) : -1;
+        const int low = i + 2 < size ? digit_of(text[i + 2]) : -1;
+        const bool is_coded = text[i] == '%' && high >= 0 && low >= 0;
+        decoded[n++] = is_coded ? (char)(unsigned char)(high * 16 + low) : text[i];
+        if (is_coded) i += 2;
+    }
+    return n;
+}
+
+/* Digits and full stops that names of hosts may have instead of those of ASCII: they are mapped to
+ * them before a name is resolved (UTS #46, IdnaMappingTable). `last` is mapped to '0' + the
+ * distance from the character of zero. */
+static const struct {
+    uint32_t first, last, zero;
+} digits[] = {{0xB2, 0xB3, 0xB0},       {0xB9, 0xB9, 0xB8},       {0x2070, 0x2070, 0x2070},
+              {0x2074, 0x2079, 0x2070}, {0x2080, 0x2089, 0x2080}, {0x2460, 0x2468, 0x245F},
+              {0x24EA, 0x24EA, 0x24EA}, {0xFF10, 0xFF19, 0xFF10}};
+
+static char ascii_of(uint32_t c) {
+    for (size_t i = 0; i < sizeof digits / sizeof digits[0]; i++)
+        if (c >= digits[i].first && c <= digits[i].last) return (char)('0' + (c - digits[i].zero));
+    if (c >= 0x1D7CE && c <= 0x1D7FF) return (char)('0' + (c - 0x1D7CE) % 10);
+    return c == 0x3002 || c == 0xFF0E || c == 0xFF61 ? '.' : '\0';
+}
+
+/* Left out before a name is resolved. */
+static bool is_ignored(uint32_t c) {
+    return c == 0xAD || c == 0x200B || c == 0x2060 || c == 0x2064 || c == 0xFEFF ||
+           (c >= 0xFE00 && c <= 0xFE0F);
+}
+
+/* The bytes of the character at the beginning of `text`; 1 where it is none of UTF-8. */
+static size_t take_character(refs_str text, uint32_t *c) {
+    const uint8_t lead = (uint8_t)text.data[0];
+    const size_t size = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    *c = lead;
+    if (size == 1 || size > text.size) return 1;
+    *c = lead & (0x7Fu >> size);
+    for (size_t i = 1; i < size; i++) *c = *c << 6 | ((uint8_t)text.data[i] & 0x3Fu);
+    return size;
+}
+
+/* In ASCII where it can be; other characters are left as they are. */
+static void normalise(char *host) {
+    refs_str rest = refs_str_from(host);
+    size_t n = 0;
+    while (rest.size > 0) {
+        uint32_t c;
+        const size_t size = take_character(rest, &c);
+        const char mapped = size > 1 ? ascii_of(c) : '\0';
+        if (mapped != '\0') {
+            host[n++] = mapped;
+        } else if (!is_ignored(c)) {
+            memmove(host + n, rest.data, size);
+            n += size;
+        }
+        rest = drop(rest, size);
+    }
+    if (n > 0 && host[n - 1] == '.') n--;
+    host[n] = '\0';
+}
+
+/* The host of a URL without user, port and zone, which is empty where it has none. False where it
+ * is longer than names of hosts are. */
+static bool host_of(refs_str name, char host[MAX_HOST + 1]) {
+    char once[MAX_WRITTEN], twice[MAX_WRITTEN];
+    refs_str text = authority_of(name);
+    size_t size = 0;
+    while (size < text.size && strchr("/?#\\", text.data[size]) == NULL) size++;
+    text =
+        refs_str_part(text, size > sizeof once ? size - sizeof once : 0, size); /* without user */
+    text = refs_str_view(twice, decode(once, decode(text.data, text.size, once), twice));
+    for (size_t i = 0; i < text.size; i++)
+        if (strchr("/?#\\", text.data[i]) != NULL) text.size = i;
+    const size_t user = refs_str_find_last(text, '@');
+    if (user != SIZE_MAX) text = drop(text, user + 1);
+    const bool is_ipv6 = refs_str_starts(text, "[");
+    if (is_ipv6) text = drop(text, 1);
+    size = 0;
+    while (size < text.size && strchr(is_ipv6 ? "]%" : ":}", text.data[size]) == NULL) size++;
+    if (size > MAX_HOST) return false;
+    memcpy(host, text.data, size);
+    host[size] = '\0';
+    return true;
+}
+
+static bool is_link_local_ipv4(const uint8_t *address) {
+    return address[0] == 169 && address[1] == 254;
+}
+
+static bool is_link_local_ipv6(const uint8_t *address) {
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, compatible[12] = {0};
+    static const uint8_t translated[12] = {0, 0x64, 0xff, 0x9b}; /* RFC 6052 */
+    static const uint8_t amazon[] = {0xfd, 0x00, 0x0e, 0xc2};
+    if (address[0] == 0xfe && (address[1] & 0xc0) == 0x80) return true;
+    if (memcmp(address, amazon, sizeof amazon) == 0) return true;
+    if (memcmp(address, mapped, 12) == 0 || memcmp(address, compatible, 12) == 0 ||
+        memcmp(address, translated, 12) == 0)
+        return is_link_local_ipv4(address + 12);
+    return address[0] == 0x20 && address[1] == 0x02 && is_link_local_ipv4(address + 2); /* 6to4 */
+}
+
+/* As libcurl and resolvers read addresses, with one to four decimal, octal or hexadecimal parts. */
+static bool is_link_local_host(char *host) {
+    struct in6_addr ipv6;
+    struct in_addr ipv4;
+    if (inet_pton(AF_INET6, host, &ipv6) == 1) return is_link_local_ipv6(ipv6.s6_addr);
+    normalise(host);
+    return inet_aton(host, &ipv4) != 0 && is_link_local_ipv4((const uint8_t *)&ipv4.s_addr);
+}
+
+bool refs_location_is_link_local(refs_str location) {
+    static const char *const web[] = {"vsicurl", "vsiwebhdfs", "vsihdfs"};
+    char host[MAX_HOST + 1];
+    bool is_web = !refs_str_starts(location, "/") && has_remote_scheme(location);
+    if (refs_str_starts(location, "/")) {
+        location = unwrapped(location);
+        for (size_t i = 0; i < sizeof web / sizeof web[0]; i++)
+            if (refs_str_starts(location, web[i])) is_web = true;
+    }
+    return is_web && (!host_of(location, host) || is_link_local_host(host));
+}
+
+/* -- confinement ------------------------------------------------------------------------------- */
+
+refs_status refs_location_confine(refs_str document, refs_str location, refs_error *err) {
+    if (!refs_location_may_be_remote(document)) return REFS_OK;
+    if (!refs_location_is_remote(location))
+        return refs_fail(
+            err, REFS_INVALID,
+            "a remote set may not name the local file \"%.*s\" unless " REFS_REMOTE_TO_LOCAL
+            " is YES",
+            REFS_STR_ARG(location));
+    if (refs_location_is_link_local(location) && !refs_location_is_link_local(document))
+        return refs_fail(err, REFS_INVALID,
+                         "a remote set may not name the link-local address in \"%.*s\" "
+                         "unless " REFS_REMOTE_TO_LOCAL " is YES",
+                         REFS_STR_ARG(location));
+    return REFS_OK;
+}

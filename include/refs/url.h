@@ -1,0 +1,71 @@
+/* url.h -- what a name says about where its bytes are, and what documents may name. Nothing is
+ * asked for and nothing is resolved: these are functions of text.
+ *
+ * Names are URLs, paths, and names of GDAL's virtual file systems
+ * (https://gdal.org/user/virtual_file_systems.html). A name is local, remote, or of a file system
+ * that is not known, which may be either.
+ */
+#ifndef REFS_URL_H
+#define REFS_URL_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What follows the prefix in GDAL's name for a URL. */
+typedef enum refs_url_form {
+    REFS_URL_WHOLE,         /**< all of the URL */
+    REFS_URL_PATH,          /**< what is behind "://" */
+    REFS_URL_CONTAINER_PATH /**< so too, and "container@account/path" is "container/path" */
+} refs_url_form;
+
+/** A scheme of another machine. */
+typedef struct refs_url_scheme {
+    const char *name;   /**< "s3" */
+    const char *prefix; /**< of GDAL's name: "/vsis3/" */
+    refs_url_form form;
+} refs_url_scheme;
+
+/** Scheme number `i`, or NULL behind the last one. */
+const refs_url_scheme *refs_url_scheme_at(size_t i);
+
+/** Whether a scheme is called `name`, in small letters or capitals. */
+bool refs_url_is_scheme(refs_str scheme, const char *name);
+
+/** Moves *name to what follows "file:" or "local:" (RFC 8089: "file:/path", "file:///path", and
+ * "file://localhost/path"; "file:///C:/path"): a path. False where it begins with neither. */
+bool refs_url_take_file(refs_str *name);
+
+/** The name without the prefixes by which fsspec keeps copies: "simplecache::" and its kin. */
+refs_str refs_url_without_caches(refs_str name);
+
+/** Whether a location is fetched from another machine. */
+bool refs_location_is_remote(refs_str location);
+
+/** Whether a document at `location` may have come from another machine: it is remote, or of a file
+ * system of GDAL, or of a scheme, that is not known to be a local one. */
+bool refs_location_may_be_remote(refs_str location);
+
+/** Whether a location is on a host whose name is a link-local address, in any spelling that
+ * libcurl accepts (169.254.0.0/16, RFC 3927; fe80::/10, RFC 4291), also where it is embedded in an
+ * IPv6 address; or an address of fd00:ec2::/32, which Amazon uses in the same way; or longer than
+ * names of hosts may be. Such addresses are of this machine and its neighbours: in clouds they give
+ * out credentials. Names of hosts are not resolved. */
+bool refs_location_is_link_local(refs_str location);
+
+/** The rule of confinement: whether a document may name a location. REFS_INVALID where `document`
+ * may have come from another machine and `location` is a local file, is of a file system that is
+ * not known, or is at a link-local address though the document is not. Both are mapped names or
+ * URLs; `document` is "" for what the user names. */
+refs_status refs_location_confine(refs_str document, refs_str location, refs_error *err);
+
+/** The option of GDAL by which users allow all that refs_location_confine refuses. */
+#define REFS_REMOTE_TO_LOCAL "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
