@@ -1,15 +1,21 @@
 #!/bin/sh
-# usage: run.sh [PRESET …]
+# usage: run.sh [--open-files N] [PRESET …]
 #
 # Installs what is missing, builds, and runs all tests: of the preset `release`, in less than six
 # minutes on two cores where nothing is there yet. With the preset `asan` those of compiled code run
 # under AddressSanitizer and UndefinedBehaviorSanitizer (Python and the tools of GDAL cannot load
 # what is built so, and the other tests run no code of the project).
+# With --open-files the tests run under a limit of N file descriptors (ulimit -n), such as 256.
 # The last line counts all tests, as ctest does; build/PRESET/ctest.log has what each of them said.
 set -eu
 cd "$(dirname "$0")/.."
 exec </dev/null
 
+open_files=$(ulimit -n)
+if [ "${1:-}" = --open-files ]; then
+    open_files=$2
+    shift 2
+fi
 if [ $# -eq 0 ]; then set -- release; fi
 sh autotest/setup.sh "$@"
 
@@ -23,8 +29,11 @@ for preset in "$@"; do
     echo "Building build/$preset (from nothing two to four minutes on two cores)"
     python3 autotest/progress.py cmake --build --preset "$preset"
     echo "Testing build/$preset (two to four minutes on two cores)"
-    python3 autotest/progress.py ctest --preset "$preset" ${labels:+--label-regex "$labels"} \
-        --parallel "$(nproc)" --no-tests=error --no-label-summary --output-log "$log" || status=$?
+    (
+        ulimit -n "$open_files"
+        exec python3 autotest/progress.py ctest --preset "$preset" ${labels:+--label-regex "$labels"} \
+            --parallel "$(nproc)" --no-tests=error --no-label-summary --output-log "$log"
+    ) || status=$?
 done
 
 # Unquoted: a list of words.

@@ -231,13 +231,12 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     refs_cache *cache = nullptr;
     if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
     archive->watch_.reset(watch);
-    if (const uint64_t most = archive->index_->s3nc().maxFiles()) {
-        refs_few_files *few = nullptr;
-        if (refs_few_files_open(refs_watch_functions(watch), static_cast<size_t>(most), &few,
-                                error) != REFS_OK)
-            return nullptr;
-        archive->few_.reset(few);
-    }
+    refs_file_pool *filePool = nullptr;
+    if (refs_file_pool_open(refs_watch_functions(watch),
+                            static_cast<size_t>(archive->index_->s3nc().maxFiles()), &filePool,
+                            error) != REFS_OK)
+        return nullptr;
+    archive->filePool_.reset(filePool);
     archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
                                         archive->source(), archive->index_->changed(), error);
     if (archive->fetcher_ == nullptr ||
@@ -255,8 +254,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
 }
 
 const refs_vfs *RefsArchive::source() const {
-    return few_ != nullptr ? refs_few_files_functions(few_.get())
-                           : refs_watch_functions(watch_.get());
+    return refs_file_pool_functions(filePool_.get());
 }
 
 /** Of a limit on memory a quarter is for what is known of files of fragments. */

@@ -84,7 +84,7 @@ class RefsArchive {
     const std::string location_;
     const uint64_t openedAt_;
     RefsWatchHandle watch_;  ///< of targets here
-    RefsFewFilesHandle few_; ///< of them, where their number is limited, or null
+    RefsFilePoolHandle filePool_; ///< keeps few of them open
     RefsFetcherHandle fetcher_;
     RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
     RefsLocationsHandle locations_; ///< likewise

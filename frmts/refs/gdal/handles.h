@@ -11,7 +11,7 @@
 #include "refs/cf.h"
 #include "refs/dimensions.h"
 #include "refs/fetch.h"
-#include "refs/few_files.h"
+#include "refs/file_pool.h"
 #include "refs/http.h"
 #include "refs/refset.h"
 #include "refs/store.h"
@@ -25,7 +25,7 @@ template <class T, void (*Free)(T *)> struct RefsFree {
 template <class T, void (*Free)(T *)> using RefsHandle = std::unique_ptr<T, RefsFree<T, Free>>;
 
 using RefsSetHandle = RefsHandle<refs_set, refs_set_free>;
-using RefsFewFilesHandle = RefsHandle<refs_few_files, refs_few_files_free>;
+using RefsFilePoolHandle = RefsHandle<refs_file_pool, refs_file_pool_free>;
 using RefsWatchHandle = RefsHandle<refs_watch, refs_watch_free>;
 using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
 using RefsHttpVfsHandle = RefsHandle<refs_http_vfs, refs_http_vfs_free>;

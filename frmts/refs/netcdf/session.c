@@ -7,6 +7,7 @@
 #include "ncrefs.h"
 #include "refs/aggregation.h"
 #include "refs/fetch.h"
+#include "refs/file_pool.h"
 #include "refs/fork.h"
 #include "refs/host.h"
 #include "refs/http.h"
@@ -27,6 +28,7 @@
 struct ncrefs_session {
     refs_host *host;
     refs_http *http;
+    refs_file_pool *file_pool;
     refs_http_vfs *http_vfs;
     refs_pool *pool, *prefetch_pool;
 };
@@ -72,8 +74,9 @@ static refs_status open_session(ncrefs_session *session, refs_error *err) {
     REFS_TRY(refs_host_open(&options, &session->host, err));
     const refs_http_options requests = refs_host_http_options(session->host);
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
-    REFS_TRY(refs_http_vfs_open(session->http, refs_vfs_posix(), MAX_WHOLE_BYTES,
-                                &session->http_vfs, err));
+    REFS_TRY(refs_file_pool_open(refs_vfs_posix(), 0, &session->file_pool, err));
+    REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
+                                MAX_WHOLE_BYTES, &session->http_vfs, err));
     REFS_TRY(refs_pool_open(n_threads(), &session->pool, err));
     return refs_pool_open(PREFETCH_THREADS, &session->prefetch_pool, err);
 }
@@ -82,6 +85,7 @@ static void close_session(ncrefs_session *session) {
     refs_pool_free(session->prefetch_pool);
     refs_pool_free(session->pool);
     refs_http_vfs_free(session->http_vfs);
+    refs_file_pool_free(session->file_pool);
     refs_http_free(session->http);
     refs_host_free(session->host);
     refs_free(session);

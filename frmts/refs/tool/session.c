@@ -93,7 +93,9 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     const refs_http_options requests = refs_host_http_options(session->host);
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
     REFS_TRY(refs_watch_open(refs_vfs_posix(), &session->watch, err));
-    REFS_TRY(refs_http_vfs_open(session->http, refs_watch_functions(session->watch),
+    REFS_TRY(
+        refs_file_pool_open(refs_watch_functions(session->watch), 0, &session->file_pool, err));
+    REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
                                 MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
     options.http = session->http;
@@ -108,6 +110,7 @@ void tool_session_close(tool_session *session) {
     refs_fetcher_free(session->fetcher);
     if (session->locations != NULL) refs_locations_free(session->locations);
     if (session->http_vfs != NULL) refs_http_vfs_free(session->http_vfs);
+    refs_file_pool_free(session->file_pool);
     refs_watch_free(session->watch);
     refs_http_free(session->http);
     refs_host_free(session->host);

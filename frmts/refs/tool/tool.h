@@ -3,6 +3,7 @@
 #define REFS_TOOL_H
 
 #include "refs/fetch.h"
+#include "refs/file_pool.h"
 #include "refs/host.h"
 #include "refs/http.h"
 #include "refs/intern.h"
@@ -86,6 +87,7 @@ typedef struct tool_session {
     refs_host *host;
     refs_http *http;
     refs_watch *watch; /**< what is replaced while it is read is an error, not a mixture */
+    refs_file_pool *file_pool;
     refs_http_vfs *http_vfs;
     const refs_vfs *vfs;
     refs_fetcher *fetcher;

@@ -1,5 +1,5 @@
-/* few_files_test.cc -- a limit on files that are open at a time. */
-#include "refs/few_files.h"
+/* file_pool_test.cc -- a limit on files that are open at a time. */
+#include "refs/file_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,7 @@ namespace {
  * "gone" is not there. */
 struct Files {
     std::atomic<int> nOpen{0}, mostOpen{0}, opens{0};
+    uint64_t inode = 1;
     refs_vfs vfs{};
 
     Files() {
@@ -45,23 +46,29 @@ struct Files {
             if (name->compare(0, 4, "/vsi") != 0) static_cast<Files *>(self)->nOpen--;
             delete name;
         };
+        vfs.peek = [](void *self, const char *, void *, refs_vfs_validators *validators,
+                      refs_error *) {
+            *validators = refs_vfs_validators{};
+            validators->inode = static_cast<Files *>(self)->inode;
+            return REFS_OK;
+        };
         vfs.is_local = [](void *, const char *location) {
             return strncmp(location, "/vsi", 4) != 0;
         };
     }
 };
 
-struct FreeFew {
-    void operator()(refs_few_files *few) const { refs_few_files_free(few); }
+struct FreePool {
+    void operator()(refs_file_pool *pool) const { refs_file_pool_free(pool); }
 };
 
-class FewFiles : public testing::Test {
+class FilePool : public testing::Test {
   protected:
     void Limit(size_t max) {
-        refs_few_files *few = nullptr;
-        ASSERT_EQ(refs_few_files_open(&files_.vfs, max, &few, nullptr), REFS_OK);
-        few_.reset(few);
-        vfs_ = refs_few_files_functions(few);
+        refs_file_pool *pool = nullptr;
+        ASSERT_EQ(refs_file_pool_open(&files_.vfs, max, &pool, nullptr), REFS_OK);
+        pool_.reset(pool);
+        vfs_ = refs_file_pool_functions(pool);
     }
     void *Open(const std::string &name) {
         void *handle = nullptr;
@@ -78,13 +85,13 @@ class FewFiles : public testing::Test {
     void Close(void *handle) { vfs_->close(vfs_->self, handle); }
 
     Files files_;
-    std::unique_ptr<refs_few_files, FreeFew> few_;
+    std::unique_ptr<refs_file_pool, FreePool> pool_;
     const refs_vfs *vfs_ = nullptr;
 };
 
 } // namespace
 
-TEST_F(FewFiles, AreOpenThoughMoreAreHeld) {
+TEST_F(FilePool, AreOpenThoughMoreAreHeld) {
     Limit(2);
     std::vector<void *> handles;
     for (const char *name : {"a", "b", "c", "d"}) handles.push_back(Open(name));
@@ -95,7 +102,7 @@ TEST_F(FewFiles, AreOpenThoughMoreAreHeld) {
     EXPECT_EQ(files_.nOpen, 0);
 }
 
-TEST_F(FewFiles, CloseTheLeastRecentlyUsedFirst) {
+TEST_F(FilePool, CloseTheLeastRecentlyUsedFirst) {
     Limit(2);
     void *a = Open("a"), *b = Open("b");
     Read(a);
@@ -109,7 +116,7 @@ TEST_F(FewFiles, CloseTheLeastRecentlyUsedFirst) {
     for (void *handle : {a, b, c}) Close(handle);
 }
 
-TEST_F(FewFiles, OfOtherMachinesAreNotCounted) {
+TEST_F(FilePool, OfOtherMachinesAreNotCounted) {
     Limit(1);
     void *far = Open("/vsicurl/x"), *near = Open("y");
     EXPECT_EQ(Read(far), 'x');
@@ -120,7 +127,7 @@ TEST_F(FewFiles, OfOtherMachinesAreNotCounted) {
     Close(near);
 }
 
-TEST_F(FewFiles, ThatAreNotThereTakeNoPlace) {
+TEST_F(FilePool, ThatAreNotThereTakeNoPlace) {
     Limit(1);
     for (int i = 0; i < 3; i++) {
         void *handle = nullptr;
@@ -131,7 +138,7 @@ TEST_F(FewFiles, ThatAreNotThereTakeNoPlace) {
     Close(handle);
 }
 
-TEST_F(FewFiles, AreReadByMoreThreadsThanThereAreFiles) {
+TEST_F(FilePool, AreReadByMoreThreadsThanThereAreFiles) {
     Limit(3);
     std::vector<void *> handles;
     for (char name = 'a'; name <= 'p'; name++) handles.push_back(Open(std::string(1, name)));
@@ -147,6 +154,47 @@ TEST_F(FewFiles, AreReadByMoreThreadsThanThereAreFiles) {
     for (std::thread &thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
     EXPECT_LE(files_.mostOpen, 3);
+    for (void *handle : handles) Close(handle);
+    EXPECT_EQ(files_.nOpen, 0);
+}
+
+TEST_F(FilePool, DoesNotReadOnInAnotherFileOfTheSameName) {
+    Limit(1);
+    void *a = Open("a"), *b = Open("b"); // a is closed below
+    files_.inode = 2;
+    uint8_t byte = 0;
+    const refs_vfs_range range = {0, 1, &byte};
+    size_t got = 0;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(vfs_->read(vfs_->self, a, &range, &got, &err), REFS_IO);
+    EXPECT_STREQ(err.message, "a: the name now belongs to another file (expected inode 1, found 2);"
+                              " open the set again");
+    files_.inode = 1;
+    EXPECT_EQ(Read(a), 'a');
+    for (void *handle : {a, b}) Close(handle);
+    EXPECT_EQ(files_.nOpen, 0);
+}
+
+TEST_F(FilePool, SharesTheLimitOfTheProcessWithOtherPools) {
+    const size_t most = refs_file_pool_process_limit();
+    EXPECT_GE(most, 8u);
+    EXPECT_LE(most, 1024u);
+    Limit(0);
+    refs_file_pool *other = nullptr;
+    ASSERT_EQ(refs_file_pool_open(&files_.vfs, 0, &other, nullptr), REFS_OK);
+    const refs_vfs *vfs = refs_file_pool_functions(other);
+    std::vector<void *> handles, others;
+    for (size_t i = 0; i < most; i++) {
+        void *handle = nullptr;
+        handles.push_back(Open("a"));
+        ASSERT_EQ(vfs->open(vfs->self, "b", &handle, nullptr), REFS_OK);
+        others.push_back(handle);
+    }
+    EXPECT_EQ(files_.nOpen, static_cast<int>(most));
+    EXPECT_EQ(files_.mostOpen, static_cast<int>(most));
+    EXPECT_EQ(Read(handles[0]), 'a');
+    for (void *handle : others) vfs->close(vfs->self, handle);
+    refs_file_pool_free(other);
     for (void *handle : handles) Close(handle);
     EXPECT_EQ(files_.nOpen, 0);
 }
