@@ -126,6 +126,8 @@ typedef struct refs_join_sink {
     refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
     refs_status (*array)(void *self, const refs_chunk_keys *keys, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_chunk *chunk, refs_error *err);
+    /** As refs_writer_other. NULL: keys that belong to no array are left out, with a warning. */
+    refs_status (*other)(void *self, refs_str key, const refs_write_chunk *value, refs_error *err);
 } refs_join_sink;
 
 /** The sink that writes. */

@@ -242,6 +242,19 @@ typedef struct refs_chunk_visitor {
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err);
 
+/** Receives keys; `key` and what `ref` holds are borrowed for the call. */
+typedef struct refs_key_visitor {
+    refs_status (*visit)(void *user, refs_str key, const refs_ref *ref, refs_error *err);
+    void *user;
+} refs_key_visitor;
+
+/** Shows every key that is neither a chunk of the `n` arrays nor metadata of Zarr (".zgroup",
+ * ".zarray", ".zattrs", "zarr.json") nor what the set records of its sources; stops at the first
+ * failure, including the visitor's, and returns it. A key that cannot be resolved is a failure that
+ * names it. */
+refs_status refs_set_each_other(const refs_set *set, const refs_chunk_keys *arrays, size_t n,
+                                const refs_key_visitor *visitor, refs_error *err);
+
 /** Sets `index`, of as many numbers as `keys` has dimensions, to that of the first chunk that the
  * set holds under these keys. In a Parquet set, this looks only in record files that were already
  * read, and in one more, which it reads: a server has thousands of them. REFS_NOT_FOUND without a

@@ -135,6 +135,14 @@ typedef struct refs_write_chunk {
  * "{{", which begins a template. */
 refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err);
 
+/** Whether the format has room for keys that belong to no array: JSON does, Parquet does not. */
+bool refs_writer_takes_others(const refs_writer *writer);
+
+/** Adds a key that is neither metadata nor a chunk of an array, after all arrays; the number of
+ * `value` is 0. REFS_UNSUPPORTED where the format has no room for it. */
+refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_write_chunk *value,
+                              refs_error *err);
+
 /** Completes the set, moves it into place, and frees the writer, also on failure. */
 refs_status refs_writer_finish(refs_writer *writer, refs_error *err);
 

@@ -66,7 +66,7 @@ refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_
         if (status == REFS_OK) status = refs_join_add(join, &part, err);
         refs_set_free(set);
     }
-    const refs_join_sink sink = {&out, Text::Document, Text::Array, Text::Chunk};
+    const refs_join_sink sink = {&out, Text::Document, Text::Array, Text::Chunk, nullptr};
     if (status == REFS_OK) status = refs_join_write(join, &sink, err);
     refs_join_free(join);
     return status;

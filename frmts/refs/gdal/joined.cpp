@@ -278,7 +278,7 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, const
         status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
     if (status == REFS_OK) status = addStates(whole.sources, to.builder, error);
     const refs_join_sink sink = {&to, Destination::document, Destination::array,
-                                 Destination::chunk};
+                                 Destination::chunk, nullptr};
     if (status == REFS_OK) status = refs_join_write(whole.join, &sink, error);
     if (status == REFS_OK && to.writer != nullptr) {
         status = refs_writer_finish(to.writer, error);

@@ -168,6 +168,8 @@ static refs_status choose(reader *in, refs_error *err) {
         const refs_array_meta *meta = refs_hierarchy_find_array(
             in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
         refs_buf_clear(&path);
+        if (meta == NULL)
+            meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));
         if (meta == NULL) return fail_without(in, *names, err);
         if (meta->status != REFS_OK)
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
@@ -911,6 +913,58 @@ static refs_status rename_fragments(reader *in, refs_error *err) {
     return refs_join__rename_fragments(in->join, &copied, err);
 }
 
+/* -- keys that belong to no array -------------------------------------------------------------- */
+
+/* What is below an array that cannot be read is left out with it. */
+static bool is_of_problem(const reader *in, refs_str key) {
+    for (size_t end = key.size; end-- > 0;) {
+        if (key.data[end] != '/') continue;
+        const refs_array_meta *meta =
+            refs_hierarchy_find_array(in->source.hierarchy, refs_str_part(key, 0, end));
+        if (meta != NULL && meta->status != REFS_OK) return true;
+    }
+    return false;
+}
+
+static refs_status take_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    reader *in = user;
+    refs_join_member *member = in->member;
+    const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    (void)ref;
+    if (key.size <= group.size ||
+        (group.size > 0 && memcmp(key.data, group.data, group.size) != 0) || is_of_problem(in, key))
+        return REFS_OK;
+    if (!refs_grow((void **)&member->others, &member->other_capacity, member->n_others,
+                   sizeof *member->others))
+        return refs_fail_nomem(err);
+    REFS_TRY(number_text(in, key, &member->others[member->n_others], err));
+    member->n_others++;
+    return refs_join__go_on(in->join, err);
+}
+
+static refs_status find_others(reader *in, refs_error *err) {
+    const refs_key_visitor visitor = {take_other, in};
+    const size_t n_arrays = refs_hierarchy_n_arrays(in->source.hierarchy);
+    const char *const *variables = in->join->options.variables;
+    size_t n = 0;
+    if (variables != NULL && *variables != NULL) return REFS_OK;
+    refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
+    uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
+    refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        refs_join_n_keys(meta, grids[n]);
+        keys[n] = (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank,
+                                    grids[n]};
+        n++;
+    }
+    if (status == REFS_OK) status = refs_set_each_other(in->part->set, keys, n, &visitor, err);
+    refs_free(keys);
+    refs_free(grids);
+    return status;
+}
+
 static refs_status read_part(reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
@@ -922,6 +976,7 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
     if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
+    REFS_TRY(find_others(in, err));
     REFS_TRY(load_values(in, err));
     REFS_TRY(settle_pieces(in, err));
     REFS_TRY(find_axes(in, err));
@@ -953,6 +1008,7 @@ void refs_join__member_clear(refs_join_member *member) {
     refs_free(member->arrays);
     refs_free(member->by_path);
     refs_free(member->documents);
+    refs_free(member->others);
     refs_free(member->left_out);
     refs_free(member->urls);
     refs_free(member->name);

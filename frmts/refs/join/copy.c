@@ -49,20 +49,27 @@ typedef struct copying {
     const refs_join_sink *sink;
 } copying;
 
+static refs_status pack_one(copying *at, const refs_ref *ref, refs_write_chunk *chunk,
+                            refs_error *err) {
+    refs_stream_ref packed = {0};
+    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
+    *chunk = (refs_write_chunk){.kind = packed.kind,
+                                .bytes = packed.bytes,
+                                .url = packed.kind == REFS_REF_INLINE
+                                           ? refs_str_view("", 0)
+                                           : refs_intern_get(&at->urls, packed.url),
+                                .url_id = packed.url,
+                                .offset = packed.offset,
+                                .length = packed.length};
+    return REFS_OK;
+}
+
 static refs_status copy_one(void *user, const uint64_t *index, const refs_ref *ref,
                             refs_error *err) {
     copying *at = user;
-    refs_stream_ref packed = {0};
-    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
-    const refs_write_chunk chunk = {
-        .number = refs_join__number(at->array->n, at->array->rank, index),
-        .kind = packed.kind,
-        .bytes = packed.bytes,
-        .url = packed.kind == REFS_REF_INLINE ? refs_str_view("", 0)
-                                              : refs_intern_get(&at->urls, packed.url),
-        .url_id = packed.url,
-        .offset = packed.offset,
-        .length = packed.length};
+    refs_write_chunk chunk;
+    REFS_TRY(pack_one(at, ref, &chunk, err));
+    chunk.number = refs_join__number(at->array->n, at->array->rank, index);
     return at->sink->chunk(at->sink->self, &chunk, err);
 }
 
@@ -84,6 +91,31 @@ static refs_status copy_array(copying *at, const refs_join_array *array, refs_er
     return status;
 }
 
+static refs_status copy_other(copying *at, refs_str key, refs_error *err) {
+    const refs_join *join = at->packer.join;
+    refs_str group = refs_str_from(join->options.group != NULL ? join->options.group : "");
+    refs_write_chunk value;
+    refs_ref ref = {0};
+    while (refs_str_starts(group, "/")) group = refs_str_part(group, 1, group.size);
+    while (refs_str_ends(group, "/")) group.size--;
+    const refs_str own = refs_str_part(key, group.size > 0 ? group.size + 1 : 0, key.size);
+    refs_status status = refs_set_find(at->packer.member->set, key, &ref, err);
+    if (status == REFS_OK) status = pack_one(at, &ref, &value, err);
+    if (status == REFS_OK) status = at->sink->other(at->sink->self, own, &value, err);
+    refs_ref_release(&ref);
+    return status;
+}
+
+static refs_status copy_others(copying *at, refs_error *err) {
+    const refs_join *join = at->packer.join;
+    const refs_join_member *member = at->packer.member;
+    if (at->sink->other == NULL)
+        return refs_join__tell_others(join, member, "the format holds arrays alone", err);
+    for (size_t i = 0; i < member->n_others; i++)
+        REFS_TRY(copy_other(at, refs_join__text(join, member->others[i]), err));
+    return REFS_OK;
+}
+
 static refs_status copy_member(refs_join *join, refs_join_member *member,
                                const refs_join_sink *sink, refs_error *err) {
     copying at = {.packer = {.join = join, .member = member}, .sink = sink};
@@ -103,6 +135,7 @@ static refs_status copy_member(refs_join *join, refs_join_member *member,
     }
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++)
         status = copy_array(&at, &member->arrays[i], err);
+    if (status == REFS_OK) status = copy_others(&at, err);
     refs_join__packer_clear(&at.packer);
     refs_intern_clear(&at.urls);
     refs_fetcher_free(at.packer.fetcher);

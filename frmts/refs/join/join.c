@@ -156,6 +156,8 @@ static refs_status translate_all(const translation *strings, refs_join_member *m
         REFS_TRY(translate(strings, &member->left_out[i].path, err));
         REFS_TRY(translate(strings, &member->left_out[i].problem, err));
     }
+    for (size_t i = 0; i < member->n_others; i++)
+        REFS_TRY(translate(strings, &member->others[i], err));
     for (size_t i = 0; i < member->n_urls; i++) REFS_TRY(translate(strings, &member->urls[i], err));
     return REFS_OK;
 }
@@ -221,8 +223,14 @@ static refs_status write_chunk(void *self, const refs_write_chunk *chunk, refs_e
     return refs_writer_chunk(self, chunk, err);
 }
 
+static refs_status write_other(void *self, refs_str key, const refs_write_chunk *value,
+                               refs_error *err) {
+    return refs_writer_other(self, key, value, err);
+}
+
 refs_join_sink refs_join_sink_of_writer(refs_writer *writer) {
-    const refs_join_sink sink = {writer, write_document, write_array, write_chunk};
+    const refs_join_sink sink = {writer, write_document, write_array, write_chunk,
+                                 refs_writer_takes_others(writer) ? write_other : NULL};
     return sink;
 }
 
@@ -267,6 +275,32 @@ static refs_status tell_left_out(const refs_join *join, refs_error *err) {
     return status;
 }
 
+refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
+                                   const char *why, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (member->n_others == 0) return REFS_OK;
+    for (size_t i = 0; i < member->n_others && status == REFS_OK; i++)
+        status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_WHOLE(refs_join__text(join, member->others[i])));
+    if (status == REFS_OK && join->options.unlike == REFS_JOIN_REFUSE)
+        status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
+                           member->name, member->n_others, why, (int)names.size,
+                           (const char *)names.data);
+    if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%s: left out %zu keys that belong to no array, as %s: %.*s", member->name,
+                  member->n_others, why, (int)names.size, (const char *)names.data);
+    refs_buf_clear(&names);
+    return status;
+}
+
+static refs_status tell_others(const refs_join *join, refs_error *err) {
+    for (size_t i = 0; i < join->n_members; i++)
+        REFS_TRY(refs_join__tell_others(join, &join->members[i], "only arrays are joined", err));
+    return REFS_OK;
+}
+
 static int by_path_and_problem(const void *left, const void *right) {
     const refs_left_out *a = left, *b = right;
     const refs_str pairs[2][2] = {{a->path, b->path}, {a->problem, b->problem}};
@@ -307,6 +341,7 @@ static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error 
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
     REFS_TRY(tell_left_out(join, err));
     if (join->n_dims == 0) return REFS_OK;
+    REFS_TRY(tell_others(join, err));
     REFS_TRY(refs_join__plan(join, plan, err));
     return refs_join__check_places(join, plan, err);
 }

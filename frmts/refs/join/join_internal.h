@@ -128,6 +128,8 @@ typedef struct refs_join_member {
     uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
     refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
+    uint32_t *others; /**< keys that belong to no array, as the part has them */
+    size_t n_others, other_capacity;
     refs_join_left_out *left_out;
     size_t n_left_out, left_out_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
@@ -697,6 +699,11 @@ refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_arra
 
 /** The number of a chunk. */
 uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index);
+
+/** Warns that the keys of a part that belong to no array are left out, or fails where the join is
+ * to refuse that. Does nothing where there are none. */
+refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
+                                   const char *why, refs_error *err);
 
 /** REFS_CANCELLED where the caller does not want to go on. */
 refs_status refs_join__go_on(const refs_join *join, refs_error *err);

@@ -194,8 +194,7 @@ static bool is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
     return keys->rank > 0 || index[0] == 0;
 }
 
-/* The index of reference `i` of a table, by its packed key or, in a dense table, by its place. */
-static void index_at(const refs_chunk_table *table, size_t i, uint64_t *index) {
+void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t *index) {
     uint64_t place = i;
     for (size_t dim = table->rank; dim-- > 0;) {
         if (table->keys != NULL) {
@@ -213,7 +212,7 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     uint64_t index[REFS_CHUNK_MAX_RANK];
     for (size_t i = 0; i < table->count; i++) {
         refs_ref ref = {0};
-        index_at(table, i, index);
+        refs_refset__table_index(table, i, index);
         if (!is_inside(keys, index)) continue;
         refs_status status = resolve(set, &table->entries[i], &ref, err);
         if (status != REFS_OK) refs_refset__name_chunk(keys, index, err);

@@ -77,6 +77,9 @@ struct refs_set {
     refs_chunk_source chunks; /**< all others */
 };
 
+/** The index of reference `i` of a table, by its packed key or, in a dense table, by its place. */
+void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t *index);
+
 /** Moves to the next index of the grid of `keys`, the last dimension fastest; false behind the last
  * one. */
 bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);

@@ -123,12 +123,38 @@ static bool set_flag(tool_arguments *arguments, char letter) {
     }
 }
 
+/* "/Grid/t2m/" is "Grid/t2m". */
+static char *without_outer_slashes(char *name) {
+    size_t size = strlen(name);
+    while (size > 1 && name[size - 1] == '/') name[--size] = '\0';
+    while (name[0] == '/' && name[1] != '\0') name++;
+    return name;
+}
+
+/* A dimension has the name that it has in its group: "/Grid/time" is "time", and "Grid/time=10" is
+ * "time=10". */
+static void keep_names_of_dimensions(char *list) {
+    char *end = list;
+    for (const char *at = list; *at != '\0';) {
+        const size_t size = strcspn(at, ",");
+        const size_t name = strcspn(at, "=,");
+        size_t skipped = 0;
+        for (size_t i = 0; i + 1 < name; i++)
+            if (at[i] == '/') skipped = i + 1;
+        memmove(end, at + skipped, size - skipped);
+        end += size - skipped;
+        at += size;
+        if (*at == ',') *end++ = *at++;
+    }
+    *end = '\0';
+}
+
 /* Names may be given with commas between them. */
 static bool append_names(tool_list *list, char *value) {
     for (char *name = value; name != NULL;) {
         char *comma = strchr(name, ',');
         if (comma != NULL) *comma = '\0';
-        if (!tool_append(list, name)) return false;
+        if (!tool_append(list, without_outer_slashes(name))) return false;
         name = comma != NULL ? comma + 1 : NULL;
     }
     return true;
@@ -140,6 +166,7 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         arguments->output = value;
         return true;
     case 'a':
+        keep_names_of_dimensions(value);
         return append_names(&arguments->along, value);
     case 'v':
         return append_names(&arguments->variables, value);
@@ -151,7 +178,7 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         arguments->pattern = value;
         return true;
     case 'g':
-        arguments->group = value;
+        arguments->group = without_outer_slashes(value);
         return true;
     case 'F':
         arguments->format = value;
@@ -160,6 +187,7 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         arguments->cfa_version = value;
         return true;
     case 'H':
+        keep_names_of_dimensions(value);
         arguments->subarray_shape = value;
         return true;
     case 'Z':

@@ -356,6 +356,12 @@ static refs_status tell_chunk(void *self, const refs_write_chunk *chunk, refs_er
     return at->to.chunk(at->to.self, chunk, err);
 }
 
+static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *value,
+                              refs_error *err) {
+    const telling *at = self;
+    return at->to.other(at->to.self, key, value, err);
+}
+
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
     REFS_TRY(set_writer_options(all, options, err));
@@ -363,7 +369,8 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     refs_status status = refs_join_sources_write(all->sources, writer, err);
     if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
     telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
-    const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk};
+    const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk,
+                                 told.to.other != NULL ? tell_other : NULL};
     if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_writer_finish(writer, err);

@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "refs/array.h"
+#include "refs/codec.h"
 #include "refs/intern.h"
 #include "tool.h"
 
@@ -25,6 +26,7 @@ typedef struct checking {
     const refs_array_meta *array;
     uint64_t n_unused; /* recorded sources that nothing refers to */
     uint64_t n_problems;
+    uint64_t n_undecoded; /* arrays that could not be looked at */
 } checking;
 
 static void print_problem(const checking *at, const char *name, const char *problem) {
@@ -191,47 +193,191 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return status;
 }
 
-/* -- deep -------------------------------------------------------------------------------------- */
+/* -- deep --------------------------------------------------------------------------------------
+ *
+ * Visits what is stored, twice: to count the chunks, then to decode them, or so many of them as
+ * --sample says, evenly spread. */
 
-/* Reads one chunk after the other; of a sample, as many, evenly spread. */
+/* Strings of one array. */
+#define MAX_STRINGS 100000000
+
+typedef struct decoding {
+    checking *at;
+    const refs_array_meta *meta;
+    refs_array *array;
+    refs_buf values;
+    bool is_unsupported;       /* which was told */
+    uint64_t most;             /* chunks to be decoded */
+    uint64_t n_chunks, n_seen; /* stored chunks: all; visited by the second pass */
+    uint64_t n_keys[REFS_MAX_RANK];
+} decoding;
+
+static void tell_undecoded(checking *at, const refs_array_meta *meta, const char *why) {
+    refs_buf text = REFS_BUF_INIT;
+    const uint64_t n_problems = at->n_problems;
+    const refs_status status = refs_buf_printf(&text, NULL, "was not decoded: %s", why);
+    tell(at, meta->path, status == REFS_OK ? (const char *)text.data : why);
+    at->n_problems = n_problems;
+    at->n_undecoded++;
+    refs_buf_clear(&text);
+}
+
+/* The elements of the chunk at `chunk` along a dimension: false where it lies outside the array. */
+static bool elements_of(const refs_array_meta *meta, size_t dim, uint64_t chunk, uint64_t *start,
+                        uint64_t *length) {
+    *start = 0;
+    if (meta->edges == NULL) {
+        if (!refs_mul_u64(chunk, meta->chunk[dim], start) || *start >= meta->shape[dim])
+            return false;
+        const uint64_t left = meta->shape[dim] - *start;
+        *length = left < meta->chunk[dim] ? left : meta->chunk[dim];
+        return true;
+    }
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) {
+        const refs_chunk_run *run = &meta->edges[dim].runs[i];
+        if (chunk < run->count) {
+            *start += chunk * run->size;
+            *length = run->size;
+            return *length > 0 && *start < meta->shape[dim];
+        }
+        chunk -= run->count;
+        *start += run->count * run->size;
+    }
+    return false;
+}
+
+static bool region_of(const refs_array_meta *meta, const uint64_t *chunk, uint64_t *start,
+                      uint64_t *length) {
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (!elements_of(meta, dim, chunk[dim], &start[dim], &length[dim])) return false;
+    return true;
+}
+
+/* Calls `visit` for each chunk that the value of a key holds and that lies in the array. */
+static refs_status each_chunk_of_key(decoding *in, const uint64_t *key,
+                                     refs_status (*visit)(decoding *in, const refs_region *region,
+                                                          refs_error *err),
+                                     refs_error *err) {
+    const refs_array_meta *meta = in->meta;
+    const uint64_t n_inner = meta->shard != NULL ? meta->shard->n_inner : 1;
+    uint64_t start[REFS_MAX_RANK], length[REFS_MAX_RANK], chunk[REFS_MAX_RANK];
+    const refs_region region = {start, length, NULL};
+    for (uint64_t inner = 0; inner < n_inner; inner++) {
+        uint64_t number = inner;
+        bool is_inside = true;
+        for (size_t dim = meta->rank; dim-- > 0;) {
+            const uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+            const uint64_t first = meta->first_chunk != NULL ? meta->first_chunk[dim] : 0;
+            is_inside = is_inside && key[dim] >= first;
+            chunk[dim] = (key[dim] - first) * per_key + number % per_key;
+            number /= per_key;
+        }
+        if (is_inside && region_of(meta, chunk, start, length)) REFS_TRY(visit(in, &region, err));
+        REFS_TRY(tool_check_interrupted(err));
+    }
+    return REFS_OK;
+}
+
+static refs_status count_chunk(decoding *in, const refs_region *region, refs_error *err) {
+    (void)region;
+    (void)err;
+    in->n_chunks++;
+    return REFS_OK;
+}
+
+static refs_status count_key(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    (void)ref;
+    return each_chunk_of_key(user, index, count_chunk, err);
+}
+
+/* Of n chunks the k-th is one of the `most` that are decoded if k * most / n is another number than
+ * for the chunk before. */
+static bool is_sampled(const decoding *in, uint64_t k) {
+    if (in->most >= in->n_chunks) return true;
+    if (in->most == 0) return false;
+    const double share = (double)in->most / (double)in->n_chunks;
+    return k == 0 || (uint64_t)((double)k * share) != (uint64_t)((double)(k - 1) * share);
+}
+
+static refs_status decode_chunk(decoding *in, const refs_region *region, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    uint64_t bytes = in->meta->dtype.size;
+    if (in->is_unsupported || !is_sampled(in, in->n_seen++)) return REFS_OK;
+    for (size_t dim = 0; dim < in->meta->rank; dim++)
+        if (!refs_mul_u64(bytes, region->count[dim], &bytes)) bytes = UINT64_MAX;
+    refs_status status = bytes <= REFS_MAX_CHUNK_BYTES
+                             ? refs_buf_resize(&in->values, (size_t)bytes, err)
+                             : refs_fail(&problem, REFS_LIMIT,
+                                         "a chunk decodes to %llu bytes, and no more than %zu may "
+                                         "be decoded at a time",
+                                         (unsigned long long)bytes, (size_t)REFS_MAX_CHUNK_BYTES);
+    if (status == REFS_NOMEM) return status;
+    if (status == REFS_OK)
+        status = refs_array_read(in->array, region, in->values.data, NULL, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status == REFS_CANCELLED) return refs_fail(err, status, "%s", problem.message);
+    if (status == REFS_UNSUPPORTED) {
+        in->is_unsupported = true;
+        tell_undecoded(in->at, in->meta, problem.message);
+    } else if (status != REFS_OK) {
+        tell(in->at, in->meta->path, problem.message);
+    }
+    return REFS_OK;
+}
+
+static refs_status decode_key(void *user, const uint64_t *index, const refs_ref *ref,
+                              refs_error *err) {
+    (void)ref;
+    return each_chunk_of_key(user, index, decode_chunk, err);
+}
+
+/* Strings of variable length are read whole. */
+static refs_status decode_strings(decoding *in, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    if (in->most < in->n_chunks) {
+        tell_undecoded(in->at, in->meta,
+                       "strings are decoded whole, which takes more chunks than --sample allows");
+        return REFS_OK;
+    }
+    const refs_status status =
+        refs_array_read_strings(in->array, MAX_STRINGS, &in->values, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status == REFS_UNSUPPORTED)
+        tell_undecoded(in->at, in->meta, problem.message);
+    else if (status != REFS_OK)
+        tell(in->at, in->meta->path, problem.message);
+    return REFS_OK;
+}
+
+static refs_status decode_chunks(decoding *in, refs_error *err) {
+    const refs_chunk_keys keys = tool_keys(in->meta, in->n_keys);
+    const refs_chunk_visitor counter = {count_key, in}, decoder = {decode_key, in};
+    REFS_TRY(refs_set_each_chunk(in->at->set.set, &keys, &counter, err));
+    if (in->meta->dtype.type == REFS_TYPE_OBJECT) return decode_strings(in, err);
+    return refs_set_each_chunk(in->at->set.set, &keys, &decoder, err);
+}
+
 static refs_status decode(checking *at, const refs_array_meta *meta, uint64_t most,
                           refs_error *err) {
     const refs_array_context context = {.store = at->set.store};
-    uint64_t n[REFS_MAX_RANK], total = 1, bytes = meta->dtype.size;
-    refs_array *array = NULL;
-    if (meta->dtype.type == REFS_TYPE_OBJECT || meta->edges != NULL) return REFS_OK;
-    for (size_t dim = 0; dim < meta->rank; dim++) {
-        n[dim] = refs_array_meta_n_chunks(meta, dim);
-        if (!refs_mul_u64(total, n[dim], &total) || !refs_mul_u64(bytes, meta->chunk[dim], &bytes))
-            return refs_fail(err, REFS_LIMIT, "%s is too large to be decoded", meta->path);
+    decoding in = {.at = at, .meta = meta, .most = most, .values = REFS_BUF_INIT};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = refs_array_open(&context, meta, &in.array, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status != REFS_OK) {
+        tell_undecoded(at, meta, problem.message);
+        return REFS_OK;
     }
-    uint8_t *values = bytes < SIZE_MAX ? refs_alloc((size_t)bytes) : NULL;
-    if (values == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_array_open(&context, meta, &array, err);
-    uint64_t step = most > 0 && total > most ? total / most : 1;
-    for (uint64_t i = 0; i < total && status == REFS_OK; i += step) {
-        uint64_t start[REFS_MAX_RANK], length[REFS_MAX_RANK], number = i;
-        for (size_t dim = meta->rank; dim-- > 0; number /= n[dim]) {
-            start[dim] = number % n[dim] * meta->chunk[dim];
-            length[dim] = meta->shape[dim] - start[dim] < meta->chunk[dim]
-                              ? meta->shape[dim] - start[dim]
-                              : meta->chunk[dim];
-        }
-        const refs_region region = {start, length, NULL};
-        refs_error problem = REFS_ERROR_INIT;
-        refs_status result = refs_array_read(array, &region, values, NULL, &problem);
-        if (result == REFS_NOMEM) status = refs_fail_nomem(err);
-        if (result != REFS_OK) tell(at, meta->path, problem.message);
-        if (status == REFS_OK) status = tool_check_interrupted(err);
-    }
-    refs_array_free(array);
-    refs_free(values);
+    status = decode_chunks(&in, err);
+    refs_array_free(in.array);
+    refs_buf_clear(&in.values);
     return status;
 }
 
 static refs_status decode_all(checking *at, refs_error *err) {
-    uint64_t most = 0;
-    if (!tool_number(at->arguments->sample, "sample", 0, &most))
+    uint64_t most = UINT64_MAX;
+    if (!tool_number(at->arguments->sample, "sample", UINT64_MAX, &most))
         return refs_fail(err, REFS_INVALID, "--sample cannot be read");
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(at->set.hierarchy, i);
@@ -318,8 +464,11 @@ static void print_result(const checking *at) {
     if (at->n_unused > 0)
         printf(" (%llu of them recorded only: nothing refers to them)",
                (unsigned long long)at->n_unused);
-    printf(", %llu problem%s\n", (unsigned long long)at->n_problems,
-           at->n_problems == 1 ? "" : "s");
+    printf(", %llu problem%s", (unsigned long long)at->n_problems, at->n_problems == 1 ? "" : "s");
+    if (at->n_undecoded > 0)
+        printf(", %llu array%s not decoded", (unsigned long long)at->n_undecoded,
+               at->n_undecoded == 1 ? "" : "s");
+    printf("\n");
 }
 
 tool_exit tool_check(const tool_arguments *arguments) {
@@ -341,5 +490,5 @@ tool_exit tool_check(const tool_arguments *arguments) {
         tool_complain(&err);
         return TOOL_FAILED;
     }
-    return at.n_problems > 0 ? TOOL_FAILED : TOOL_OK;
+    return at.n_problems + at.n_undecoded > 0 ? TOOL_FAILED : TOOL_OK;
 }

@@ -1,4 +1,5 @@
 /* diff.c -- what differs between two sets. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +41,45 @@ static refs_status read_document(const tool_set *set, refs_str key, refs_buf *te
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* White space and the order of members are not a difference. */
-static bool same_json(const refs_json *a, const refs_json *b) {
+/* Numbers compare as numbers, however they are written; whole ones of 64 bits exactly. */
+static bool same_number(const refs_json *a, const refs_json *b) {
+    uint64_t positive[2];
+    int64_t integer[2];
+    double number[2];
+    if (refs_json_u64(a, &positive[0]) && refs_json_u64(b, &positive[1]))
+        return positive[0] == positive[1];
+    if (refs_json_i64(a, &integer[0]) && refs_json_i64(b, &integer[1]))
+        return integer[0] == integer[1];
+    if (!refs_json_double(a, &number[0]) || !refs_json_double(b, &number[1])) return false;
+    return number[0] == number[1] || (isnan(number[0]) && isnan(number[1]));
+}
+
+static bool same_value(const refs_json *a, const refs_json *b) {
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
-    bool is_same = refs_json_size(a) == refs_json_size(b);
-    for (size_t i = 0; is_same && refs_json_is_object(a) && i < refs_json_size(a); i++)
-        is_same = same_json(refs_json_at(a, i), refs_json_get_str(b, refs_json_name_at(a, i)));
-    if (!refs_json_is_object(a) && is_same)
-        is_same = refs_json_write(a, &one, NULL) == REFS_OK &&
-                  refs_json_write(b, &other, NULL) == REFS_OK &&
-                  refs_str_equal(refs_str_view((const char *)one.data, one.size),
-                                 refs_str_view((const char *)other.data, other.size));
+    const bool is_same = refs_json_write(a, &one, NULL) == REFS_OK &&
+                         refs_json_write(b, &other, NULL) == REFS_OK &&
+                         refs_str_equal(refs_str_view((const char *)one.data, one.size),
+                                        refs_str_view((const char *)other.data, other.size));
     refs_buf_clear(&one);
     refs_buf_clear(&other);
     return is_same;
+}
+
+/* White space, the order of members and the digits of numbers are not a difference. */
+static bool same_json(const refs_json *a, const refs_json *b) {
+    const size_t n = refs_json_size(a);
+    if (refs_json_is_number(a) && refs_json_is_number(b)) return same_number(a, b);
+    if (refs_json_is_object(a) != refs_json_is_object(b) ||
+        refs_json_is_array(a) != refs_json_is_array(b) || n != refs_json_size(b))
+        return false;
+    if (!refs_json_is_object(a) && !refs_json_is_array(a)) return same_value(a, b);
+    for (size_t i = 0; i < n; i++) {
+        const refs_json *other = refs_json_is_object(a)
+                                     ? refs_json_get_str(b, refs_json_name_at(a, i))
+                                     : refs_json_at(b, i);
+        if (other == NULL || !same_json(refs_json_at(a, i), other)) return false;
+    }
+    return true;
 }
 
 static bool same_text(const refs_buf *a, const refs_buf *b) {
@@ -168,10 +194,52 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
     return REFS_OK;
 }
 
+/* -- keys that belong to no array -------------------------------------------------------------- */
+
+static refs_status compare_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    comparison *at = user;
+    refs_ref other = {0};
+    if (is_metadata(key)) return REFS_OK;
+    refs_status status = refs_set_find(at->sets[1 - at->from].set, key, &other, err);
+    if (status == REFS_NOT_FOUND) {
+        tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
+        status = REFS_OK;
+    } else if (status == REFS_OK && at->from == 0 && !same_ref(at, ref, &other)) {
+        tell(at, key, "other bytes");
+    }
+    refs_ref_release(&other);
+    return status == REFS_OK ? tool_check_interrupted(err) : status;
+}
+
+static refs_status compare_others(comparison *at, refs_error *err) {
+    const tool_set *set = &at->sets[at->from];
+    const refs_key_visitor visitor = {compare_other, at};
+    const size_t n_arrays = refs_hierarchy_n_arrays(set->hierarchy);
+    size_t n = 0;
+    refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
+    uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
+    refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(set->hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        keys[n] = tool_keys(meta, grids[n]);
+        n++;
+    }
+    at->n_of_array = 0;
+    if (status == REFS_OK) status = refs_set_each_other(set->set, keys, n, &visitor, err);
+    if (status == REFS_OK && !at->is_quiet && !at->is_json && at->n_of_array > MAX_LISTED)
+        printf("keys of no array: and %llu more\n",
+               (unsigned long long)(at->n_of_array - MAX_LISTED));
+    refs_free(keys);
+    refs_free(grids);
+    return status;
+}
+
 static refs_status compare(comparison *at, refs_error *err) {
     for (at->from = 0; at->from < 2; at->from++) {
         REFS_TRY(refs_set_each_name(at->sets[at->from].set, compare_document, at, err));
         REFS_TRY(compare_chunks(at, err));
+        REFS_TRY(compare_others(at, err));
     }
     return REFS_OK;
 }

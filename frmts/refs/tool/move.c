@@ -79,11 +79,25 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
                                                  : made->absolute + size + 1;
 }
 
-static refs_status read_options(const tool_arguments *arguments, uint64_t *index,
+/* "Grid/tas" is the variable tas of the group Grid. */
+static refs_status name_variable(const char *name, refs_buf *group, refs_cfa_moving *moving,
+                                 refs_error *err) {
+    const size_t slash = refs_str_find_last(refs_str_from(name), '/');
+    moving->variable = name;
+    if (slash == SIZE_MAX || moving->group != NULL) return REFS_OK;
+    REFS_TRY(refs_buf_append(group, name, slash, err));
+    REFS_TRY(refs_buf_append(group, "", 1, err));
+    moving->group = (const char *)group->data;
+    moving->variable = name + slash + 1;
+    return REFS_OK;
+}
+
+static refs_status read_options(const tool_arguments *arguments, uint64_t *index, refs_buf *group,
                                 refs_cfa_moving *moving, refs_error *err) {
     const char *which = arguments->partition;
     *moving = (refs_cfa_moving){.rewrites = arguments->rewrites.items, .group = arguments->group};
-    if (arguments->variables.n > 0) moving->variable = arguments->variables.items[0];
+    if (arguments->variables.n > 0)
+        REFS_TRY(name_variable(arguments->variables.items[0], group, moving, err));
     if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
     if (!read_index(which, index, &moving->rank))
         return refs_fail(err, REFS_INVALID, "--partition is all or an index, not \"%s\"", which);
@@ -153,17 +167,28 @@ static refs_status read_whole(const tool_session *session, const char *path, ref
 }
 
 /* A master in an object store is fetched, changed, and sent in place of what was there. */
-static refs_status move(const tool_arguments *arguments, tool_sending *master, refs_error *err) {
-    uint64_t index[REFS_MAX_RANK], n = 0;
+static refs_status move_names(const tool_arguments *arguments, const tool_sending *master,
+                              uint64_t *n, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_buf group = REFS_BUF_INIT;
     refs_cfa_moving moving;
     prefix made;
-    REFS_TRY(read_options(arguments, index, &moving, err));
-    resolve_prefix(arguments, &made);
-    moving.prefix = made.named;
+    refs_status status = read_options(arguments, index, &group, &moving, err);
+    if (status == REFS_OK) {
+        resolve_prefix(arguments, &made);
+        moving.prefix = made.named;
+        status = tool_sending_fetch(master, err);
+    }
+    if (status == REFS_OK) status = read_whole(master->session, master->path, err);
+    if (status == REFS_OK) status = refs_cfa_move(master->path, &moving, n, err);
+    refs_buf_clear(&group);
+    return status;
+}
+
+static refs_status move(const tool_arguments *arguments, tool_sending *master, refs_error *err) {
+    uint64_t n = 0;
     REFS_TRY(tool_sending_guard(master, err));
-    REFS_TRY(tool_sending_fetch(master, err));
-    REFS_TRY(read_whole(master->session, master->path, err));
-    REFS_TRY(refs_cfa_move(master->path, &moving, &n, err));
+    REFS_TRY(move_names(arguments, master, &n, err));
     if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));
     if (n == 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: no name of a fragment has changed",

@@ -14,8 +14,9 @@ typedef struct listing {
     size_t n;
 } listing;
 
-static bool is_wanted_name(const tool_list *names, const char *name) {
-    return names->n == 0 || tool_is_given(names, name);
+static bool is_wanted_name(const tool_list *names, const refs_array_meta *array) {
+    return names->n == 0 || tool_is_given(names, array->name) ||
+           tool_is_given(names, array->path + 1);
 }
 
 static bool is_wanted_group(const char *wanted, const char *group) {
@@ -178,7 +179,7 @@ static refs_status show_variable(const tool_arguments *arguments, const refs_arr
 #define MAX_TOLD 10
 
 static bool is_wanted(const tool_arguments *arguments, const refs_array_meta *array) {
-    return is_wanted_name(&arguments->variables, array->name) &&
+    return is_wanted_name(&arguments->variables, array) &&
            is_wanted_group(arguments->group, array->group);
 }
 

@@ -22,10 +22,8 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
     const char *bracket = strchr(wanted, '[');
     uint64_t index[REFS_MAX_RANK] = {0};
     size_t rank = 0;
-    if (bracket == NULL) {
-        while (*wanted == '/') wanted++;
-        return refs_buf_append_str(key, refs_str_from(wanted), err);
-    }
+    while (*wanted == '/') wanted++;
+    if (bracket == NULL) return refs_buf_append_str(key, refs_str_from(wanted), err);
     const refs_array_meta *meta = refs_hierarchy_find_array(
         set->hierarchy, refs_str_view(wanted, (size_t)(bracket - wanted)));
     if (meta == NULL || meta->status != REFS_OK)

@@ -11,30 +11,38 @@
 typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes;
     uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
-    uint64_t n_grid;
+    uint64_t n_grid;              /* UINT64_MAX: as many or more */
     const refs_chunk_keys *keys;
 } totals;
 
-static uint64_t number_of(const refs_chunk_keys *keys, const uint64_t *index) {
+/* The part of the picture that a chunk is in: the grid may have more chunks than can be numbered.
+ */
+static size_t part_of(const totals *all, const uint64_t *index) {
+    const refs_chunk_keys *keys = all->keys;
     uint64_t number = 0;
+    double position = 0; /* in [0, 1) */
     for (size_t dim = 0; dim < keys->rank; dim++) number = number * keys->n[dim] + index[dim];
-    return number;
+    if (all->n_grid < UINT64_MAX / PICTURE_WIDTH)
+        return (size_t)(number * PICTURE_WIDTH / all->n_grid);
+    for (size_t dim = keys->rank; dim-- > 0;)
+        position = ((double)index[dim] + position) / (double)keys->n[dim];
+    const size_t part = (size_t)(position * PICTURE_WIDTH);
+    return part < PICTURE_WIDTH ? part : PICTURE_WIDTH - 1;
 }
 
 static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
     totals *all = user;
-    uint64_t place = number_of(all->keys, index);
     if (all->n_chunks % 65536 == 0) REFS_TRY(tool_check_interrupted(err));
     all->n_chunks++;
-    all->held[(size_t)((double)place / (double)all->n_grid * PICTURE_WIDTH)]++;
+    all->held[part_of(all, index)]++;
     if (ref->kind == REFS_REF_INLINE) {
         all->n_inline++;
         all->inline_bytes += ref->bytes.size;
     } else if (ref->kind == REFS_REF_WHOLE) {
         all->n_whole++;
     } else {
-        all->bytes += ref->length;
+        if (!refs_add_u64(all->bytes, ref->length, &all->bytes)) all->bytes = UINT64_MAX;
     }
     return REFS_OK;
 }
@@ -47,7 +55,10 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
     memset(all, 0, sizeof *all);
     all->keys = &keys;
     all->n_grid = 1;
-    for (size_t dim = 0; dim < keys.rank; dim++) all->n_grid *= n[dim];
+    for (size_t dim = 0; dim < keys.rank; dim++)
+        if (!refs_mul_u64(all->n_grid, n[dim], &all->n_grid)) all->n_grid = UINT64_MAX;
+    for (size_t dim = 0; dim < keys.rank; dim++)
+        if (n[dim] == 0) all->n_grid = 0;
     refs_status status = refs_set_each_chunk(set->set, &keys, &visitor, err);
     all->keys = NULL;
     return status;
@@ -65,10 +76,11 @@ static void print_bytes(uint64_t bytes) {
 
 static const char *fullness(const totals *all, size_t part) {
     static const char *const marks[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
-    uint64_t n = all->n_grid * (part + 1) / PICTURE_WIDTH - all->n_grid * part / PICTURE_WIDTH;
+    const uint64_t each = all->n_grid / PICTURE_WIDTH, rest = all->n_grid % PICTURE_WIDTH;
+    const uint64_t n = each + rest * (part + 1) / PICTURE_WIDTH - rest * part / PICTURE_WIDTH;
     if (all->held[part] == 0) return marks[0];
     if (all->held[part] >= n) return marks[4];
-    return marks[1 + 3 * all->held[part] / (n + 1)];
+    return marks[1 + (size_t)(3 * (double)all->held[part] / ((double)n + 1))];
 }
 
 static void print_chunk_map(const totals *all) {
@@ -99,8 +111,8 @@ static void print_array(const refs_array_meta *array, const totals *all) {
         printf("%s%llu", dim == 0 ? "" : ", ", (unsigned long long)array->chunk[dim]);
     printf(")  ");
     print_codecs(array);
-    printf("\n    %llu of %llu chunks", (unsigned long long)all->n_chunks,
-           (unsigned long long)all->n_grid);
+    printf("\n    %llu of %s%llu chunks", (unsigned long long)all->n_chunks,
+           all->n_grid == UINT64_MAX ? "more than " : "", (unsigned long long)all->n_grid);
     if (all->n_inline > 0) printf(", %llu of them in the set", (unsigned long long)all->n_inline);
     printf(", ");
     print_bytes(all->bytes + all->inline_bytes);
@@ -189,9 +201,9 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
         if (array->status != REFS_OK) continue;
         REFS_TRY(count(set, array, &all, err));
         sum.n_chunks += all.n_chunks;
-        sum.n_grid += all.n_grid;
+        if (!refs_add_u64(sum.n_grid, all.n_grid, &sum.n_grid)) sum.n_grid = UINT64_MAX;
         sum.n_inline += all.n_inline;
-        sum.bytes += all.bytes;
+        if (!refs_add_u64(sum.bytes, all.bytes, &sum.bytes)) sum.bytes = UINT64_MAX;
         sum.inline_bytes += all.inline_bytes;
     }
     REFS_TRY(refs_sources_read(set->set, &visitor, err));

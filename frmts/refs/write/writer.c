@@ -263,6 +263,23 @@ refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk
     return writer->kind->chunk(writer->self, &writer->array, chunk, err);
 }
 
+bool refs_writer_takes_others(const refs_writer *writer) {
+    return writer->kind == &refs_write__json;
+}
+
+refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_write_chunk *value,
+                              refs_error *err) {
+    if (!refs_writer_takes_others(writer))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s belongs to no array, and Parquet sets hold arrays alone: write JSON",
+                         REFS_STR_ARG(key));
+    REFS_TRY(check_name(key, err));
+    /* The only chunk of an array without dimensions, whose prefix is the whole key. */
+    const refs_chunk_keys keys = {key, '.', 0, NULL};
+    REFS_TRY(refs_writer_array(writer, &keys, err));
+    return refs_writer_chunk(writer, value, err);
+}
+
 static refs_status finish(refs_writer *writer, refs_error *err) {
     REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));

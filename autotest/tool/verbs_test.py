@@ -1,0 +1,279 @@
+"""What several verbs of refs promise together: no key is lost, names mean the same everywhere, what was
+not looked at is said.
+
+    verbs_test.py PROGRAM [test ...]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
+
+REFS = os.path.abspath(sys.argv.pop(1))
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def array(shape, chunks, dtype="|u1", **more):
+    return json.dumps({
+        "zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "compressor": None,
+        "filters": None, "fill_value": 0, "order": "C", **more})  # fmt: skip
+
+
+def write(name, refs):
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(refs, file)
+
+
+def keys(name):
+    with open(name, encoding="utf-8") as file:
+        doc = json.load(file)
+    return doc.get("refs", doc)
+
+
+class Folder(OwnFolder):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+
+class Keys(Folder):
+    # The example of the reference specification, version 1, beside an array.
+    SPECIFIED = {
+        "version": 1,
+        "templates": {"u": "server.domain/path", "f": "{{c}}"},
+        "gen": [{
+            "key": "gen_key{{i}}", "url": "http://{{u}}_{{i}}", "offset": "{{(i + 1) * 1000}}", "length": "1000",
+            "dimensions": {"i": {"stop": 5}}}],
+        "refs": {
+            ".zgroup": '{"zarr_format":2}',
+            "key0": "data",
+            "key1": ["http://target_url", 10000, 100],
+            "key2": ["http://{{u}}", 10000, 100],
+            "key3": ["http://{{f(c='text')}}", 10000, 100],
+            "key4": ["http://target_url"],
+            "x/.zarray": array([4], [2]),
+            "x/0": ["http://a", 0, 2],
+            "x/7": ["http://a", 2, 2],
+            "x/note": "hello",
+            "y/0.1": ["http://b", 0, 4],
+            "z/c/0/1": ["http://b", 4, 4],
+            "dot.ted/c.0.1": ["http://b", 8, 4],
+        },
+    }  # fmt: skip
+
+    def test_that_belong_to_no_array_are_kept(self):
+        write("a.json", self.SPECIFIED)
+        expected = set(self.SPECIFIED["refs"]) | {f"gen_key{i}" for i in range(5)}
+        for options in ((), ("--set-version", "0"), ("--objects",), ("--generators",)):
+            run("convert", "a.json", "-o", "b.json", *options)
+            self.assertEqual(run("diff", "a.json", "b.json"), "")
+            if options != ("--generators",):
+                self.assertEqual(set(keys("b.json")), expected)
+        self.assertEqual(keys("b.json")["key2"], ["http://server.domain/path", 10000, 100])
+        self.assertEqual(keys("b.json")["gen_key4"], ["http://server.domain/path_4", 5000, 1000])
+        run("convert", "b.json", "-o", "c.json", "--rewrite", "http://b=>http://c")
+        self.assertEqual(keys("c.json")["y/0.1"], ["http://c", 0, 4])
+
+    def test_of_a_group_lie_at_the_root(self):
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}', "g/.zgroup": '{"zarr_format":2}', "g/x/.zarray": array([1], [1]),
+            "g/x/0": "a", "g/readme": "text", "readme": "other"})  # fmt: skip
+        run("convert", "a.json", "-o", "b.json", "--group", "/g/")
+        self.assertEqual(set(keys("b.json")), {".zgroup", "x/.zarray", "x/0", "readme"})
+        self.assertEqual(keys("b.json")["readme"], "text")
+
+    def test_that_cannot_be_kept_are_named(self):
+        write("a.json", self.SPECIFIED)
+        said = run("convert", "a.json", "-o", "b.parq")
+        self.assertIn("a.json: left out 15 keys that belong to no array, as the format holds arrays alone: key0, ", said)
+        self.assertIn("gen_key4", said)
+        said = run("index", "a.json", "-o", "c.json", "--strict")
+        self.assertEqual(said, "")
+        write("t.json", {
+            ".zgroup": '{"zarr_format":2}', "v/.zarray": array([1], [1]), "v/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
+            "v/0": "a", "readme": "text"})  # fmt: skip
+        said = run("index", "t.json", "t.json", "-o", "d.json", "--along", "t")
+        self.assertIn("t.json: left out 1 keys that belong to no array, as only arrays are joined: readme", said)
+        said = run("index", "t.json", "t.json", "-o", "d.json", "--along", "t", "--strict", status=1)
+        self.assertIn("t.json: 1 keys belong to no array, and only arrays are joined: readme", said)
+
+    def test_are_all_compared(self):
+        write("a.json", self.SPECIFIED)
+        for key in ("key0", "key1", "x/7", "x/note", "y/0.1", "z/c/0/1", "dot.ted/c.0.1"):
+            other = json.loads(json.dumps(self.SPECIFIED))
+            value = other["refs"].pop(key)
+            write("b.json", other)
+            self.assertEqual(run("diff", "a.json", "b.json", status=1), f"{key}: only in the first\n")
+            self.assertEqual(run("diff", "b.json", "a.json", status=1), f"{key}: only in the second\n")
+            other["refs"][key] = value[:1] if isinstance(value, list) else "else"
+            if other["refs"][key] != value:
+                write("b.json", other)
+                if key != "key4":
+                    self.assertEqual(run("diff", "a.json", "b.json", status=1), f"{key}: other bytes\n")
+        del self.SPECIFIED["gen"][0]["dimensions"]["i"]["stop"]
+        self.SPECIFIED["gen"][0]["dimensions"]["i"] = {"stop": 5}
+        write("b.json", {**self.SPECIFIED, "gen": []})
+        said = run("diff", "a.json", "b.json", status=1)
+        self.assertEqual(said.count("only in the first"), 5)
+
+
+class Numbers(Folder):
+    def test_compare_as_numbers(self):
+        def differ(one, other):
+            for name, value in (("a.json", one), ("b.json", other)):
+                attributes = '{"x":%s}' % value
+                write(name, {".zgroup": '{"zarr_format":2}', ".zattrs": attributes})
+            return run("diff", "a.json", "b.json", status=None) != ""
+
+        def run(*arguments, status=0):
+            del status
+            return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False).stdout
+
+        for one, other in (
+            ("9.96e36", "9.96e+36"), ("1", "1.0"), ("[1,2.5]", "[1.0,25e-1]"), ("NaN", "NaN"), ("-0.0", "0"),
+            ('{"a":1,"b":[1e3]}', '{"b":[1000],"a":1.0}'), ("18446744073709551615", "18446744073709551615"),
+        ):  # fmt: skip
+            self.assertFalse(differ(one, other), (one, other))
+        for one, other in (
+            ("9.96e36", "9.97e36"), ("1", '"1"'), ("1", "true"), ("0", "null"), ("[1]", "1"), ("[]", "{}"), ("[1,2]", "[2,1]"),
+            ("9007199254740993", "9007199254740992"), ("18446744073709551615", "18446744073709551614"),
+            ('{"a":1}', '{"b":1}'), ('{"a":null}', '{"b":null}'), ("-1", "1"), ("NaN", "1"),
+        ):  # fmt: skip
+            self.assertTrue(differ(one, other), (one, other))
+
+
+class Check(Folder):
+    def test_decodes_no_more_than_a_sample(self):
+        """Of chunks that are all damaged each that is decoded is a problem."""
+        refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": array([19], [1], compressor={"id": "zlib", "level": 1})}
+        for i in range(19):
+            refs[f"v/{i}"] = "damaged"
+        write("a.json", refs)
+        for sample in (0, 1, 2, 9, 10, 18, 19, 20, 1000):
+            said = run("check", "a.json", "--sample", str(sample), status=1 if sample else 0)
+            self.assertEqual(said.count("/v: "), min(sample, 19), sample)
+        self.assertEqual(run("check", "a.json", "--deep", status=1).count("/v: "), 19)
+
+    def test_visits_what_is_stored_alone(self):
+        refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": array([10**15], [1]), "v/999999999999999": "a", "v/3": "b"}
+        write("a.json", refs)
+        self.assertIn("0 problems", run("check", "--deep", "a.json"))
+
+    def test_decodes_strings_and_says_where_it_does_not(self):
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}',
+            "s/.zarray": array([2], [1], "|O", filters=[{"id": "vlen-utf8"}], fill_value=""),
+            "s/0": "base64:AQAAAAEAAABh", "s/1": "base64:AQAAAAEAAABi"})  # fmt: skip
+        self.assertIn("0 problems\n", run("check", "--deep", "a.json"))
+        self.assertIn(
+            "/s: was not decoded: strings are decoded whole, which takes more chunks than --sample allows",
+            run("check", "--sample", "1", "a.json", status=1),
+        )
+        refs = keys("a.json")
+        refs["s/1"] = "base64:AQ=="
+        write("a.json", refs)
+        self.assertIn("/s: ", run("check", "--deep", "a.json", status=1))
+        uneven = {
+            "zarr_format": 3, "node_type": "array", "shape": [5], "data_type": "uint8",
+            "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[2, 3]]}},
+            "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+            "codecs": [{"name": "bytes"}]}  # fmt: skip
+        write("r.json", {"zarr.json": '{"zarr_format":3,"node_type":"group"}', "v/zarr.json": json.dumps(uneven),
+                         "v/c/0": "ab", "v/c/1": "abc"})  # fmt: skip
+        self.assertIn("0 problems, 1 array not decoded\n", run("check", "--deep", "r.json", status=1))
+
+    def test_says_what_it_could_not_decode(self):
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}',
+            "v/.zarray": array([1], [1], compressor={"id": "unheard_of"}), "v/0": "a",
+            "w/.zarray": array([1], [1]), "w/0": "damaged"})  # fmt: skip
+        said = run("check", "--deep", "a.json", status=1)
+        self.assertIn("/v: was not decoded: ", said)
+        self.assertIn("unheard_of", said)
+        self.assertIn("/w: ", said)
+        self.assertIn("1 problem, 1 array not decoded\n", said)
+        refs = keys("a.json")
+        refs["w/0"] = "a"
+        write("a.json", refs)
+        self.assertIn("0 problems, 1 array not decoded\n", run("check", "--deep", "a.json", status=1))
+        self.assertIn("0 problems\n", run("check", "a.json"))
+
+
+class Grids(Folder):
+    def test_larger_than_can_be_counted_are_shown(self):
+        refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": array([2**32, 2**32], [1, 1]),
+                "w/.zarray": array([2**31, 2**31], [1, 1])}  # fmt: skip
+        for name in ("v", "w"):
+            refs[f"{name}/0.0"] = refs[f"{name}/{2**31 - 1}.{2**31 - 1}"] = "a"
+        refs[f"v/{2**32 - 1}.{2**32 - 1}"] = "a"
+        write("a.json", refs)
+        said = run("ls", "a.json")
+        self.assertIn("3 of more than 18446744073709551615 chunks", said)
+        self.assertIn(f"2 of {2**62} chunks", said)
+        run("ls", "a.json", "--json")
+        run("info", "a.json")
+
+
+class Names(Folder):
+    def test_mean_one_variable_with_and_without_slashes(self):
+        refs = {".zgroup": '{"zarr_format":2}', "Grid/.zgroup": '{"zarr_format":2}'}
+        for i, name in enumerate(("v", "w")):
+            refs[f"Grid/{name}/.zarray"] = array([1, 2], [1, 2])
+            refs[f"Grid/{name}/.zattrs"] = '{"_ARRAY_DIMENSIONS":["time","x"]}'
+            refs[f"Grid/{name}/0.0"] = f"a{i}"
+        write("a.json", refs)
+        for name in ("Grid/v", "/Grid/v", "//Grid/v", "Grid/v/", "/Grid/v/"):
+            for sources in (["a.json"], ["a.json", "a.json", "--along", "time"]):
+                run("index", *sources, "-o", "o.json", "--variables", name)
+                self.assertEqual({key.split("/")[1] for key in keys("o.json") if key.startswith("Grid/v")}, {"v"})
+                self.assertFalse([key for key in keys("o.json") if "Grid/w" in key])
+        for name in ("v", "Grid/v", "/Grid/v"):
+            for group in ("Grid", "/Grid", "Grid/", "/Grid/"):
+                run("index", "a.json", "-o", "o.json", "-g", group, "-v", name)
+                self.assertEqual({key for key in keys("o.json") if key.endswith("y")}, {"v/.zarray"})
+        for dim in ("time", "/time", "Grid/time", "/Grid/time"):
+            run("index", "a.json", "a.json", "-o", "o.json", "--along", dim)
+            self.assertEqual(json.loads(keys("o.json")["Grid/v/.zarray"])["shape"], [2, 2])
+        for name in ("Grid/v[0,0]", "/Grid/v[0,0]", "//Grid/v[0,0]", "Grid/v/0.0", "/Grid/v/0.0"):
+            self.assertEqual(run("cat", "a.json", name), "a0")
+            self.assertEqual(run("info", "a.json", name), "Grid/v/0.0: 2 bytes in the set\n")
+
+
+class Masters(Folder):
+    def test_have_one_variable_with_and_without_slashes(self):
+        try:
+            import netCDF4
+        except ImportError:
+            self.skipTest("there is no module netCDF4")
+        with netCDF4.Dataset("a.nc", "w") as file:
+            group = file.createGroup("Grid")
+            group.createDimension("time", 2)
+            for name in ("v", "w"):
+                group.createVariable(name, "f4", ("time",))[:] = [1, 2]
+        for shape in ("time=1", "/time=1", "Grid/time=1", "/Grid/time=1"):
+            run("split", "-q", "a.nc", "-o", "m.nca", "--subarray-shape", shape)
+            self.assertEqual(run("info", "m.nca", "--partition", "all").count("m.Grid."), 4)
+        for name in ("v", "Grid/v", "/Grid/v", "Grid/v/"):
+            said = run("info", "m.nca", "--partition", "all", "-v", name)
+            self.assertEqual((said.count("m.Grid.v."), said.count("m.Grid.w.")), (2, 0))
+        for i, name in enumerate(("v", "Grid/v", "/Grid/v", "Grid/v/")):
+            os.makedirs(f"d{i}")
+            run("mv", "m.nca", "--prefix", f"d{i}", "-v", name)
+            said = run("info", "m.nca", "--partition", "all")
+            self.assertEqual((said.count(f"d{i}/m.Grid.v."), said.count("m/m.Grid.w.")), (2, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()
