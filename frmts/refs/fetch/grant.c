@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "http_redirect.h"
+#include "refs/civil.h"
 #include "refs/json.h"
 
 void refs_grant_clear(refs_grant *grant) {
@@ -17,13 +18,6 @@ void refs_grant_clear(refs_grant *grant) {
 
 /* -- times ------------------------------------------------------------------------------------- */
 
-/* Days from 1970-01-01 in the Gregorian calendar, by years that begin in March. */
-static int64_t days_of(int year, int month, int day) {
-    int64_t y = year - (month <= 2), era = y / 400, of_era = y % 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* "2021-01-27 00:50:09+00:00", "2021-01-27T00:50:09.5Z". */
 static bool read_time(const char *text, int64_t *seconds) {
     int year, month, day, hour, minute, second, used = 0;
@@ -31,7 +25,7 @@ static bool read_time(const char *text, int64_t *seconds) {
                &second, &used) != 6 ||
         used == 0 || year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
         return false;
-    *seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    *seconds = refs_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
     text += used;
     if (*text == '.') text += 1 + strspn(text + 1, "0123456789");
     int east_h = 0, east_m = 0;

@@ -1,6 +1,8 @@
 /* moment.c -- see moment.h. */
 #include "moment.h"
 
+#include "refs/civil.h"
+
 #define SECOND INT64_C(1000000)
 
 /* Takes exactly `n` digits. */
@@ -23,14 +25,6 @@ static bool take(refs_str *text, const char *any) {
     return true;
 }
 
-/* Days from 1970-01-01 in the Gregorian calendar, counted from March so that leap days are last. */
-static int64_t days_before(int64_t year, int64_t month, int64_t day) {
-    if (month <= 2) year--;
-    const int64_t era = year / 400, of_era = year - era * 400;
-    const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 static bool take_date(refs_str *text, int64_t *days) {
     static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int64_t year, month, day;
@@ -38,8 +32,8 @@ static bool take_date(refs_str *text, int64_t *days) {
         !take(text, "-") || !take_digits(text, 2, &day))
         return false;
     if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1]) return false;
-    *days = days_before(year, month, day);
-    return month != 2 || day != 29 || days_before(year, 3, 1) - *days == 1;
+    *days = refs_days_from_civil(year, (int)month, day);
+    return month != 2 || day != 29 || refs_days_from_civil(year, 3, 1) - *days == 1;
 }
 
 /* Digits of a fraction, of which six count; what is left open is its end. */

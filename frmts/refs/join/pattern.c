@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "refs/civil.h"
+
 /* -- times ------------------------------------------------------------------------------------- */
 
 typedef struct clock {
@@ -40,20 +42,16 @@ static bool read_field(char code, refs_str *text, clock_fields *time) {
     }
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar. */
-static int64_t day_of(int64_t year, int64_t month, int64_t day) {
-    int64_t m = (month + 9) % 12, y = year - m / 10;
-    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
 static bool is_date(const clock_fields *time) {
     if (time->month < 1 || time->month > 12 || time->hour > 24 || time->minute >= 60 ||
         time->second > 60)
         return false;
     const int64_t next_year = time->year + time->month / 12, next_month = time->month % 12 + 1;
-    const int64_t days = day_of(next_year, next_month, 1) - day_of(time->year, time->month, 1);
+    const int64_t days = refs_days_from_civil(next_year, (int)next_month, 1) -
+                         refs_days_from_civil(time->year, (int)time->month, 1);
     return time->day >= 1 && time->day <= days && time->day_of_year >= 0 &&
-           time->day_of_year <= day_of(time->year + 1, 1, 1) - day_of(time->year, 1, 1);
+           time->day_of_year <=
+               refs_days_from_civil(time->year + 1, 1, 1) - refs_days_from_civil(time->year, 1, 1);
 }
 
 /* Takes what `format` says from the beginning of `text`. A day of the year 0 is as wrong as 367. */
@@ -71,8 +69,8 @@ static bool read_time(refs_str format, refs_str *text, int64_t *seconds, bool *i
         }
     }
     *is_wrong = !is_date(&time) || (has_day_of_year && time.day_of_year == 0);
-    int64_t day = has_day_of_year ? day_of(time.year, 1, 1) + time.day_of_year - 1
-                                  : day_of(time.year, time.month, time.day);
+    int64_t day = has_day_of_year ? refs_days_from_civil(time.year, 1, 1) + time.day_of_year - 1
+                                  : refs_days_from_civil(time.year, (int)time.month, time.day);
     *seconds = day * 86400 + time.hour * 3600 + time.minute * 60 + time.second;
     return true;
 }

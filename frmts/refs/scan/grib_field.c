@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "refs/civil.h"
 #include "refs/grib_rows.h"
 
 /* Sections that are read, and fields of one message, at most. */
@@ -132,19 +133,10 @@ static refs_status add_field(grib_list *list, const grib_field *field, refs_erro
 
 /* -- times ------------------------------------------------------------------------------------- */
 
-/* Days since 1970 of the Gregorian calendar. */
-static int64_t days_of(int64_t year, unsigned month, unsigned day) {
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    int64_t of_era = y - era * 400;
-    int64_t of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + (int64_t)day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* Year, month, day, hour, minute, second. */
 static int64_t seconds_of(const int64_t date[6]) {
     int64_t month = date[1] >= 1 && date[1] <= 12 ? date[1] : 1;
-    return days_of(date[0], (unsigned)month, (unsigned)date[2]) * 86400 + date[3] * 3600 +
+    return refs_days_from_civil(date[0], (int)month, date[2]) * 86400 + date[3] * 3600 +
            date[4] * 60 + date[5];
 }
 

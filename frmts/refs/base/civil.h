@@ -1,0 +1,21 @@
+/* civil.h -- dates of the Gregorian calendar as numbers of days.
+ *
+ * Read before this: nothing.
+ */
+#ifndef REFS_CIVIL_H
+#define REFS_CIVIL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Days from 1970-01-01 to a date of the proleptic Gregorian calendar: `month` from 1 to 12; `day`
+ * may lie outside the month; `year` within 10^15 of 0. */
+int64_t refs_days_from_civil(int64_t year, int month, int64_t day);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
