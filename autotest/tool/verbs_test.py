@@ -129,6 +129,19 @@ class Keys(Folder):
         self.assertEqual(said.count("only in the first"), 5)
 
 
+class Attributes(Folder):
+    def test_that_the_first_source_lacks_are_named(self):
+        for i, (group, own) in enumerate((('{"title":"a"}', {}), ('{"title":"b","list":[1]}', {"comment": "c", "scale_factor": 2}))):
+            write(f"{i}.json", {
+                ".zgroup": '{"zarr_format":2}', ".zattrs": group, "v/.zarray": array([1], [1]),
+                "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["t"], **own}), "v/0": "a"})  # fmt: skip
+        for output in ("o.json", "o.nca"):
+            said = run("index", "0.json", "1.json", "-o", output, "--along", "t")
+            self.assertIn("attributes that the first source lacks are left out: list of /, comment of /v\n", said)
+            said = run("index", "1.json", "0.json", "-o", output, "--along", "t")
+            self.assertNotIn("left out", said)
+
+
 class Numbers(Folder):
     def test_compare_as_numbers(self):
         def differ(one, other):
@@ -252,6 +265,18 @@ class Names(Folder):
 
 
 class Masters(Folder):
+    def test_of_dimensions_of_one_name_and_two_lengths_are_no_crash(self):
+        def v(shape, dims):
+            return {"v/.zarray": array(shape, shape), "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": dims}), "v/" + ".".join("0" * len(shape)): "a" * (shape[0] * shape[1])}
+
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}', "lat/.zarray": array([3], [3]), "lat/0": "abc",
+            "lat/.zattrs": '{"_ARRAY_DIMENSIONS":["lat"]}', **v([5, 2], ["lat", "lon"])})  # fmt: skip
+        done = subprocess.run(
+            [REFS, "combine", "a.json", "-o", "m.nca", "--format", "cfa", "--along", "lat"],
+            capture_output=True, text=True, check=False)  # fmt: skip
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+
     def test_have_one_variable_with_and_without_slashes(self):
         try:
             import netCDF4

@@ -343,6 +343,7 @@ static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error 
     if (join->n_dims == 0) return REFS_OK;
     REFS_TRY(tell_others(join, err));
     REFS_TRY(refs_join__plan(join, plan, err));
+    REFS_TRY(refs_join__tell_attributes(join, plan, err));
     return refs_join__check_places(join, plan, err);
 }
 

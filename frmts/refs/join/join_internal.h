@@ -705,6 +705,11 @@ uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index
 refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
                                    const char *why, refs_error *err);
 
+/** Warns of attributes of groups and arrays that only other parts have than the first one that has
+ * the group or array. */
+refs_status refs_join__tell_attributes(const refs_join *join, const refs_join_plan *plan,
+                                       refs_error *err);
+
 /** REFS_CANCELLED where the caller does not want to go on. */
 refs_status refs_join__go_on(const refs_join *join, refs_error *err);
 

@@ -253,7 +253,7 @@ void tool_arrays_close(tool_arrays *arrays) {
 }
 
 size_t tool_arrays_find(const tool_arrays *arrays, const char *path) {
-    for (size_t i = 0; i < arrays->source.n_arrays; i++)
+    for (size_t i = 0; path != NULL && i < arrays->source.n_arrays; i++)
         if (strcmp(arrays->source.arrays[i].variable.path, path) == 0) return i;
     return SIZE_MAX;
 }

@@ -33,7 +33,7 @@ refs_status tool_arrays_open_whole(const tool_session *session, const char *name
                                    tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
 
-/** The array at `path`, or SIZE_MAX. */
+/** The array at `path`, or SIZE_MAX; also where that is NULL: a dimension without a path. */
 size_t tool_arrays_find(const tool_arrays *arrays, const char *path);
 
 #endif
