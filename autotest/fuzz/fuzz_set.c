@@ -19,10 +19,26 @@ static refs_status visit(void *user, refs_str key, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_status visit_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    (void)ref;
+    return visit(user, key, err);
+}
+
+/* What is no array's, where "a" has two rows of three chunks and "b" has no dimensions. */
+static void look_at_others(refs_set *set) {
+    static const uint64_t n[] = {2, 3};
+    const refs_chunk_keys arrays[] = {{refs_str_from("a/"), '.', 2, n},
+                                      {refs_str_from("b/"), '.', 0, NULL}};
+    const refs_key_visitor visitor = {visit_other, set};
+    refs_error err = REFS_ERROR_INIT;
+    fuzz_check_words(refs_set_each_other(set, arrays, 2, &visitor, &err), &err);
+}
+
 static void look_around(refs_set *set) {
     static const char *const keys[] = {".zgroup", "a", "a/0", "a/0.0", "a/1.0", "a/c/0/1", "b", ""};
     if (refs_set_each_name(set, visit, set, NULL) != REFS_OK) abort();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) look_up(set, refs_str_from(keys[i]));
+    look_at_others(set);
 }
 
 /* -- what is recorded with a set --------------------------------------------------------------- */
