@@ -162,7 +162,7 @@ static bool is_of_storage(const char *name) {
         "object",        "whole",       "number"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0) return true;
-    return false;
+    return strncmp(name, "cfa_", 4) == 0;
 }
 
 static void find_attributes(const refs_json *was, const refs_json *is, const char *path) {
