@@ -78,6 +78,9 @@ static void on_signal(int number) {
     raise(number == SIGALRM ? SIGABRT : number);
 }
 
+/* Reports of sanitizers are no words of a verb. */
+extern void __sanitizer_set_report_fd(void *descriptor) __attribute__((weak));
+
 /* -- one verb ---------------------------------------------------------------------------------- */
 
 static void add(trial *at, const char *argument) {
@@ -508,6 +511,7 @@ int main(int argc, char **argv) {
     }
     output = fcntl(memfd_create("output", 0), F_DUPFD, 10);
     if (dup2(STDERR_FILENO, 3) != 3 || output < 0) return 2;
+    if (__sanitizer_set_report_fd != NULL) __sanitizer_set_report_fd((void *)(uintptr_t)3);
     const int own = fcntl(STDOUT_FILENO, F_DUPFD, 10);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);

@@ -44,7 +44,7 @@ static void print_element(const refs_dtype *dtype, const uint8_t *value, char te
     float single;
     double number = 0;
     *text = '\0';
-    if (dtype->type != REFS_TYPE_FLOAT) return;
+    if (dtype->type != REFS_TYPE_FLOAT || (dtype->size != 4 && dtype->size != 8)) return;
     memcpy(dtype->size == 4 ? (void *)&single : &number, value, dtype->size == 4 ? 4 : 8);
     (void)snprintf(text, 32, "%.15g", dtype->size == 4 ? (double)single : number);
 }
