@@ -36,8 +36,8 @@ ROUNDS, SEED = option("--rounds", 12), option("--seed", 33)
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
 
-UNITS = ("hours since 2000-01-01", "hours since 2000-01-02", "minutes since 1999-12-31", "days since 2000-01-01",
-         "seconds since 2000-01-01 06:00")
+WHOLE = ("hours since 2000-01-01", "hours since 2000-01-02", "minutes since 1999-12-31", "seconds since 2000-01-01 06:00")
+UNITS = (*WHOLE, "days since 2000-01-01")
 ROWS, COLUMNS = 6, 8
 
 
@@ -98,9 +98,9 @@ def read_joined(name):
 
 def random_kind(chance):
     types = chance.choice((["i2"], ["f4"], ["u1"], ["i1"], ["i2", "i4"], ["f4", "f8"], ["i2", "f4"], ["u1", "u2"], ["i8", "i4"]))
-    return {"units": chance.choice((UNITS[:1], UNITS[:2], UNITS)), "time": chance.choice(("f8", "f4", "i4", "f8")),
-            "types": types, "fills": chance.choice(([None], [None], [7], [7, 9])), "steps": chance.choice(([1], [2], [1, 2, 3])),
-            "scales": chance.choice(([None], [.5], [.5, .25]))}
+    time = chance.choice(("f8", "f4", "i4", "f8"))
+    return {"units": chance.choice((UNITS[:1], UNITS[:2], WHOLE if time == "i4" else UNITS)), "time": time,
+            "types": types, "fills": chance.choice(([None], [None], [7], [7, 9])), "steps": chance.choice(([1], [2], [1, 2, 3])), "scales": chance.choice(([None], [.5], [.5, .25]))}
 
 
 class Random(OwnFolder):
