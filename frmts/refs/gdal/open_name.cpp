@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "cpl_conv.h"
@@ -172,25 +175,37 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
     while (parsed.array.size() > 1 && parsed.array.back() == '/') parsed.array.pop_back();
 }
 
-/** Whole names of sets that were shown without their secrets. A set has its number for good: there
- * are as many as a process opens. */
+/** Whole names of sets that were shown without their secrets: the latest ones. A set that comes
+ * again after it was forgotten gets a new number. */
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
         RefsLocked guard(lock_);
-        const auto found = std::find(names_.begin(), names_.end(), set);
-        const auto number = static_cast<size_t>(found - names_.begin());
-        if (found == names_.end()) names_.push_back(set);
+        const auto found = numbers_.find(set);
+        if (found != numbers_.end()) return found->second;
+        if (names_.size() == maxNames) {
+            numbers_.erase(names_.front());
+            names_.pop_front();
+            first_++;
+        }
+        names_.push_back(set);
+        const size_t number = first_ + names_.size() - 1;
+        numbers_[set] = number;
         return number;
     }
     std::string get(size_t number) {
         RefsLocked guard(lock_);
-        return number < names_.size() ? names_[number] : "";
+        const bool isKept = number >= first_ && number - first_ < names_.size();
+        return isKept ? names_[number - first_] : "";
     }
 
   private:
-    std::mutex lock_; // guards names_
-    std::vector<std::string> names_;
+    static constexpr size_t maxNames = 4096;
+
+    std::mutex lock_; // guards what follows
+    std::deque<std::string> names_;
+    size_t first_ = 0; ///< number of the first of them
+    std::unordered_map<std::string, size_t> numbers_;
 };
 
 HiddenNames &hiddenNames() {
