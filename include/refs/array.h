@@ -226,8 +226,8 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
  * the readers that prefetch. A read waits for its own requests and for those of its chunks that are
  * already requested, but for no other prefetching.
  *
- * A reader is for one thread at a time; an array may have any number of readers, which must be
- * freed before it. */
+ * A reader may be used from several threads at once, of which each goes on step by step for it; an
+ * array may have any number of readers, which must be freed before it. */
 typedef struct refs_reader refs_reader;
 
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err);
@@ -245,17 +245,26 @@ typedef struct refs_progress {
     void *user;
 } refs_progress;
 
-/** Sets the progress function for later reads. */
-void refs_reader_set_progress(refs_reader *reader, refs_progress progress);
-
 /** Reads a region, as refs_array_read does. */
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);
 
+/** Where a read puts elements, and who watches it. */
+typedef struct refs_read_target {
+    void *dst;
+    const int64_t *stride;         /**< as of refs_array_read */
+    const refs_progress *progress; /**< for as long as the call takes; or NULL */
+} refs_read_target;
+
+/** The same, watched. */
+refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
+                                const refs_read_target *target, refs_error *err);
+
 /** Loads all chunks of a region that is going to be read in small parts, planned as one fetch,
  * where they fit into half of the cache; else as refs_reader_advise. This is a hint: what does not
- * arrive is left to the reads. */
-void refs_reader_load(refs_reader *reader, const refs_region *region);
+ * arrive is left to the reads. `progress` may be NULL. */
+void refs_reader_load(refs_reader *reader, const refs_region *region,
+                      const refs_progress *progress);
 
 /** Says that all of a region is going to be read soon, part by part in the order of its elements:
  * its chunks are prefetched instead of those that earlier reads suggest. */

@@ -21,8 +21,7 @@ std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n
     const int64_t step[] = {by, 1};
     const refs_region region = {start, count, step};
     refs_error error = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, &error), REFS_OK)
-        << error.message;
+    EXPECT_EQ(v.read(region, values.data(), &error), REFS_OK) << error.message;
     return values;
 }
 
@@ -73,8 +72,8 @@ class Prefetch : public testing::Test {
         const uint64_t start[] = {t, begin}, count[] = {1, end - begin};
         const refs_region region = {start, count, nullptr};
         refs_error error = REFS_ERROR_INIT;
-        ASSERT_EQ(refs_reader_read(reader, &region, values.data(), nullptr, &error), REFS_OK)
-            << error.message;
+        const refs_read_target target = {values.data(), nullptr, &v.progress};
+        ASSERT_EQ(refs_reader_read_to(reader, &region, &target, &error), REFS_OK) << error.message;
         for (uint64_t x = begin; x < end; x++)
             ASSERT_EQ(values[x - begin], static_cast<int32_t>(t * width + x));
     }
@@ -170,7 +169,7 @@ void adviseAndReadTheLast(const std::vector<uint64_t> &shape) {
     v.open(cache, MemoryArray::WithPrefetch);
     const uint64_t first[] = {0, 0}, last[] = {shape[0] - 1, 0}, count[] = {1, shape[1]};
     const refs_region region = {first, shape.data(), nullptr}, row = {last, count, nullptr};
-    refs_reader_load(v.reader, &region);
+    refs_reader_load(v.reader, &region, nullptr);
     std::vector<int32_t> values(shape[1], -7);
     EXPECT_EQ(refs_reader_read(v.reader, &row, values.data(), nullptr, nullptr), REFS_OK);
     EXPECT_EQ(values, std::vector<int32_t>(shape[1], -1));
@@ -334,7 +333,7 @@ struct Report {
 TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
     open(1 << 20);
     Report report;
-    refs_reader_set_progress(v.reader, {Report::report, &report});
+    v.progress = {Report::report, &report};
     expectStep(0);
     EXPECT_GE(report.told.size(), 1u);
     EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
@@ -343,13 +342,13 @@ TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
     for (size_t at = 1; at <= report.told.size(); at++) {
         Report stopping;
         stopping.stopAt = at;
-        refs_reader_set_progress(v.reader, {Report::report, &stopping});
+        v.progress = {Report::report, &stopping};
         int32_t values[width];
         const uint64_t start[] = {100 + at, 0}, count[] = {1, width};
         const refs_region region = {start, count, nullptr};
-        EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, nullptr), REFS_CANCELLED);
+        EXPECT_EQ(v.read(region, values), REFS_CANCELLED);
     }
-    refs_reader_set_progress(v.reader, {nullptr, nullptr});
+    v.progress = {nullptr, nullptr};
     expectStep(101);
 }
 
@@ -357,7 +356,7 @@ TEST_F(Prefetch, CountsChunksThatWereThere) {
     open(1 << 20);
     expectStep(5);
     Report report;
-    refs_reader_set_progress(v.reader, {Report::report, &report});
+    v.progress = {Report::report, &report};
     read_steps(v, 5, 2, 1, width);
     EXPECT_EQ(report.told.front(), 0.0);
     EXPECT_GE(report.told.back(), 0.5);
@@ -370,12 +369,51 @@ TEST(Progress, GoesOnFromOneFetchToTheNext) {
     v.addIntegers({{n, 1}, {1, 1}});
     v.open();
     Report report;
-    refs_reader_set_progress(v.reader, {Report::report, &report});
+    v.progress = {Report::report, &report};
     const auto values = read_steps(v, 0, n, 1, 1);
     EXPECT_EQ(values.back(), static_cast<int32_t>(n) - 1);
     EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
     EXPECT_GE(report.told.back(), 0.8);
     EXPECT_LE(report.told.back(), 1.0);
+}
+
+namespace {
+
+/** A read by one of several threads that share a reader: it is asked on its own thread alone. */
+struct OwnReport {
+    const std::thread::id thread = std::this_thread::get_id();
+    int nAsked = 0;
+    bool isStrange = false;
+
+    static bool report(void *user, double) {
+        auto *self = static_cast<OwnReport *>(user);
+        self->nAsked++;
+        self->isStrange = self->isStrange || self->thread != std::this_thread::get_id();
+        return true;
+    }
+};
+
+} // namespace
+
+TEST_F(Prefetch, AsksTheProgressOfEachOfTheThreadsThatShareAReader) {
+    open(1 << 20);
+    std::vector<std::thread> threads;
+    for (uint64_t n = 0; n < 4; n++)
+        threads.emplace_back([this, n] {
+            for (uint64_t t = n; t < steps; t += 4) {
+                OwnReport own; /* gone when the read has returned */
+                const refs_progress progress = {OwnReport::report, &own};
+                std::vector<int32_t> values(width, -7);
+                const refs_read_target target = {values.data(), nullptr, &progress};
+                const uint64_t start[] = {t, 0}, count[] = {1, width};
+                const refs_region region = {start, count, nullptr};
+                EXPECT_EQ(refs_reader_read_to(v.reader, &region, &target, nullptr), REFS_OK);
+                EXPECT_EQ(values[0], static_cast<int32_t>(t * width));
+                EXPECT_GE(own.nAsked, 1);
+                EXPECT_FALSE(own.isStrange);
+            }
+        });
+    for (std::thread &each : threads) each.join();
 }
 
 /* A chunk that another reader loads, and that does not come. */
@@ -395,11 +433,11 @@ TEST_F(Prefetch, StopsWhileItWaitsForOthers) {
     while (!opening) std::this_thread::yield();
     Report report;
     report.stopAt = 3;
-    refs_reader_set_progress(v.reader, {Report::report, &report});
+    v.progress = {Report::report, &report};
     int32_t values[width];
     const uint64_t start[] = {7, 0}, count[] = {1, width};
     const refs_region region = {start, count, nullptr};
-    EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, nullptr), REFS_CANCELLED);
+    EXPECT_EQ(v.read(region, values), REFS_CANCELLED);
     blocked = false;
     other.join();
 }

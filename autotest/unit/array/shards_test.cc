@@ -496,12 +496,12 @@ TEST_F(ShardThreads, LetOthersTryWhereOneIsCancelled) {
     const refs_progress progress = {
         [](void *user, double) { return !static_cast<std::atomic<bool> *>(user)->load(); },
         &cancelled};
-    refs_reader_set_progress(other, progress);
     std::thread first([&] {
         const uint64_t start[] = {0, 0}, count[] = {1, 1};
         const refs_region region = {start, count, nullptr};
         int32_t value = 0;
-        EXPECT_EQ(refs_reader_read(other, &region, &value, nullptr, nullptr), REFS_CANCELLED);
+        const refs_read_target target = {&value, nullptr, &progress};
+        EXPECT_EQ(refs_reader_read_to(other, &region, &target, nullptr), REFS_CANCELLED);
     });
     while (!entered) std::this_thread::yield();
     std::thread second([&] { expectPixel({40, 70}); });

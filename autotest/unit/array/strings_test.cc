@@ -54,7 +54,7 @@ TEST(Strings, OfVariableLengthAreNotPrefetched) {
     uint64_t start[] = {0};
     const refs_region region = {start, all, nullptr}, part = {start, one, nullptr};
     refs_reader_advise(v.reader, &region);
-    refs_reader_load(v.reader, &region);
+    refs_reader_load(v.reader, &region, nullptr);
     for (; start[0] < 4; start[0]++)
         EXPECT_EQ(refs_reader_read(v.reader, &part, nullptr, nullptr, nullptr), REFS_UNSUPPORTED);
     EXPECT_EQ(v.read(), "text,text,text,text,") << v.error.message;

@@ -144,6 +144,12 @@ class MemoryArray {
         return refs_array_open(&context, meta, &array, &error);
     }
 
+    /** Reads a region by the reader, watched. */
+    refs_status read(const refs_region &region, void *dst, refs_error *err = nullptr) const {
+        const refs_read_target target = {dst, nullptr, &progress};
+        return refs_reader_read_to(reader, &region, &target, err);
+    }
+
     /** Waits for what is being prefetched: whoever reads has time. */
     void settle() const { Meeting::hold(prefetchPool_); }
 
@@ -152,6 +158,7 @@ class MemoryArray {
     MemoryStore store;
     refs_array *array = nullptr;
     refs_reader *reader = nullptr;
+    refs_progress progress = {nullptr, nullptr}; ///< of reads by `read`
     refs_error error = REFS_ERROR_INIT;
 
   private:

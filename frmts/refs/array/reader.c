@@ -8,7 +8,6 @@
 
 struct refs_reader {
     refs_array *array;
-    refs_progress progress;
     pthread_mutex_t lock; /* guards what follows */
     refs_pattern pattern;
     refs_prefetch prefetch;
@@ -34,10 +33,6 @@ void refs_reader_free(refs_reader *reader) {
         refs_cache__hold(reader->array->context.cache, reader->held_bytes, 0);
     pthread_mutex_destroy(&reader->lock);
     refs_free(reader);
-}
-
-void refs_reader_set_progress(refs_reader *reader, refs_progress progress) {
-    reader->progress = progress;
 }
 
 void refs_reader_limit(refs_reader *reader, const refs_region *region) {
@@ -152,13 +147,14 @@ static bool fits(const refs_array *array, const refs_cut *cut) {
            bytes <= half;
 }
 
-void refs_reader_load(refs_reader *reader, const refs_region *region) {
+void refs_reader_load(refs_reader *reader, const refs_region *region,
+                      const refs_progress *progress) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
     bool loads =
         array->mosaic.gather == NULL && cut_advised(array->meta, region, &cut) && fits(array, &cut);
     /* What does not arrive now is asked for again by whoever reads it, and fails there. */
-    const refs_load_watch watch = {&reader->progress, NULL, NULL, NULL};
+    const refs_load_watch watch = {progress, NULL, NULL, NULL};
     if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);
     refs_array__cut_clear(&cut);
     if (!loads) refs_reader_advise(reader, region);
@@ -166,8 +162,14 @@ void refs_reader_load(refs_reader *reader, const refs_region *region) {
 
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err) {
-    const refs_load_watch watch = {&reader->progress, ask_for_more, hold_pieces, reader};
-    refs_reading reading = {reader->array, region, dst, stride, &watch};
+    const refs_read_target target = {dst, stride, NULL};
+    return refs_reader_read_to(reader, region, &target, err);
+}
+
+refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
+                                const refs_read_target *target, refs_error *err) {
+    const refs_load_watch watch = {target->progress, ask_for_more, hold_pieces, reader};
+    refs_reading reading = {reader->array, region, target->dst, target->stride, &watch};
     refs_cut cut = {0};
     refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > 0) {

@@ -74,14 +74,9 @@ bool RefsInterrupt::isDue() const {
     return isPossible_ && interrupts != before_;
 }
 
-RefsInterruptible::RefsInterruptible(refs_reader *reader)
-    : reader_(interrupt_.isPossible() ? reader : nullptr) {
+RefsInterruptible::RefsInterruptible() {
     const auto goesOn = [](void *user, double) {
         return !static_cast<const RefsInterrupt *>(user)->isDue();
     };
-    if (reader_ != nullptr) refs_reader_set_progress(reader_, {goesOn, &interrupt_});
-}
-
-RefsInterruptible::~RefsInterruptible() {
-    if (reader_ != nullptr) refs_reader_set_progress(reader_, {nullptr, nullptr});
+    progress_ = {goesOn, &interrupt_};
 }

@@ -32,17 +32,19 @@ class RefsInterrupt {
     unsigned before_ = 0;      ///< interrupts before the read
 };
 
-/** Has the reads of a reader asked, as long as this lives. */
+/** Has a read asked, as long as this lives. */
 class RefsInterruptible {
   public:
-    explicit RefsInterruptible(refs_reader *reader);
-    ~RefsInterruptible();
+    RefsInterruptible();
     RefsInterruptible(const RefsInterruptible &) = delete;
     RefsInterruptible &operator=(const RefsInterruptible &) = delete;
 
+    /** For the read, on the thread that made this; or null. */
+    const refs_progress *progress() const { return interrupt_.isPossible() ? &progress_ : nullptr; }
+
   private:
     RefsInterrupt interrupt_;
-    refs_reader *const reader_; ///< or null
+    refs_progress progress_;
 };
 
 #endif

@@ -94,9 +94,11 @@ refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType 
                              void *buffer, refs_error *error) const {
     const bool asIs =
         elements_ == RefsElements::Numbers && pixels_.promote == nullptr && bufferType == type_;
-    const RefsInterruptible interruptible(reader_.get());
-    return asIs ? readAsIs(slice, buffer, error)
-                : readParts(slice, bufferType, static_cast<GByte *>(buffer), error);
+    const RefsInterruptible interruptible;
+    RefsSlice watched = slice;
+    watched.progress = interruptible.progress();
+    return asIs ? readAsIs(watched, buffer, error)
+                : readParts(watched, bufferType, static_cast<GByte *>(buffer), error);
 }
 
 refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_error *error) const {
@@ -104,7 +106,8 @@ refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_erro
     for (size_t dim = 0; dim < slice.rank; dim++)
         bytes[dim] = slice.stride[dim] * static_cast<int64_t>(type_.GetSize());
     const refs_region region = slice.region();
-    return refs_reader_read(reader_.get(), &region, buffer, bytes.data(), error);
+    const refs_read_target target = {buffer, bytes.data(), slice.progress};
+    return refs_reader_read_to(reader_.get(), &region, &target, error);
 }
 
 /* Cuts along the first dimension that there is something to cut of. */
@@ -143,10 +146,12 @@ refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
 refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vector<GByte> &packed,
                                     refs_error *error) const {
     const refs_region region = slice.region();
+    refs_read_target target = {packed.data(), nullptr, slice.progress};
     if (pixels_.promote == nullptr)
-        return refs_reader_read(reader_.get(), &region, packed.data(), nullptr, error);
+        return refs_reader_read_to(reader_.get(), &region, &target, error);
     std::vector<GByte> elements(n * pixels_.elementSize);
-    REFS_TRY(refs_reader_read(reader_.get(), &region, elements.data(), nullptr, error));
+    target.dst = elements.data();
+    REFS_TRY(refs_reader_read_to(reader_.get(), &region, &target, error));
     pixels_.promote(elements.data(), packed.data(), n);
     return REFS_OK;
 }

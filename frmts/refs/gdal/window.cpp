@@ -20,18 +20,18 @@ enum Space { pixelSpace, lineSpace, bandSpace };
  * never less than it was told before. In Python Ctrl-C ends the read, too. */
 class Progress {
   public:
-    Progress(const RefsWindow &window, const RefsReaders &readers)
-        : window_(window), readers_(readers), caller_(window.progress, window.progressData) {
+    explicit Progress(const RefsWindow &window)
+        : window_(window), caller_(window.progress, window.progressData) {
         if (window.progress != nullptr)
-            tell({report, this});
+            watch_ = {report, this};
         else if (interrupt_.isPossible())
-            tell({goesOn, this});
-    }
-    ~Progress() {
-        if (isTold_) tell({nullptr, nullptr});
+            watch_ = {goesOn, this};
     }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
+
+    /** For the readers; or null. */
+    const refs_progress *watch() const { return watch_.report != nullptr ? &watch_ : nullptr; }
 
     /** So many pixels of the window come next. */
     void beginPart(uint64_t nPixels) {
@@ -49,11 +49,6 @@ class Progress {
     }
 
   private:
-    void tell(refs_progress progress) {
-        isTold_ = true;
-        for (refs_reader *reader : {readers_.ahead.get(), readers_.behind.get()})
-            if (reader != nullptr) refs_reader_set_progress(reader, progress);
-    }
     static bool goesOn(void *user, double) {
         auto *self = static_cast<Progress *>(user);
         self->cancelled_ = self->cancelled_ || self->interrupt_.isDue();
@@ -72,9 +67,9 @@ class Progress {
     }
 
     const RefsWindow &window_;
-    const RefsReaders &readers_;
+    refs_progress watch_{nullptr, nullptr};
     double begin_ = 0, share_ = 0, most_ = 0;
-    bool cancelled_ = false, isTold_ = false;
+    bool cancelled_ = false;
     RefsProgressCaller caller_;
     RefsInterrupt interrupt_;
 };
@@ -88,8 +83,9 @@ bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
 }
 
 refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) const {
-    Progress progress(window, readers_);
-    const std::array<RefsWindow, 2> parts = partsOf(window);
+    Progress progress(window);
+    std::array<RefsWindow, 2> parts = partsOf(window);
+    for (RefsWindow &part : parts) part.watch = progress.watch();
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
     const uint64_t maxPixels = buffered ? maxBufferBytes / bufferBytesOfPixel() : UINT64_MAX;
     const uint64_t maxRows = std::max<uint64_t>(
@@ -277,12 +273,15 @@ refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &ru
                                          const int64_t spaces[3], refs_error *error) const {
     const Region region = regionOf(window, run, spaces);
     const refs_region view = region.view();
-    return refs_reader_read(readerOf(window), &view, dst, region.stride.data(), error);
+    const refs_read_target target = {dst, region.stride.data(), window.watch};
+    return refs_reader_read_to(readerOf(window), &view, &target, error);
 }
 
 refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) const {
-    Progress progress(window, readers_);
-    askFor(window, refs_reader_load);
+    const Progress progress(window);
+    RefsWindow watched = window;
+    watched.watch = progress.watch();
+    askFor(watched, refs_reader_load);
     return progress.isCancelled() ? progress.fail(error) : REFS_OK;
 }
 
@@ -318,7 +317,8 @@ std::array<uint64_t, REFS_MAX_RANK> RefsWindowReader::elementOf(const RefsWindow
 }
 
 void RefsWindowReader::askFor(const RefsWindow &window,
-                              void (*ask)(refs_reader *reader, const refs_region *region)) const {
+                              void (*ask)(refs_reader *reader, const refs_region *region,
+                                          const refs_progress *progress)) const {
     static const int64_t noSpaces[3] = {0, 0, 0};
     int n = 1;
     while (n < window.nBands && window.bands[n] == window.bands[n - 1] + 1) n++;
@@ -328,7 +328,7 @@ void RefsWindowReader::askFor(const RefsWindow &window,
         if (part.width == 0) continue;
         const Region region = regionOf(part, run, noSpaces);
         const refs_region view = region.view();
-        ask(readerOf(part), &view);
+        ask(readerOf(part), &view, part.watch);
     }
 }
 

@@ -26,6 +26,7 @@ struct RefsWindow {
     GDALDataType type;
     GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
     GDALProgressFunc progress = nullptr;       ///< is told, and may cancel; or null
+    const refs_progress *watch = nullptr;      ///< the same for the reader while it reads; or null
     void *progressData = nullptr;
 
     /** Has whoever called with `extra` told of progress. */
@@ -73,7 +74,11 @@ class RefsWindowReader {
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
-    void advise(const RefsWindow &window) const { askFor(window, refs_reader_advise); }
+    void advise(const RefsWindow &window) const {
+        askFor(window, [](refs_reader *reader, const refs_region *region, const refs_progress *) {
+            refs_reader_advise(reader, region);
+        });
+    }
 
     /** Loads as much of a window as is one region, for it is going to be read in small parts. That
      * its progress cancels it is the one failure. */
@@ -116,7 +121,8 @@ class RefsWindowReader {
     void turnRows(const RefsWindow &window, const Run &run, GByte *dst) const;
     refs_reader *readerOf(const RefsWindow &part) const;
     void askFor(const RefsWindow &window,
-                void (*ask)(refs_reader *reader, const refs_region *region)) const;
+                void (*ask)(refs_reader *reader, const refs_region *region,
+                            const refs_progress *progress)) const;
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
     refs_status readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                         refs_error *error) const;
