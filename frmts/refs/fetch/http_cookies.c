@@ -9,6 +9,7 @@
 
 struct refs_cookies {
     refs_cookies *next;
+    unsigned n_users; /* who hold it */
     uint64_t credentials;
     bool is_tls;
     char *file, *jar; /* or NULL */
@@ -107,17 +108,42 @@ static bool is_same(const char *one, const char *other) {
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
+static bool is_of(const refs_cookies *cookies, const store_key *key) {
+    return cookies->credentials == key->credentials && cookies->is_tls == key->is_tls &&
+           is_same(cookies->file, key->file) && is_same(cookies->jar, key->jar);
+}
+
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,
                                const char *url) {
-    size_t n = 0;
     const store_key key = key_of(rules, url);
     refs_cookies **link = first;
-    for (; *link != NULL; link = &(*link)->next, n++)
-        if ((*link)->credentials == key.credentials && (*link)->is_tls == key.is_tls &&
-            is_same((*link)->file, key.file) && is_same((*link)->jar, key.jar))
-            return *link;
-    if (n < REFS_HTTP_MAX_COOKIE_STORES) *link = make(&key);
-    return *link;
+    while (*link != NULL && !is_of(*link, &key)) link = &(*link)->next;
+    refs_cookies *found = *link;
+    if (found != NULL)
+        *link = found->next;
+    else
+        found = make(&key);
+    if (found == NULL) return NULL;
+    found->next = *first; /* the latest first */
+    *first = found;
+    found->n_users++;
+    return found;
+}
+
+void refs_cookies__release(refs_cookies *cookies) {
+    if (cookies != NULL) cookies->n_users--;
+}
+
+refs_cookies *refs_cookies__take_old(refs_cookies **first) {
+    refs_cookies **oldest = NULL;
+    size_t n = 0;
+    for (refs_cookies **link = first; *link != NULL; link = &(*link)->next)
+        if (++n > REFS_HTTP_MAX_COOKIE_STORES / 2 && (*link)->n_users == 0) oldest = link;
+    if (n <= REFS_HTTP_MAX_COOKIE_STORES || oldest == NULL) return NULL;
+    refs_cookies *taken = *oldest;
+    *oldest = taken->next;
+    taken->next = NULL;
+    return taken;
 }
 
 static void write_jar(refs_cookies *cookies) {

@@ -13,7 +13,8 @@
 
 #include "refs/http.h"
 
-/** So many stores are kept; who comes later goes without. */
+/** So many stores are kept; of more, those that were not used for the longest time are dropped once
+ * nobody holds them. */
 #define REFS_HTTP_MAX_COOKIE_STORES 64
 
 /** A file is not written anew for so long. */
@@ -25,9 +26,15 @@ typedef struct refs_cookies refs_cookies;
 bool refs_cookies__is_tls(const char *url);
 
 /** The store of requests of `url` with these rules among those at `first`, made where there is
- * none. NULL without memory, or where there are too many. Others must not look for one meanwhile.
- */
+ * none, and held for the caller; NULL without memory. Others must not look for one meanwhile. */
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules, const char *url);
+
+/** Ends what refs_cookies__of began; NULL is allowed. Others must not look for one meanwhile. */
+void refs_cookies__release(refs_cookies *cookies);
+
+/** Takes one store that is too many out of those at `first`; NULL where there is none. To be freed
+ * by refs_cookies__free_all, which may write a file, once others may look for stores again. */
+refs_cookies *refs_cookies__take_old(refs_cookies **first);
 
 /** Makes a handle use the store instead of files of its own; `cookies` may be NULL. */
 void refs_cookies__use(refs_cookies *cookies, CURL *easy);

@@ -17,7 +17,7 @@ struct refs_http {
     _Atomic uint64_t latency_us; /* until they began; 0: not known */
     pthread_mutex_t lock;        /* guards what follows */
     refs_transfer *first_new, *last_new;
-    refs_cookies *cookies; /* all stores; they live as long as the engine */
+    refs_cookies *cookies; /* all stores, the latest first */
     refs_authorities *authorities;
     bool ending;
     bool running; /* the thread was started, and multi made */
@@ -551,6 +551,7 @@ static void drop_cancelled(engine *self) {
 static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     refs_answer answer = {.began_us = transfer->began_us,
                           .n_active = transfer->n_beside,
+                          .came_back = transfer->was_refused,
                           .status = refs_transfer__status(transfer)};
     curl_off_t asked_us = 0, began_us = 0;
     uint64_t now = refs_now_us();
@@ -746,8 +747,16 @@ const refs_http_options *refs_http__options(const refs_http *http) {
 refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url) {
     refs_lock(&http->lock);
     refs_cookies *cookies = refs_cookies__of(&http->cookies, rules, url);
+    refs_cookies *old = refs_cookies__take_old(&http->cookies);
     refs_unlock(&http->lock);
+    refs_cookies__free_all(old);
     return cookies;
+}
+
+void refs_http__release_cookies(refs_http *http, refs_cookies *cookies) {
+    refs_lock(&http->lock);
+    refs_cookies__release(cookies);
+    refs_unlock(&http->lock);
 }
 
 bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,

@@ -66,6 +66,7 @@ typedef struct refs_transfer {
     uint64_t n_bytes;    /**< when done: received, of all of them */
 
     _Atomic bool cancelled;
+    refs_http *http;
     const refs_http_host *host;
     refs_http_rules rules;
     char *retry_codes;     /* that of the rules */
@@ -97,7 +98,7 @@ typedef struct refs_transfer {
     refs_origin *origin; /* of url_now; held while the engine has the transfer */
     refs_origin *home;   /* of url; the same */
     refs_cookies *cookies;
-    refs_cookies *home_cookies, *tls_cookies; /* for `url`; where redirects lead to https */
+    refs_cookies *home_cookies, *tls_cookies; /* for `url`; where redirects lead to https; held */
     bool set_cookie;                          /* a server did */
     bool left_home;                           /* redirects led to another origin */
     bool awaits_login;                        /* of another transfer of the same home */
@@ -183,8 +184,10 @@ void refs_transfer__finish(refs_transfer *transfer);
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
 
-/** The store of cookies of requests of `url` with these rules, or NULL (http_cookies.h). */
+/** The store of cookies of requests of `url` with these rules, held until it is released, or NULL
+ * (http_cookies.h). */
 refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url);
+void refs_http__release_cookies(refs_http *http, refs_cookies *cookies);
 
 /** A file with all certificates that requests with these proofs believe; false: libcurl knows
  * better (http_authorities.h). */

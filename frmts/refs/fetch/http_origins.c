@@ -24,9 +24,6 @@
 /* The part of one more request that makes one: a window of 4.7 was refused, and one of 4.2 is 4. */
 #define ROUND_UP 0.3
 
-/* Of refusals that cost a pause there are fewer: of the pauses, this is the part of all time. */
-#define PRICED 2
-
 /* Requests that follow each other so soon are not told apart by timers. */
 #define TIMED_US  10000
 #define CREDIT_US 2000
@@ -111,8 +108,7 @@ uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us) {
     if (origin->window > 0 && origin->n_active > 0 &&
         origin->n_active >= (unsigned)(origin->window + ROUND_UP))
         return UINT64_MAX;
-    uint64_t at = origin->resume_us > origin->next_us ? origin->resume_us : origin->next_us;
-    return at > now_us ? at : now_us;
+    return origin->next_us > now_us ? origin->next_us : now_us;
 }
 
 /* Who comes late, since timers are not exact, does not move those behind. */
@@ -141,14 +137,13 @@ bool refs_origin__is_refusal(long status) {
 /* Nothing was answered since the last cut, and the request was alone and came when it was asked to:
  * more time between requests would not have helped it. */
 static bool is_no_limit(const refs_origin *origin, const refs_answer *answer) {
-    return origin->price_us > 0 && origin->n_answered == 0 && answer->n_active <= 1 &&
-           origin->interval_us < origin->price_us;
+    return answer->came_back && origin->n_answered == 0 && answer->n_active <= 1;
 }
 
 static double most_interval(const refs_answer *answer) {
-    double price_us = 1000 * (double)answer->retry_after_ms;
+    double asked_us = 1000 * (double)answer->retry_after_ms;
     if (answer->status != 429) return (double)REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US;
-    return price_us > REFS_HTTP_MAX_INTERVAL_US ? price_us : (double)REFS_HTTP_MAX_INTERVAL_US;
+    return asked_us > REFS_HTTP_MAX_INTERVAL_US ? asked_us : (double)REFS_HTTP_MAX_INTERVAL_US;
 }
 
 static void cut(refs_origin *origin, const refs_answer *answer) {
@@ -163,23 +158,13 @@ static void cut(refs_origin *origin, const refs_answer *answer) {
     origin->interval_us = origin->interval_us > 0 ? origin->interval_us / factor
                                                   : origin->latency_us / origin->window;
     if (origin->interval_us > most) origin->interval_us = most;
-    if (origin->n_answered > 0) origin->window_before *= factor;
-    if (factor == CUT_MET || origin->window_before < origin->window)
-        origin->window_before = origin->window;
     origin->is_searching = factor < CUT_MET;
 }
 
-/* Who came back when asked to, and is answered, ends a run of refusals: few requests under way then
- * say little of the limit. The time between requests is halved where it was refused before, and is
- * answered now. */
+/* The time between requests is halved where it was refused before, and is answered now. */
 static double growth(const refs_origin *origin) {
-    if (origin->price_us > 0 && origin->n_answered == 1)
-        return origin->window_before / origin->window - 1;
     if (origin->is_searching && origin->interval_us <= origin->refused_us) return 1;
-    double by = origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
-    if (origin->price_us > PRICED * origin->interval_us)
-        by *= PRICED * origin->interval_us / origin->price_us;
-    return by;
+    return origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
 }
 
 /* An origin that has its limit no more forgets it. */
@@ -188,14 +173,12 @@ static void grow(refs_origin *origin, unsigned most) {
     origin->window *= 1 + by;
     origin->interval_us /= 1 + by;
     if (origin->window < most) return;
-    origin->window = origin->interval_us = origin->price_us = 0;
-    origin->window_before = origin->refused_us = 0;
+    origin->window = origin->interval_us = origin->refused_us = 0;
     origin->next_us = 0;
 }
 
 static void note_refusal(refs_origin *origin, const refs_answer *answer, uint64_t now_us) {
     if (!is_no_limit(origin, answer)) cut(origin, answer);
-    origin->price_us = 1000 * (double)answer->retry_after_ms;
     origin->next_us = now_us + (uint64_t)origin->interval_us;
     origin->cut_us = now_us;
     origin->n_answered = 0;
@@ -207,12 +190,9 @@ void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned 
     double latency_us = (double)answer->latency_us;
     origin->latency_us =
         origin->latency_us > 0 ? (3 * origin->latency_us + latency_us) / 4 : latency_us;
-    uint64_t resume_us = now_us + 1000 * answer->retry_after_ms;
-    if (answer->retry_after_ms > 0 && resume_us > origin->resume_us) origin->resume_us = resume_us;
     if (!refs_origin__is_refusal(answer->status)) origin->answered_us = now_us;
     if (answer->began_us < origin->cut_us) return;
     if (refs_origin__is_refusal(answer->status)) {
-        if (origin->window <= 0) origin->window_before = most * CUT_ALL;
         note_refusal(origin, answer, now_us);
     } else if (origin->window > 0) {
         origin->n_answered++;

@@ -7,8 +7,9 @@
  * An origin that answers 429 or 503 gets fewer requests at a time, and these one after the other
  * instead of together: half as many as long as it goes on to refuse, and then, by and by, more
  * again. Both are one figure as long as it is above 1; below it only the time between the
- * beginnings of requests is left. A request that came alone, when it was asked to by Retry-After,
- * and is refused again tells nothing of that. */
+ * beginnings of requests is left. Retry-After is kept by the request that was refused, while others
+ * go on. A request that came alone, when it was asked to by Retry-After, and is refused again tells
+ * nothing of the limit. */
 #ifndef REFS_HTTP_ORIGINS_H
 #define REFS_HTTP_ORIGINS_H
 
@@ -34,13 +35,10 @@ typedef struct refs_origin {
     unsigned n_users;     /**< who hold it */
     unsigned n_active;    /**< requests under way */
     uint64_t answered_us; /**< when it last answered a request, and did not refuse it */
-    uint64_t resume_us;   /**< no request before: it asked for that */
     double window;        /**< requests at a time; 0: as many as there may be */
-    double window_before; /**< ... that there are again when a refusal that cost a pause is over */
     double refused_us;    /**< between the beginnings of requests when one was last refused */
     double interval_us;   /**< between the beginnings of requests; 0: none */
     double latency_us;    /**< of its answers, smoothed */
-    double price_us;      /**< what a refusal costs: the origin asks to come back so much later */
     uint64_t next_us;     /**< when the next request may begin */
     uint64_t cut_us;      /**< requests that began before tell nothing new of its limit */
     unsigned n_answered;  /**< ... and so many that began later were answered */
@@ -96,6 +94,7 @@ typedef struct refs_answer {
     uint64_t latency_us;     /**< until the answer began */
     long status;             /**< of HTTP */
     uint64_t retry_after_ms; /**< 0: it does not say */
+    bool came_back;          /**< it was refused before, and came when it was asked to */
 } refs_answer;
 
 /** Whether `status` says that there were too many requests, or may say so. */

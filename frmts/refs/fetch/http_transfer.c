@@ -146,6 +146,7 @@ static bool is_nothing(const char *header) {
 static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
+    transfer->http = http;
     transfer->host = host;
     transfer->rules = refs_http__options(http)->rules;
     transfer->easy = transfer->current = curl_easy_init();
@@ -593,6 +594,14 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
     return !try_again(transfer, code, status, delay_ms);
 }
 
+static void release_cookies(refs_transfer *transfer) {
+    if (transfer->home_cookies != NULL)
+        refs_http__release_cookies(transfer->http, transfer->home_cookies);
+    if (transfer->tls_cookies != NULL)
+        refs_http__release_cookies(transfer->http, transfer->tls_cookies);
+    transfer->cookies = transfer->home_cookies = transfer->tls_cookies = NULL;
+}
+
 void refs_transfer__clear(refs_transfer *transfer) {
     refs_fork_hold_off();
     if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
@@ -600,6 +609,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     curl_slist_free_all(transfer->away_headers);
     curl_slist_free_all(transfer->headers);
     refs_fork_allow();
+    release_cookies(transfer);
     refs_free(transfer->refusal_text);
     refs_free(transfer->retry_codes);
     refs_login__clear(&transfer->login);
