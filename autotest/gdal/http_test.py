@@ -138,6 +138,79 @@ class Requests(Case):
         self.assertEqual(wrong, [])
         self.assertEqual(len(server.requests("v.bin")), 1)
 
+    def test_a_reader_waits_for_no_chunk_that_another_has_not_requested_yet(self):
+        self.folder.write_array(3000, 10, chunk_gap=100000)
+        server = self.serve(options=["--latency-ms", "100"])
+        name = f'REFS:"{server.url("refs.json")}":/v'
+        began, seconds = threading.Event(), {}
+
+        def read_all():
+            dataset = gdal.Open(name)
+            began.set()
+            begin = time.monotonic()
+            dataset.ReadAsArray()
+            seconds["all"] = time.monotonic() - begin
+
+        reader, neighbour = threading.Thread(target=read_all), gdal.Open(name)
+        reader.start()
+        began.wait()
+        while not server.requests("v.bin"):
+            time.sleep(0.01)
+        begin = time.monotonic()
+        self.assertEqual(neighbour.GetRasterBand(3000).ReadAsArray().ravel().tolist(),
+                         list(range(29990, 30000)))
+        seconds["one"] = time.monotonic() - begin
+        reader.join()
+        self.assertLess(seconds["one"], seconds["all"] / 3)
+
+    def test_a_callback_of_progress_may_read_what_is_on_its_way(self):
+        server = self.serve(options=["--latency-ms", "400"])
+        name, seen = f'REFS:"{server.url("refs.json")}":/v', []
+
+        def read_it_too(done, message, data):
+            if not seen and server.requests("v.bin"):
+                seen.append(gdal.Open(name).ReadAsArray().ravel().tolist())
+            return 1
+
+        begin = time.monotonic()
+        values = gdal.Open(name).ReadAsArray(callback=read_it_too)
+        self.assertEqual(values.ravel().tolist(), self.values)
+        self.assertEqual(seen, [self.values])
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def write_shard(self, inner, n):
+        """A set of one array of bytes that is one shard of n x n chunks, named without a range."""
+        size, chunk = inner * n, inner * inner
+        values = np.arange(size * size, dtype=np.uint32).reshape(size, size).astype(np.uint8)
+        chunks = [values[y:y + inner, x:x + inner].tobytes()
+                  for y in range(0, size, inner) for x in range(0, size, inner)]
+        index = np.array([(i * chunk, chunk) for i in range(n * n)], "<u8")
+        self.folder.write("shard.bin", b"".join(chunks) + index.tobytes())
+        little = {"name": "bytes", "configuration": {"endian": "little"}}
+        array = {"zarr_format": 3, "node_type": "array", "shape": [size, size], "data_type": "uint8",
+                 "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [size, size]}},
+                 "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                 "fill_value": 0, "codecs": [{"name": "sharding_indexed", "configuration": {
+                     "chunk_shape": [inner, inner], "codecs": [{"name": "bytes"}],
+                     "index_codecs": [little], "index_location": "end"}}]}
+        group = {"zarr_format": 3, "node_type": "group"}
+        self.folder.write("shard.json", json.dumps({
+            "zarr.json": json.dumps(group), "v/zarr.json": json.dumps(array), "v/c/0/0": ["shard.bin"]}))
+        return values
+
+    def test_of_a_shard_without_a_range_the_index_and_the_chunks_are_read(self):
+        values = self.write_shard(64, 48)  # 9.4 MB
+        server = self.serve()
+        dataset = gdal.Open(f'REFS:"{server.url("shard.json")}":/v')
+        self.assertEqual(dataset.ReadAsArray(1000, 2000, 4, 4).tolist(),
+                         values[2000:2004, 1000:1004].tolist())
+        ranges = [r["headers"].get("range") for r in server.requests("shard.bin")]
+        self.assertEqual(ranges[:2], ["bytes=0-0", f"bytes={values.size}-{values.size + 48 * 48 * 16 - 1}"])
+        self.assertEqual(len(ranges), 3)
+        begin, end = map(int, ranges[2][len("bytes="):].split("-"))
+        self.assertLess(end - begin, 70000)
+        self.assertEqual(dataset.ReadAsArray().tolist(), values.tolist())
+
     def test_a_changed_set_is_read_again(self):
         for stamp in ("ETag", "Last-Modified"):
             with self.subTest(stamp):
@@ -720,6 +793,11 @@ class Limits(Case):
 
     def test_of_requests_a_second_are_kept(self):
         self.read_within(9.8, 1.3, "--requests-per-second", "20")
+
+    def test_of_requests_a_second_that_say_when_to_come_back_are_kept(self):
+        for status in (429, 503):
+            with self.subTest(status):
+                self.read_within(9.8, 1.5, "--requests-per-second", "20", "--retry-after", "1")
 
     def test_of_bursts_are_kept(self):
         self.read_within(9.0, 1.3, "--requests-per-second", "20", "--burst", "20")

@@ -197,6 +197,16 @@ typedef struct refs_fetch_client {
     /** The expected state of the location of range `index`. What its server or the host does not
      * tell is not checked. Called on the calling thread. NULL: nothing is expected. */
     refs_expected (*expected)(const void *user, size_t index);
+
+    /** Called on the calling thread with each range that a request brings, right before the request
+     * is made, for some more than once; optional ranges after the required ones. *is_needed is
+     * true; set to false, the range is not handed over, and a request without a required one is not
+     * made. A failure ends the fetch. NULL: all ranges are needed. */
+    refs_status (*begins)(void *user, size_t index, bool *is_needed, refs_error *err);
+
+    /** Called on the calling thread when the last byte has arrived, while blocks may still be held.
+     * NULL: nobody wants to know. */
+    void (*arrived)(void *user);
 } refs_fetch_client;
 
 #define REFS_FETCH_POLL_MS 50
@@ -207,6 +217,19 @@ typedef struct refs_fetch_client {
  * exist, is REFS_IO with location, offset, length and size. */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, refs_error *err);
+
+/** A location, and its size in bytes; REFS_FETCH_WHOLE: not told. */
+typedef struct refs_sized_location {
+    uint32_t location_id;
+    const char *location;
+    uint64_t size;
+} refs_sized_location;
+
+/** Finds the sizes of `n` locations. Of those read over HTTP that have not answered yet, the first
+ * byte is requested, of all at the same time; `client` is asked as by refs_fetch, but its sink is
+ * not called. What fails tells no size; only REFS_CANCELLED and REFS_NOMEM are failures. */
+refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
+                                 const refs_fetch_client *client);
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);
 

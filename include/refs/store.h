@@ -39,7 +39,8 @@ typedef struct refs_locations refs_locations;
 refs_status refs_locations_open(refs_locations **locations, refs_error *err);
 void refs_locations_free(refs_locations *locations);
 
-/** The number of a location, which is added when new. */
+/** The number of a location, which is added when new. Of very many locations the first are
+ * forgotten: a location may get another number later, but two never have the same. */
 refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
                                   refs_error *err);
 
@@ -92,6 +93,10 @@ typedef struct refs_store_client {
     bool (*go_on)(void *user);                          /**< or NULL */
     bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
     bool (*comes_along)(void *user, size_t index);      /**< or NULL */
+
+    /** Called, too, before a value is handed over that is at hand, or absent. Or NULL. */
+    refs_status (*begins)(void *user, size_t index, bool *is_needed, refs_error *err);
+    void (*arrived)(void *user); /**< or NULL */
 } refs_store_client;
 
 /** Hands over the values of `n` keys, each required one once, planned as one fetch: absent and
@@ -125,6 +130,12 @@ typedef struct refs_store_extent {
 /** Finds the extent of a value. REFS_NOT_FOUND without a message: absent. */
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
                                refs_error *err);
+
+/** Finds the sizes of values that are whole objects, of which refs_store_measure does not know
+ * them, planned as one fetch: as refs_fetcher_measure, with REFS_STORE_UNKNOWN for what is not
+ * told. */
+refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
+                                       const refs_store_client *client, uint64_t *sizes);
 
 /** What a key, or the part of its value, refers to (refset.h); release `ref` after a success.
  * REFS_NOT_FOUND without a message: absent. */

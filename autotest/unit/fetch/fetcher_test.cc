@@ -24,7 +24,8 @@ class Fetcher : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
         failed = SIZE_MAX;
-        const refs_fetch_client client = {keep, this, nullptr, nullptr, note, noteFailed, nullptr};
+        const refs_fetch_client client = {keep,       this,    nullptr, nullptr, note,
+                                          noteFailed, nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
     }
     static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,

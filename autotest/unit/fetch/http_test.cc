@@ -46,7 +46,8 @@ class Http : public testing::Test {
     std::string read(const refs_range &range) {
         refs_error_clear(&error);
         std::string text;
-        const refs_fetch_client client = {take, &text, nullptr, nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take,    &text,   nullptr, nullptr, nullptr,
+                                          nullptr, nullptr, nullptr, nullptr};
         const refs_status status = refs_fetch(fetcher, &range, 1, &client, &error);
         EXPECT_EQ(status, error.status);
         return text;
@@ -125,6 +126,17 @@ TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
     EXPECT_EQ(read({0, location.c_str(), 0, REFS_FETCH_WHOLE, REFS_MIB, REFS_RANGE_REQUIRED}), "");
     EXPECT_EQ(error.status, REFS_LIMIT);
     EXPECT_EQ(std::string(error.message).find("4194304 bytes are more than"), 0u) << error.message;
+}
+
+TEST_F(Http, RemembersLocationsApartThatShareAPlace) {
+    server.files["/other"] = "abcdefghijklmnopqrst";
+    const std::string one = server.url("/d"), other = server.url("/other");
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(read({7, one.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED}), "3456") << error.message;
+        EXPECT_EQ(read({7 + (1 << 20), other.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED}), "defg")
+            << error.message;
+    }
+    EXPECT_FALSE(refs_fetcher_is_current(fetcher, 1000000)) << "not all of them are remembered";
 }
 
 /* -- cancelling -------------------------------------------------------------------------------- */

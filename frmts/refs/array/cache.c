@@ -364,16 +364,23 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want
     refs_claim claim = REFS_CLAIM_NOTHING;
     refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
-    if (found == NULL && want != REFS_WANT_DECODED) {
+    if (found == NULL && (want == REFS_WANT_ELEMENTS || want == REFS_WANT_BYTES)) {
         (void)add_mark(cache, id, want, awaited);
         claim = REFS_CLAIM_MINE;
-    } else if (found != NULL && want == REFS_WANT_ELEMENTS) {
+    } else if (found != NULL && (want == REFS_WANT_ELEMENTS || want == REFS_WANT_AT_HAND)) {
         claim = claim_elements(cache, found, awaited, chunk);
     } else if (found != NULL && want == REFS_WANT_DECODED && found->state == STORED) {
         claim = hand_over(cache, found, want, awaited, chunk);
     }
     refs_unlock(&cache->lock);
     return claim;
+}
+
+bool refs_cache__has(refs_cache *cache, refs_chunk_id id) {
+    refs_lock(&cache->lock);
+    const bool has = find(cache, id) != NULL;
+    refs_unlock(&cache->lock);
+    return has;
 }
 
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {

@@ -77,6 +77,7 @@ struct refs_budget *refs_cache__budget(const refs_cache *cache);
 /** What is wanted of a chunk. */
 typedef enum refs_want {
     REFS_WANT_ELEMENTS, /**< a reader waits for its elements */
+    REFS_WANT_AT_HAND,  /**< the same, where it need not be fetched */
     REFS_WANT_BYTES,    /**< prefetch: that it is there, stored or decoded */
     REFS_WANT_DECODED   /**< prefetch: that it is decoded, if its bytes are there */
 } refs_want;
@@ -96,15 +97,19 @@ typedef enum refs_claim {
     REFS_CLAIM_STORED,  /**< the caller is to decode it: its stored bytes come with the claim */
     REFS_CLAIM_DECODED, /**< its elements come with the claim */
     REFS_CLAIM_BUSY,    /**< another caller is at it */
-    REFS_CLAIM_NOTHING  /**< there is nothing to do for who prefetches */
+    REFS_CLAIM_NOTHING  /**< nobody has it; or there is nothing to do for who prefetches */
 } refs_claim;
 
 /** Asks for a chunk. STORED and DECODED set *chunk, with a reference for the caller. After MINE and
  * STORED the chunk is loading until the caller adds it or abandons it; `awaited`, or NULL, must
- * live until then. ELEMENTS is answered with MINE, STORED, DECODED or BUSY; BYTES with MINE or
- * NOTHING; DECODED with STORED or NOTHING. */
+ * live until then. ELEMENTS is answered with MINE, STORED, DECODED or BUSY; AT_HAND with NOTHING
+ * instead of MINE; BYTES with MINE or NOTHING; DECODED with STORED or NOTHING. A chunk is claimed
+ * when the request for it is made, not before: others wait for it. */
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want,
                              refs_awaited *awaited, refs_chunk **chunk);
+
+/** Whether a chunk is there, stored or decoded, or loading. */
+bool refs_cache__has(refs_cache *cache, refs_chunk_id id);
 
 /** Whether somebody waits for a chunk that is loading, or found it BUSY and will. */
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);

@@ -5,6 +5,7 @@
 
 #include "gaps.h"
 #include "refs/block.h"
+#include "refs/now.h"
 #include "refs/pool.h"
 #include "shards.h"
 #include "slices.h"
@@ -12,12 +13,21 @@
 /* How often a reader that waits for others looks whether it was cancelled. */
 #define POLL_MS 50
 
+/* A reader that has waited so long for a chunk that another one requested requests it itself: the
+ * other may stand still, in a callback that waits for this one. */
+#define MAX_WAIT_MS 30000
+
+/* Loads under way on this thread. One that is called from the progress callback of another waits
+ * for nobody: what it waits for may be the other's. */
+static _Thread_local unsigned n_loads;
+
 /* A chunk that this call loads. */
 typedef struct loading {
     refs_wanted wanted;     /* of a reader; or `to` is NULL, and … */
     refs_expected expected; /* … of who prefetches */
     refs_chunk *stored;     /* its bytes, if they are there */
     bool is_claimed;        /* others wait for this call to load it */
+    bool is_alone;          /* it is loaded whoever else does, and not claimed */
     refs_shard *shard;      /* that it is a part of, or NULL */
     uint64_t shard_number;
     uint64_t inner;       /* its number in the shard */
@@ -47,6 +57,7 @@ typedef struct batch {
     refs_expected *later; /* the same for who prefetches */
     size_t n_later;
     refs_awaited awaited; /* somebody waits for a chunk that is loaded here */
+    bool is_alone;        /* it waits for nobody */
 } batch;
 
 static refs_array *array_of(const loading *one) {
@@ -248,17 +259,20 @@ static refs_chunk_id id_of_between(const batch *job, const refs_gap_chunk *chunk
     return (refs_chunk_id){job->array->owner, chunk->number};
 }
 
+/* False for a chunk that somebody else fetches already. */
+static bool may_come_along(void *user, size_t i) {
+    const batch *job = user;
+    refs_chunk_id id = id_of_between(job, &job->between[i - job->n_fetched]);
+    return !refs_cache__is_fetched(job->array->context.cache, id, &job->awaited);
+}
+
 /* Claims a chunk that nobody asked for and that is going to come, unless somebody has it or loads
- * it. False in the last case. */
-static bool claim_between(void *user, size_t i) {
-    batch *job = user;
-    refs_cache *cache = job->array->context.cache;
-    refs_gap_chunk *chunk = &job->between[i - job->n_fetched];
-    refs_chunk_id id = id_of_between(job, chunk);
+ * it. */
+static bool claim_between(batch *job, refs_gap_chunk *chunk) {
     if (chunk->is_claimed) return true;
-    chunk->is_claimed =
-        refs_cache__claim(cache, id, REFS_WANT_BYTES, &job->awaited, NULL) == REFS_CLAIM_MINE;
-    return chunk->is_claimed || !refs_cache__is_fetched(cache, id, &job->awaited);
+    chunk->is_claimed = refs_cache__claim(job->array->context.cache, id_of_between(job, chunk),
+                                          REFS_WANT_BYTES, &job->awaited, NULL) == REFS_CLAIM_MINE;
+    return chunk->is_claimed;
 }
 
 static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_stored stored) {
@@ -309,7 +323,21 @@ static void note(batch *job, loading one) {
     job->fetched[job->n_fetched++] = one;
 }
 
-/* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. */
+static void leave_to_others(batch *job, const loading *one) {
+    if (one->wanted.to != NULL)
+        job->busy[job->n_busy++] = one->wanted;
+    else
+        job->later[job->n_later++] = one->expected;
+}
+
+static void deliver_decoded(batch *job, const refs_wanted *wanted, refs_chunk *chunk) {
+    deliver(job, wanted, refs_chunk__data(chunk));
+    refs_chunk__release(chunk);
+    atomic_fetch_add(&wanted->to->array->cache_hits, 1);
+}
+
+/* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. What is to
+ * be fetched is claimed when it is requested: until then it is free for others. */
 static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
     loading one = {.wanted = wanted};
@@ -319,10 +347,9 @@ static void look_up(batch *job, refs_wanted wanted) {
         note(job, one);
         return;
     }
-    switch (
-        refs_cache__claim(array->context.cache, id, REFS_WANT_ELEMENTS, &job->awaited, &chunk)) {
+    switch (refs_cache__claim(array->context.cache, id, REFS_WANT_AT_HAND, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
-        one.is_claimed = true;
+    case REFS_CLAIM_NOTHING:
         note(job, one);
         return;
     case REFS_CLAIM_STORED:
@@ -331,29 +358,76 @@ static void look_up(batch *job, refs_wanted wanted) {
         job->ready[job->n_ready++] = one;
         return;
     case REFS_CLAIM_DECODED:
-        deliver(job, &wanted, refs_chunk__data(chunk));
-        refs_chunk__release(chunk);
-        atomic_fetch_add(&array->cache_hits, 1);
+        deliver_decoded(job, &wanted, chunk);
         return;
     case REFS_CLAIM_BUSY:
-    case REFS_CLAIM_NOTHING:
         break;
     }
-    job->busy[job->n_busy++] = wanted;
-}
-
-/* Claims a chunk, unless the reader has passed it. That is asked once it is claimed: from then on a
- * reader that comes to it finds it busy. */
-static void look_up_ahead(batch *job, refs_expected expected) {
-    refs_cache *cache = job->array->context.cache;
-    loading one = {.expected = expected, .is_claimed = true};
-    if (refs_cache__claim(cache, id_of(&one), REFS_WANT_BYTES, &job->awaited, NULL) !=
-        REFS_CLAIM_MINE)
-        return;
-    if (job->who->is_wanted(job->who->user, expected.box))
+    one.is_alone = job->is_alone;
+    if (job->is_alone)
         note(job, one);
     else
-        give_up(job, &one);
+        leave_to_others(job, &one);
+}
+
+static void look_up_ahead(batch *job, refs_expected expected) {
+    const loading one = {.expected = expected};
+    if (!refs_cache__has(job->array->context.cache, id_of(&one)) &&
+        job->who->is_wanted(job->who->user, expected.box))
+        note(job, one);
+}
+
+/* -- claims ------------------------------------------------------------------------------------ */
+
+/* Claims a chunk for a reader; false where it is there meanwhile, or another one loads it. */
+static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_error *err) {
+    refs_chunk *chunk = NULL;
+    const refs_claim claim = refs_cache__claim(array_of(one)->context.cache, id_of(one),
+                                               REFS_WANT_ELEMENTS, &job->awaited, &chunk);
+    *is_mine = one->is_claimed = claim == REFS_CLAIM_MINE;
+    if (claim == REFS_CLAIM_BUSY) leave_to_others(job, one);
+    if (claim == REFS_CLAIM_DECODED) deliver_decoded(job, &one->wanted, chunk);
+    if (claim != REFS_CLAIM_STORED) return REFS_OK;
+    one->is_claimed = true;
+    one->stored = chunk;
+    return start_decode(job, one, refs_chunk__stored(chunk), NULL, err);
+}
+
+/* Claims a chunk, unless somebody has it or loads it, or the reader has passed it. That is asked
+ * once it is claimed: from then on a reader that comes to it finds it busy. */
+static bool claim_ahead(batch *job, loading *one) {
+    one->is_claimed = refs_cache__claim(job->array->context.cache, id_of(one), REFS_WANT_BYTES,
+                                        &job->awaited, NULL) == REFS_CLAIM_MINE;
+    if (one->is_claimed && !job->who->is_wanted(job->who->user, one->expected.box))
+        give_up(job, one);
+    return one->is_claimed;
+}
+
+/* Who waits for a shard that others load must have given its chunks up: they may want them. */
+static bool claim_shard(batch *job, loading *one) {
+    if (one->shard == NULL || one->shard->state != REFS_SHARD_WHOLE) return true;
+    if (refs_shard__claim(one->shard)) return true;
+    one->shard->state = REFS_SHARD_WHOLE; /* for the others of its chunks */
+    give_up(job, one);
+    leave_to_others(job, one);
+    return false;
+}
+
+/* A chunk is going to be requested, or is at hand. */
+static refs_status begin_chunk(void *user, size_t i, bool *is_needed, refs_error *err) {
+    batch *job = user;
+    if (i >= job->n_fetched) {
+        *is_needed = claim_between(job, &job->between[i - job->n_fetched]);
+        return REFS_OK;
+    }
+    loading *one = &job->fetched[i];
+    if (array_of(one)->context.cache == NULL || one->is_alone || one->is_claimed) return REFS_OK;
+    if (job->who != NULL)
+        *is_needed = claim_ahead(job, one);
+    else
+        REFS_TRY(claim_wanted(job, one, is_needed, err));
+    if (*is_needed) *is_needed = claim_shard(job, one);
+    return REFS_OK;
 }
 
 static bool is_shard_awaited(const void *user, size_t i) {
@@ -407,7 +481,10 @@ static void assign_shard(batch *job, loading *one) {
     if (array->shards == NULL) return;
     if (last == NULL || last->array != array || last->number != one->shard_number) {
         last = &job->shards[job->n_shards++];
-        *last = (refs_shard){.array = array, .number = one->shard_number};
+        *last = (refs_shard){.array = array,
+                             .number = one->shard_number,
+                             .is_alone = job->is_alone,
+                             .awaited = &job->awaited};
     }
     last->n_wanted++;
     one->shard = last;
@@ -424,7 +501,7 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     }
     qsort(job->fetched, job->n_fetched, sizeof *job->fetched, compare_shards);
     for (size_t i = 0; i < job->n_fetched; i++) assign_shard(job, &job->fetched[i]);
-    for (size_t i = 0; i < job->n_shards; i++) refs_shard__claim(&job->shards[i], &job->awaited);
+    for (size_t i = 0; i < job->n_shards; i++) refs_shard__look_up(&job->shards[i]);
     return REFS_OK;
 }
 
@@ -432,10 +509,7 @@ static refs_status gather_shards(batch *job, refs_error *err) {
  * want them. */
 static void put_off(batch *job, loading *one) {
     give_up(job, one);
-    if (one->wanted.to != NULL)
-        job->busy[job->n_busy++] = one->wanted;
-    else
-        job->later[job->n_later++] = one->expected;
+    leave_to_others(job, one);
 }
 
 /* Leaves what is to be fetched now. */
@@ -469,6 +543,7 @@ static refs_status find_in_shards(batch *job, refs_error *err) {
     REFS_TRY(gather_shards(job, err));
     sort_out(job);
     const refs_store_client client = client_of(job, NULL);
+    REFS_TRY(refs_shards__measure(job->shards, job->n_shards, &client, err));
     REFS_TRY(refs_shards__load_indices(job->shards, job->n_shards, &client, err));
     REFS_TRY(find_parts(job, err));
     sort_out(job);
@@ -546,10 +621,17 @@ static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
     return REFS_OK;
 }
 
+static void tell_arrived(void *user) {
+    const batch *job = user;
+    if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
+}
+
 static refs_status fetch_keys(batch *job, refs_error *err) {
     if (job->who == NULL) atomic_fetch_add(&job->array->n_fetches, 1);
     refs_store_client client = client_of(job, receive);
-    client.comes_along = claim_between;
+    client.comes_along = may_come_along;
+    client.begins = begin_chunk;
+    client.arrived = tell_arrived;
     refs_key_list keys = REFS_KEY_LIST_INIT;
     refs_status status = list_between(job, err);
     if (status == REFS_OK) status = list_keys(job, &keys, err);
@@ -570,10 +652,6 @@ static void forget_scratches(const batch *job) {
     }
 }
 
-static void tell_arrived(const batch *job) {
-    if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
-}
-
 /* Decodes what was ready, and fetches and decodes the rest. What went wrong with a chunk explains
  * more than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
@@ -586,8 +664,10 @@ static refs_status fetch(batch *job, refs_error *err) {
         loading *one = &job->ready[i];
         fetched = start_decode(job, one, refs_chunk__stored(one->stored), NULL, &fetch_error);
     }
-    if (fetched == REFS_OK && job->n_fetched > 0) fetched = fetch_keys(job, &fetch_error);
-    if (fetched == REFS_OK) tell_arrived(job);
+    if (fetched == REFS_OK && job->n_fetched > 0)
+        fetched = fetch_keys(job, &fetch_error);
+    else if (fetched == REFS_OK)
+        tell_arrived(job);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
     forget_scratches(job);
@@ -597,7 +677,10 @@ static refs_status fetch(batch *job, refs_error *err) {
 
 /* Lets others try who wait for chunks, or indices of shards, that did not come. */
 static void give_up_rest(batch *job) {
-    for (size_t i = 0; i < job->n_fetched; i++) give_up(job, &job->fetched[i]);
+    for (size_t i = 0; i < job->n_fetched; i++) {
+        give_up(job, &job->fetched[i]);
+        refs_chunk__release(job->fetched[i].stored);
+    }
     for (size_t i = 0; i < job->n_ready; i++) {
         give_up(job, &job->ready[i]);
         refs_chunk__release(job->ready[i].stored);
@@ -646,9 +729,12 @@ static refs_status await_busy(batch *job, refs_error *err) {
     const refs_wanted *first = &job->busy[0];
     const refs_array *array = first->to->array;
     refs_chunk_id id = {array->owner, first->number};
-    while (!refs_cache__await(array->context.cache, id, POLL_MS) ||
-           !refs_shards__await(array, first->number, POLL_MS))
+    const uint64_t until_ms = refs_now_ms() + MAX_WAIT_MS;
+    while (!job->is_alone && (!refs_cache__await(array->context.cache, id, POLL_MS) ||
+                              !refs_shards__await(array, first->number, POLL_MS))) {
         if (!may_go_on(job)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+        job->is_alone = refs_now_ms() >= until_ms;
+    }
     return REFS_OK;
 }
 
@@ -657,16 +743,18 @@ static refs_status await_busy(batch *job, refs_error *err) {
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err) {
     if (n == 0) return REFS_OK;
-    batch job = {.array = wanted[0].to->array, .watch = watch, .n_all = n};
+    batch job = {.array = wanted[0].to->array, .watch = watch, .n_all = n, .is_alone = n_loads > 0};
     atomic_init(&job.awaited.is, true);
     atomic_init(&job.n_done, 0);
     refs_status status = open_batch(&job, n, err);
+    n_loads++;
     while (status == REFS_OK && n > 0) {
         if (!may_go_on(&job)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
         if (status == REFS_OK) status = load_free(&job, wanted, n, err);
         if (status == REFS_OK && job.n_busy > 0) status = await_busy(&job, err);
         n = job.n_busy;
     }
+    n_loads--;
     clear_batch(&job);
     return status;
 }

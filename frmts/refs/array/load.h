@@ -2,8 +2,9 @@
  *
  * The chunks of one call become one fetch plan, and are decoded by the pool as
  * their bytes arrive; so do, before that, the indices of shards that they are
- * in and that are not there (shards.h). A reader waits for its own requests and for chunks that
- * others have requested already, never for anybody's decision.
+ * in and that are not there (shards.h). A chunk is claimed when it is requested. So a reader waits
+ * for its own requests and for chunks that others have requested already, never for anybody's
+ * decision; and a read that is called from the progress callback of another waits for nobody.
  *
  * Read before this: cache.h, array_object.h.
  */

@@ -102,15 +102,25 @@ static uint64_t n_inside(const refs_shard *shard) {
     return n;
 }
 
-/* Whether all of a shard is fetched in place of its index. Nobody can tell where an index ends of
- * which only the shard's end is known. */
+/* Whether a shard of so many bytes is fetched whole in place of its index. */
+static bool is_worth_all(const refs_shard *shard, uint64_t size) {
+    if (size <= SMALL_SHARD_BYTES) return true;
+    return size <= MEDIUM_SHARD_BYTES && shard->n_wanted > n_inside(shard) / 2;
+}
+
+/* Nobody can tell where an index ends of which only the shard's end is known. */
 static bool is_fetched_whole(const refs_shard *shard, bool is_at_hand) {
-    const refs_shards *shards = shard->array->shards;
     if (is_at_hand) return true;
     if (shard->size == REFS_STORE_UNKNOWN) return !shard->array->meta->shard->index_at_start;
-    if (shard->size > shards->max_stored) return false;
-    if (shard->size <= SMALL_SHARD_BYTES) return true;
-    return shard->size <= MEDIUM_SHARD_BYTES && shard->n_wanted > n_inside(shard) / 2;
+    return shard->size <= shard->array->shards->max_stored && is_worth_all(shard, shard->size);
+}
+
+/* Bytes of all chunks of a shard, as they are decoded. */
+static uint64_t decoded_bytes(const refs_shard *shard) {
+    const refs_array *array = shard->array;
+    uint64_t bytes;
+    return refs_mul_u64(array->meta->shard->n_inner, array->chunk_bytes, &bytes) ? bytes
+                                                                                 : UINT64_MAX;
 }
 
 /* What cannot be measured fails where it is read. */
@@ -124,18 +134,34 @@ static refs_shard_state measure(refs_shard *shard) {
                                  refs_str_view((char *)key.data, key.size), &extent, NULL);
     refs_buf_clear(&key);
     shard->size = extent.size;
+    shard->lacks_size = !extent.is_at_hand && extent.size == REFS_STORE_UNKNOWN &&
+                        !shard->array->meta->shard->index_at_start &&
+                        !is_worth_all(shard, decoded_bytes(shard));
     return is_fetched_whole(shard, extent.is_at_hand) ? REFS_SHARD_WHOLE : REFS_SHARD_CLOSED;
 }
 
-void refs_shard__claim(refs_shard *shard, refs_awaited *awaited) {
+static refs_claim ask_for_index(refs_shard *shard, refs_want want) {
     refs_cache *cache = shard->array->context.cache;
-    refs_claim claim = REFS_CLAIM_MINE;
-    if (cache != NULL)
-        claim = refs_cache__claim(cache, id_of(shard), REFS_WANT_ELEMENTS, awaited, &shard->index);
-    shard->is_claimed = cache != NULL && claim == REFS_CLAIM_MINE;
+    refs_chunk__release(shard->index);
+    shard->index = NULL;
+    return refs_cache__claim(cache, id_of(shard), want, shard->awaited, &shard->index);
+}
+
+void refs_shard__look_up(refs_shard *shard) {
+    refs_claim claim = REFS_CLAIM_NOTHING;
+    if (shard->array->context.cache != NULL) claim = ask_for_index(shard, REFS_WANT_AT_HAND);
     shard->state = measure(shard);
     if (claim == REFS_CLAIM_DECODED) shard->state = REFS_SHARD_OPEN;
+    if (claim == REFS_CLAIM_BUSY && !shard->is_alone) shard->state = REFS_SHARD_BUSY;
+}
+
+bool refs_shard__claim(refs_shard *shard) {
+    if (shard->array->context.cache == NULL || shard->is_claimed || shard->is_alone) return true;
+    const refs_claim claim = ask_for_index(shard, REFS_WANT_ELEMENTS);
+    shard->is_claimed = claim == REFS_CLAIM_MINE;
+    if (claim == REFS_CLAIM_DECODED) shard->state = REFS_SHARD_OPEN;
     if (claim == REFS_CLAIM_BUSY) shard->state = REFS_SHARD_BUSY;
+    return shard->is_claimed;
 }
 
 void refs_shard__clear(refs_shard *shard) {
@@ -200,6 +226,12 @@ static refs_status receive_index(void *user, size_t i, const refs_store_value *v
     return REFS_OK;
 }
 
+static refs_status begin_index(void *user, size_t i, bool *is_needed, refs_error *err) {
+    (void)err;
+    *is_needed = refs_shard__claim(((indices *)user)->shards[i]);
+    return REFS_OK;
+}
+
 static bool go_on(void *user) {
     const refs_store_client *client = ((indices *)user)->client;
     return client->go_on(client->user);
@@ -228,9 +260,52 @@ static refs_status fetch_indices(indices *job, refs_store *store, refs_error *er
                                       .user = job,
                                       .go_on = job->client->go_on != NULL ? go_on : NULL,
                                       .is_awaited =
-                                          job->client->is_awaited != NULL ? is_awaited : NULL};
+                                          job->client->is_awaited != NULL ? is_awaited : NULL,
+                                      .begins = begin_index};
     if (job->keys.n == 0) return REFS_OK;
     return refs_store_get_many(store, refs_key_list__view(&job->keys), job->keys.n, &client, err);
+}
+
+static refs_status add_object(refs_key_list *keys, const refs_shard *shard, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    return refs_key_list__add(keys, shard->array, index, err);
+}
+
+static bool is_to_be_measured(const refs_shard *shard) {
+    return shard->lacks_size && shard->state == REFS_SHARD_WHOLE;
+}
+
+static void take_sizes(refs_shard *shards, size_t n, const uint64_t *sizes) {
+    for (size_t i = 0; i < n; i++) {
+        if (!is_to_be_measured(&shards[i])) continue;
+        shards[i].size = *sizes++;
+        shards[i].state =
+            is_fetched_whole(&shards[i], false) ? REFS_SHARD_WHOLE : REFS_SHARD_CLOSED;
+        shards[i].lacks_size = false;
+    }
+}
+
+refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_client *client,
+                                 refs_error *err) {
+    refs_key_list keys;
+    size_t n_asked = 0;
+    for (size_t i = 0; i < n; i++) n_asked += is_to_be_measured(&shards[i]) ? 1 : 0;
+    if (n_asked == 0) return REFS_OK;
+    uint64_t *sizes = refs_calloc(n_asked, sizeof *sizes);
+    refs_status status = refs_key_list__open(&keys, n_asked, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        if (is_to_be_measured(&shards[i])) status = add_object(&keys, &shards[i], err);
+    if (status == REFS_OK && sizes == NULL) status = refs_fail_nomem(err);
+    if (status == REFS_OK) {
+        status = refs_store_measure_objects(shards[0].array->context.store,
+                                            refs_key_list__view(&keys), n_asked, client, sizes);
+        if (status == REFS_OK) take_sizes(shards, n, sizes);
+        if (status != REFS_OK) status = refs_fail(err, status, "cancelled");
+    }
+    refs_key_list__clear(&keys);
+    refs_free(sizes);
+    return status;
 }
 
 refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_store_client *client,
@@ -354,6 +429,7 @@ static refs_status load_all(refs_shard *shard, refs_error *err) {
 static refs_status open_shard(refs_shard *shard, refs_error *err) {
     const refs_store_client client = {.user = NULL};
     if (shard->state == REFS_SHARD_OPEN) return REFS_OK;
+    REFS_TRY(refs_shards__measure(shard, 1, &client, err));
     if (shard->state == REFS_SHARD_WHOLE && shard->size == REFS_STORE_UNKNOWN)
         return load_all(shard, err);
     shard->state = REFS_SHARD_CLOSED;
@@ -370,12 +446,14 @@ refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_
                          array->meta->path);
     if (array->shards == NULL) return REFS_OK;
     shard.number = refs_shards__of(array, number, &inner);
-    for (;;) {
-        refs_shard__claim(&shard, NULL);
-        if (shard.state != REFS_SHARD_BUSY) break;
+    refs_status status = REFS_OK;
+    refs_shard__look_up(&shard);
+    while (status == REFS_OK && shard.state != REFS_SHARD_OPEN) {
+        if (shard.state != REFS_SHARD_BUSY) status = open_shard(&shard, err);
+        if (shard.state != REFS_SHARD_BUSY) continue;
         (void)refs_shards__await(array, number, AWAIT_MS);
+        refs_shard__look_up(&shard);
     }
-    refs_status status = open_shard(&shard, err);
     if (status == REFS_OK) {
         status = refs_shard__find(&shard, inner, part, err);
         if (status != REFS_OK) (void)refs_shard__locate(&shard, status, err);

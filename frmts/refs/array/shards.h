@@ -46,13 +46,20 @@ typedef struct refs_shard {
     uint64_t n_wanted; /**< of its chunks */
     refs_shard_state state;
     bool is_claimed; /**< others wait for this call to load its index */
-    uint64_t size;   /**< bytes, or REFS_STORE_UNKNOWN */
+    bool is_alone;   /**< its index is loaded whoever else does: it is not waited for */
+    refs_awaited *awaited;
+    uint64_t size;   /**< bytes, or REFS_STORE_UNKNOWN, … */
+    bool lacks_size; /**< … although it is needed to find the index */
     refs_chunk *index;
 } refs_shard;
 
-/** Sets the state of a shard of which array, number and n_wanted are set, and claims its index
- * where nobody has it; `awaited` as for refs_cache__claim. */
-void refs_shard__claim(refs_shard *shard, refs_awaited *awaited);
+/** Sets the state of a shard, of which all is set that stands before it, is_alone and awaited, as
+ * for refs_cache__claim. */
+void refs_shard__look_up(refs_shard *shard);
+
+/** Claims the index of a shard that was looked up, before a request for it is made; false where
+ * somebody else has it, or loads it, which its state tells then. */
+bool refs_shard__claim(refs_shard *shard);
 
 /** Ends the claim, if there still is one, so that others can try, and lets the index go. */
 void refs_shard__clear(refs_shard *shard);
@@ -60,6 +67,11 @@ void refs_shard__clear(refs_shard *shard);
 /** Waits until nobody loads the index of the shard that a chunk is in, or for `ms` milliseconds;
  * false where somebody still does. */
 bool refs_shards__await(const refs_array *array, uint64_t number, unsigned ms);
+
+/** Finds the sizes of those of `n` shards that are whole objects, so that not all of a large one is
+ * fetched for a few of its chunks. */
+refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_client *client,
+                                 refs_error *err);
 
 /** Loads the indices of those of `n` shards that are closed, planned as one fetch; the sink of
  * `client` is not called. */

@@ -205,6 +205,8 @@ static refs_status note_again(flights *self, const refs_request *request, size_t
                               refs_error *err) {
     for (size_t i = n_served; i < request->n_members; i++) {
         refs_fetch_again *again = self->again;
+        if (refs_fetch__is_dropped(self->job, self->job->plan->members[request->first_member + i]))
+            continue;
         if (!refs_grow((void **)&again->indices, &again->capacity, again->n,
                        sizeof *again->indices))
             return refs_fail_nomem(err);
@@ -292,6 +294,8 @@ static refs_status submit_next(flights *self, uint64_t reserved, refs_error *err
     bool is_http = false;
     self->job->failed = self->job->plan->members[request->first_member];
     refs_status status = is_over_http(self, range, &is_http, err);
+    if (status == REFS_OK && is_http)
+        status = refs_fetch__begin(self->job, self->next, &is_http, err);
     const bool is_rangeless = request->length != REFS_FETCH_WHOLE &&
                               refs_fetch__is_rangeless(self->job->fetcher, range->location_id);
     if (status == REFS_OK && is_http && !is_rangeless) return submit(self, request, reserved, err);

@@ -11,8 +11,12 @@
 
 struct refs_fetch_job;
 
-/** What was learned of a location. */
+/** Locations that are remembered; of more, one is forgotten for each that comes. */
+#define REFS_FETCH_MAX_PLACES 65536
+
+/** What was learned of a location. Zeroed: nothing. */
 typedef struct refs_fetch_place {
+    uint32_t location_id;
     refs_validators *validators; /**< of the first answer; NULL before */
     uint64_t identified_ms;      /**< when that came, of a clock that only goes on */
     uint64_t answered_ms;        /**< when the last one came */
@@ -34,8 +38,9 @@ struct refs_fetcher {
     _Atomic bool cancelled, replaced, asked_http;
     refs_forked forked;
     pthread_mutex_t lock;     /* guards what follows */
-    refs_fetch_place *places; /* by location_id */
+    refs_fetch_place *places; /* by location_id modulo REFS_FETCH_MAX_PLACES */
     size_t n_places;
+    bool has_forgotten;                          /* a place with an identity */
     size_t n_identified;                         /* places with an identity */
     refs_fetch_name names[REFS_FETCH_MAX_ASKED]; /* of the first of those */
     refs_block *whole; /* the last whole object of a server that ignores ranges, or NULL */
@@ -80,6 +85,7 @@ typedef struct refs_fetch_job {
     refs_fetch_policy policy; /**< that it was made by */
     const refs_fetch_client *client;
     size_t failed;          /**< the range that is being served, or SIZE_MAX */
+    bool *dropped;          /**< for each range: it is not needed; NULL: all are */
     uint64_t largest_whole; /**< bytes of the largest whole location so far; 0: none was seen */
     refs_waiter waiter;
     struct refs_local *local;    /**< memory for what is read of local locations, or NULL */
@@ -97,6 +103,13 @@ refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err);
 
 /** The first range of a request. */
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
+
+/** Tells the client that a request is going to be made; *is_needed is whether it is to be. */
+refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
+                              refs_error *err);
+
+/** Whether the client does not need a range. */
+bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range);
 
 /** REFS_CANCELLED where the bytes are not wanted any more. */
 refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err);

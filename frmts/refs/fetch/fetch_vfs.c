@@ -106,6 +106,13 @@ static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, siz
         const refs_request *requests = &job->plan->requests[begin];
         n = local ? 1 : batch_size(requests, end - begin);
         REFS_TRY(refs_fetch__go_on(job, err));
+        bool is_needed = false;
+        for (size_t i = begin; i < begin + n; i++) {
+            bool is_one_needed;
+            REFS_TRY(refs_fetch__begin(job, i, &is_one_needed, err));
+            is_needed = is_needed || is_one_needed;
+        }
+        if (!is_needed) continue;
         atomic_fetch_add(&job->fetcher->requests, n);
         if (requests->length == REFS_FETCH_WHOLE)
             REFS_TRY(read_whole(job, handle, requests, err));
@@ -132,6 +139,8 @@ refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, re
     const refs_vfs *vfs = job->fetcher->vfs;
     job->failed = job->plan->members[job->plan->requests[begin].first_member];
     void *handle = NULL;
+    bool is_needed; /* or a later request is */
+    REFS_TRY(refs_fetch__begin(job, begin, &is_needed, err));
     refs_status status =
         vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
     if (status == REFS_NOT_FOUND) return fail_absent(job->fetcher, err);

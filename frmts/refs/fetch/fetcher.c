@@ -122,6 +122,40 @@ refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err) {
         difference);
 }
 
+bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range) {
+    return job->dropped != NULL && job->dropped[range];
+}
+
+/* Of one member; *is_needed stays what it was where the member is dropped. */
+static refs_status begin_member(refs_fetch_job *job, size_t index, bool *is_needed,
+                                refs_error *err) {
+    bool is_member_needed = true;
+    if (job->dropped[index]) return REFS_OK;
+    job->failed = index;
+    REFS_TRY(job->client->begins(job->client->user, index, &is_member_needed, err));
+    if (is_member_needed)
+        *is_needed = true;
+    else
+        job->dropped[index] = true;
+    return REFS_OK;
+}
+
+refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
+                              refs_error *err) {
+    const refs_request *planned = &job->plan->requests[request];
+    const size_t *members = job->plan->members + planned->first_member;
+    *is_needed = job->client->begins == NULL;
+    if (*is_needed) return REFS_OK;
+    for (size_t i = 0; i < planned->n_members; i++)
+        if (job->ranges[members[i]].need == REFS_RANGE_REQUIRED)
+            REFS_TRY(begin_member(job, members[i], is_needed, err));
+    bool is_any = false;
+    for (size_t i = 0; i < planned->n_members && *is_needed; i++)
+        if (job->ranges[members[i]].need != REFS_RANGE_REQUIRED)
+            REFS_TRY(begin_member(job, members[i], &is_any, err));
+    return REFS_OK;
+}
+
 refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
                               refs_arrival *arrival, refs_error *err) {
     bool whole = request->length == REFS_FETCH_WHOLE;
@@ -129,6 +163,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
     for (; arrival->served < request->n_members; arrival->served++) {
         size_t index = job->plan->members[request->first_member + arrival->served];
         const refs_range *range = &job->ranges[index];
+        if (refs_fetch__is_dropped(job, index)) continue;
         uint64_t begin = range->offset - request->offset;
         uint64_t length = range->length == REFS_FETCH_WHOLE ? arrival->got : range->length;
         bool there = begin <= arrival->got && length <= arrival->got - begin;
@@ -272,6 +307,8 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     job->waiter.max_memory = memory_of(job->fetcher);
     register_job(job);
     refs_status status = fetch_planned(job, again, err);
+    const bool has_arrived = status == REFS_OK && again->n == 0;
+    if (has_arrived && job->client->arrived != NULL) job->client->arrived(job->client->user);
     refs_fetch__await_workers(job);
     refs_fetch__leave_local(job);
     unregister_job(job);
@@ -327,6 +364,11 @@ static refs_expected expected_of_forwarded(const void *user, size_t index) {
     return client->expected(client->user, second->again->indices[index % second->again->n]);
 }
 
+static void tell_forwarded_arrived(void *user) {
+    const refs_fetch_client *client = ((second_call *)user)->client;
+    if (client->arrived != NULL) client->arrived(client->user);
+}
+
 static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,
                                          refs_error *err) {
     size_t n = again->n;
@@ -345,7 +387,8 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
                                       .go_on = go_on_forwarding,
                                       .is_awaited = awaits_forwarded,
                                       .failed = tell_of_forwarded,
-                                      .expected = expected_of_forwarded};
+                                      .expected = expected_of_forwarded,
+                                      .arrived = tell_forwarded_arrived};
     refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, err);
     refs_free(second.ranges);
     return status;
@@ -356,9 +399,12 @@ refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n
     refs_fetch_job job = {
         .fetcher = fetcher, .ranges = ranges, .client = client, .failed = SIZE_MAX};
     refs_fetch_again again = {NULL, 0, 0};
+    if (client->begins != NULL && (job.dropped = refs_calloc(n, sizeof *job.dropped)) == NULL)
+        return refs_fail_nomem(err);
     refs_status status = fetch_once(&job, n, &again, err);
     if (status != REFS_OK && job.failed != SIZE_MAX) tell_of_failure(client, job.failed);
     if (status == REFS_OK && again.n > 0) status = fetch_whole_locations(&job, &again, err);
     refs_free(again.indices);
+    refs_free(job.dropped);
     return status;
 }

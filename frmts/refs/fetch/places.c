@@ -6,18 +6,36 @@
 
 #include "refs/now.h"
 
-/* The place of a location, or NULL without memory; under the lock. */
+/* The place of a location where it is remembered, or NULL; under the lock. */
+static refs_fetch_place *known_place(const refs_fetcher *fetcher, uint32_t location_id) {
+    const size_t i = location_id % REFS_FETCH_MAX_PLACES;
+    refs_fetch_place *place = i < fetcher->n_places ? &fetcher->places[i] : NULL;
+    return place != NULL && place->location_id == location_id ? place : NULL;
+}
+
+static bool grow_places(refs_fetcher *fetcher, size_t least) {
+    size_t n = 2 * fetcher->n_places;
+    if (n < least) n = least + 15;
+    if (n > REFS_FETCH_MAX_PLACES) n = REFS_FETCH_MAX_PLACES;
+    refs_fetch_place *places = refs_realloc(fetcher->places, n * sizeof *places);
+    if (places == NULL) return false;
+    memset(places + fetcher->n_places, 0, (n - fetcher->n_places) * sizeof *places);
+    fetcher->places = places;
+    fetcher->n_places = n;
+    return true;
+}
+
+/* The place of a location, which may be that of another one until now, or NULL without memory;
+ * under the lock. */
 static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
-    if (location_id >= fetcher->n_places) {
-        size_t n = 2 * fetcher->n_places;
-        if (n <= location_id) n = (size_t)location_id + 16;
-        refs_fetch_place *places = refs_realloc(fetcher->places, n * sizeof *places);
-        if (places == NULL) return NULL;
-        memset(places + fetcher->n_places, 0, (n - fetcher->n_places) * sizeof *places);
-        fetcher->places = places;
-        fetcher->n_places = n;
-    }
-    return &fetcher->places[location_id];
+    const size_t i = location_id % REFS_FETCH_MAX_PLACES;
+    if (i >= fetcher->n_places && !grow_places(fetcher, i + 1)) return NULL;
+    refs_fetch_place *place = &fetcher->places[i];
+    if (place->location_id == location_id) return place;
+    if (place->validators != NULL) fetcher->has_forgotten = true;
+    refs_free(place->validators);
+    *place = (refs_fetch_place){.location_id = location_id};
+    return place;
 }
 
 /* No longer than its ETag needs: there are sets of millions of locations. */
@@ -66,8 +84,8 @@ refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range
 
 bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered) {
     refs_lock(&fetcher->lock);
-    const refs_validators *known =
-        location_id < fetcher->n_places ? fetcher->places[location_id].validators : NULL;
+    const refs_fetch_place *place = known_place(fetcher, location_id);
+    const refs_validators *known = place != NULL ? place->validators : NULL;
     if (known != NULL) {
         memcpy(answered, known, offsetof(refs_validators, etag));
         memcpy(answered->etag, known->etag, strlen(known->etag) + 1);
@@ -93,7 +111,8 @@ void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
 }
 
 static bool is_rangeless(const refs_fetcher *fetcher, uint32_t location_id) {
-    return location_id < fetcher->n_places && fetcher->places[location_id].ignores_ranges;
+    const refs_fetch_place *place = known_place(fetcher, location_id);
+    return place != NULL && place->ignores_ranges;
 }
 
 bool refs_fetch__is_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
@@ -161,14 +180,15 @@ static bool add_name(question *asked, const refs_fetch_name *name) {
 static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *asked) {
     uint64_t now = refs_now_ms();
     size_t n_old = 0;
+    if (fetcher->has_forgotten) return false;
     for (size_t i = 0; i < fetcher->n_places; i++) {
         const refs_fetch_place *place = &fetcher->places[i];
         if (place->validators == NULL || now - known_ms(place) < trust_ms) continue;
         if (++n_old > REFS_FETCH_MAX_ASKED || !can_tell(place)) return false;
     }
     for (size_t i = 0; i < fetcher->n_identified && i < REFS_FETCH_MAX_ASKED; i++) {
-        const refs_fetch_place *place = &fetcher->places[fetcher->names[i].location_id];
-        if (now - known_ms(place) < trust_ms) continue;
+        const refs_fetch_place *place = known_place(fetcher, fetcher->names[i].location_id);
+        if (place == NULL || now - known_ms(place) < trust_ms) continue;
         if (!add_name(asked, &fetcher->names[i])) return false;
     }
     return asked->n == n_old;
@@ -194,6 +214,44 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
         current = refs_fetch(fetcher, asked.ranges, asked.n, &nobody, NULL) == REFS_OK;
     for (size_t i = 0; i < asked.n; i++) refs_free(asked.locations[i]);
     return current && !atomic_load(&fetcher->replaced);
+}
+
+/* -- sizes ------------------------------------------------------------------------------------- */
+
+/* What is known of the size of a location without asking for it. */
+static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
+    const refs_vfs *vfs = fetcher->vfs;
+    refs_validators answered;
+    refs_vfs_validators file;
+    sized->size = REFS_FETCH_WHOLE;
+    if (refs_fetch__answered(fetcher, sized->location_id, &answered) && answered.has_total)
+        sized->size = answered.total;
+    else if (vfs->peek != NULL &&
+             vfs->peek(vfs->self, sized->location, NULL, &file, NULL) == REFS_OK && file.size > 0)
+        sized->size = file.size;
+    return sized->size != REFS_FETCH_WHOLE;
+}
+
+refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
+                                 const refs_fetch_client *client) {
+    size_t n_asked = 0;
+    refs_range *ranges = refs_calloc(n, sizeof *ranges);
+    if (ranges == NULL) return REFS_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        if (!find_size(fetcher, &locations[i]) && fetcher->options.http != NULL)
+            ranges[n_asked++] = (refs_range){.location_id = locations[i].location_id,
+                                             .location = locations[i].location,
+                                             .length = 1,
+                                             .max_length = 1};
+    const refs_fetch_client asking = {.sink = ignore,
+                                      .user = client->user,
+                                      .go_on = client->go_on,
+                                      .is_awaited = client->is_awaited};
+    refs_status status = REFS_OK;
+    if (n_asked > 0) status = refs_fetch(fetcher, ranges, n_asked, &asking, NULL);
+    for (size_t i = 0; i < n && n_asked > 0; i++) (void)find_size(fetcher, &locations[i]);
+    refs_free(ranges);
+    return status == REFS_CANCELLED || status == REFS_NOMEM ? status : REFS_OK;
 }
 
 void refs_fetch__clear_places(refs_fetcher *fetcher) {

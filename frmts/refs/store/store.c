@@ -11,9 +11,14 @@
 #include "refs/intern.h"
 #include "refs/refset.h"
 
+/* So many names are kept: with one more, all are forgotten, and those that come again get new
+ * numbers. */
+#define MAX_LOCATIONS 65536
+
 struct refs_locations {
     pthread_mutex_t lock; /* guards what follows */
     refs_intern names;
+    uint32_t first; /* number of the first of them */
 };
 
 /* What the set says of its sources; read when something is first fetched. */
@@ -165,7 +170,12 @@ void refs_store_share(refs_store *store, refs_locations *locations, const char *
 refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
                                   refs_error *err) {
     refs_lock(&locations->lock);
+    if (locations->names.count >= MAX_LOCATIONS) {
+        locations->first += (uint32_t)locations->names.count;
+        refs_intern_clear(&locations->names);
+    }
     refs_status status = refs_intern_add(&locations->names, refs_str_from(location), id, err);
+    if (status == REFS_OK) *id += locations->first;
     refs_unlock(&locations->lock);
     return status;
 }
@@ -317,6 +327,15 @@ static void note_range(pending *job, size_t index, refs_ref *ref) {
     ref->block = NULL;
 }
 
+/* Hands over a value that is at hand, or absent. */
+static refs_status hand_over(const pending *job, size_t index, const refs_store_value *value,
+                             refs_error *err) {
+    const refs_store_client *client = job->client;
+    bool is_needed = true;
+    if (client->begins != NULL) REFS_TRY(client->begins(client->user, index, &is_needed, err));
+    return is_needed ? client->sink(client->user, index, value, err) : REFS_OK;
+}
+
 /* Hands inline and absent values over, and notes down what must be fetched. */
 static refs_status look_up(pending *job, size_t index, refs_error *err) {
     const refs_store_key *key = &job->keys[index];
@@ -324,14 +343,12 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     refs_status status = find(store, key->text, &ref, err);
     if (status == REFS_NOT_FOUND)
-        return job->client->sink(job->client->user, index, &(refs_store_value){.is_present = false},
-                                 err);
+        return hand_over(job, index, &(refs_store_value){.is_present = false}, err);
     if (status == REFS_OK) status = narrow(&ref, key->part, err);
     if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
-        status = job->client->sink(job->client->user, index,
-                                   &(refs_store_value){true, ref.bytes, ref.block, ref.filter_mask},
-                                   err);
+        status = hand_over(job, index,
+                           &(refs_store_value){true, ref.bytes, ref.block, ref.filter_mask}, err);
     else if (status == REFS_OK)
         status = need_sources(store, err);
     if (status == REFS_OK && ref.kind != REFS_REF_INLINE) note_range(job, index, &ref);
@@ -379,6 +396,16 @@ static bool comes_along(void *user, size_t i) {
     return job->client->comes_along(job->client->user, job->index[i]);
 }
 
+static refs_status begins(void *user, size_t i, bool *is_needed, refs_error *err) {
+    const pending *job = user;
+    return job->client->begins(job->client->user, job->index[i], is_needed, err);
+}
+
+static void tell_arrived(void *user) {
+    const refs_store_client *client = ((const pending *)user)->client;
+    if (client->arrived != NULL) client->arrived(client->user);
+}
+
 static void keep_failed(void *user, size_t i) {
     ((pending *)user)->failed = i;
 }
@@ -400,7 +427,9 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
         .go_on = job->client->go_on != NULL ? go_on : NULL,
         .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
         .failed = keep_failed,
-        .expected = expected};
+        .expected = expected,
+        .begins = job->client->begins != NULL ? begins : NULL,
+        .arrived = tell_arrived};
     refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
     if (job->failed != SIZE_MAX) {
         size_t failed = job->index[job->failed];
@@ -433,7 +462,43 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
             look_up_optional(&job, i);
         else
             status = look_up(&job, i, err);
-    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
+    if (status == REFS_OK && job.n > 0)
+        status = fetch_pending(&job, err);
+    else if (status == REFS_OK)
+        tell_arrived(&job);
+    clear_pending(&job);
+    return status;
+}
+
+static refs_status measure_pending(pending *job, uint64_t *sizes) {
+    const refs_fetch_client client = {.user = job,
+                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
+                                      .is_awaited =
+                                          job->client->is_awaited != NULL ? is_awaited : NULL};
+    refs_sized_location *sized = refs_calloc(job->n, sizeof *sized);
+    if (sized == NULL) return REFS_NOMEM;
+    for (size_t i = 0; i < job->n; i++)
+        sized[i] = (refs_sized_location){job->ranges[i].location_id, job->ranges[i].location, 0};
+    const refs_status status = refs_fetcher_measure(job->store->fetcher, sized, job->n, &client);
+    for (size_t i = 0; i < job->n; i++)
+        if (sized[i].size != REFS_FETCH_WHOLE) sizes[job->index[i]] = sized[i].size;
+    refs_free(sized);
+    return status;
+}
+
+refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
+                                       const refs_store_client *client, uint64_t *sizes) {
+    pending job = {store, keys, client, NULL, NULL, NULL, 0, SIZE_MAX};
+    refs_status status = open_pending(&job, n, NULL);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        refs_ref ref = {.kind = REFS_REF_INLINE};
+        sizes[i] = REFS_STORE_UNKNOWN;
+        if (find(store_of(&job, i), keys[i].text, &ref, NULL) == REFS_OK &&
+            ref.kind == REFS_REF_WHOLE)
+            note_range(&job, i, &ref);
+        refs_ref_release(&ref);
+    }
+    if (status == REFS_OK && job.n > 0) status = measure_pending(&job, sizes);
     clear_pending(&job);
     return status;
 }
