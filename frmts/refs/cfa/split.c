@@ -73,8 +73,17 @@ static size_t next_dimension(const cfa_splitting *splitting) {
     return d;
 }
 
+/* Fragments in all, as far as that matters: take_room refuses more than MAX_FRAGMENTS. */
+static double fragments_of(const cfa_splitting *splitting) {
+    double fragments = 1;
+    for (size_t d = 0; d < splitting->array->variable.rank; d++)
+        fragments *= (double)splitting->n[d];
+    return fragments;
+}
+
 static void split_by_size(cfa_splitting *splitting, uint64_t max_elements) {
-    while (elements_of(splitting) > (double)max_elements) {
+    while (elements_of(splitting) > (double)max_elements &&
+           fragments_of(splitting) <= (double)MAX_FRAGMENTS) {
         size_t d = next_dimension(splitting);
         if (d >= REFS_MAX_RANK) return;
         splitting->n[d]++;
@@ -203,8 +212,10 @@ refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err) {
 
 static refs_status take_room(cfa_sizes *sizes, size_t rank, refs_error *err) {
     size_t all = 0;
+    uint64_t fragments = 1;
     for (size_t d = 0; d < rank; d++) {
-        if (sizes->grid.n[d] > MAX_FRAGMENTS || !refs_add_size(all, (size_t)sizes->grid.n[d], &all))
+        if (!refs_mul_u64(fragments, sizes->grid.n[d], &fragments) || fragments > MAX_FRAGMENTS ||
+            !refs_add_size(all, (size_t)sizes->grid.n[d], &all))
             return refs_fail(err, REFS_LIMIT, "there would be more than %llu fragments",
                              (unsigned long long)MAX_FRAGMENTS);
     }
@@ -217,7 +228,8 @@ static refs_status take_room(cfa_sizes *sizes, size_t rank, refs_error *err) {
 
 /* Equal parts but for rounding: element i / n of the dimension begins fragment i. */
 static void share(uint64_t size, uint64_t n, uint64_t *sizes) {
-    for (uint64_t i = 0; i < n; i++) sizes[i] = (i + 1) * size / n - i * size / n;
+    const uint64_t whole = size / n, rest = size % n; /* i * size may overflow */
+    for (uint64_t i = 0; i < n; i++) sizes[i] = whole + (i + 1) * rest / n - i * rest / n;
 }
 
 /* Parts as wanted, the last one shorter. */

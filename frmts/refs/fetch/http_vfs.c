@@ -298,6 +298,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
         object->size = object->held = atomic_load(&transfer.got);
         keep_validators(vfs, object->location, &transfer.validators);
     }
+    if (status == REFS_LIMIT) object->size = transfer.validators.total;
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
@@ -363,6 +364,22 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
     return object;
 }
 
+/* An object that is larger than what is fetched whole: the other refs_vfs may stream it; else,
+ * where its server says how large it is, ranges are fetched. */
+static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    const refs_vfs *other = vfs->other;
+    const uint64_t size = object->size;
+    if (other->open(other->self, object->location, &object->other, NULL) == REFS_OK) return REFS_OK;
+    refs_status status = REFS_LIMIT;
+    if (size > vfs->max_whole_bytes) status = fetch_beginning(vfs, object, err);
+    return status != REFS_LIMIT
+               ? status
+               : refs_fail(err, REFS_LIMIT,
+                           "%s: more than the limit of %llu bytes, and its server ignores ranges: "
+                           "copy it here",
+                           object->location, (unsigned long long)vfs->max_whole_bytes);
+}
+
 static refs_status open_new(refs_http_vfs *vfs, const char *location,
                             refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
                             opened **object, refs_error *err) {
@@ -372,7 +389,9 @@ static refs_status open_new(refs_http_vfs *vfs, const char *location,
     opened *made = new_object(location);
     if (made == NULL) return refs_fail_nomem(err);
     refs_status status = get(vfs, made, err);
-    if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
+    if (status == REFS_LIMIT)
+        status = open_large(vfs, made, err);
+    else if (status == REFS_UNSUPPORTED)
         status = vfs->other->open(vfs->other->self, location, &made->other, err);
     if (status == REFS_OK)
         *object = made;

@@ -122,6 +122,13 @@ typedef struct search {
     refs_icechunk_chunk *chunk;
 } search;
 
+static void name_manifest(const refs_icechunk *repository, uint32_t number, refs_error *err) {
+    char text[REFS_OBJECT_ID_TEXT + 1];
+    refs_icechunk__id_format(
+        (const uint8_t *)refs_intern_get(&repository->snapshot.manifests, number).data, text);
+    refs_error_prefix(err, "%s/manifests/%s", repository->folder, text);
+}
+
 static refs_status search_manifest(void *user, const refs_manifest_ref *manifest, refs_error *err) {
     const search *of = user;
     refs_icechunk *repository = of->repository;
@@ -132,14 +139,8 @@ static refs_status search_manifest(void *user, const refs_manifest_ref *manifest
     REFS_TRY(refs_block_cache_get(repository->manifests, id, &block, err));
     refs_status status =
         refs_icechunk__manifest_find(&repository->source, block, &wanted, of->chunk, err);
-    if (status != REFS_OK && status != REFS_NOT_FOUND) {
-        char text[REFS_OBJECT_ID_TEXT + 1];
-        refs_icechunk__id_format(
-            (const uint8_t *)refs_intern_get(&repository->snapshot.manifests, manifest->manifest)
-                .data,
-            text);
-        refs_error_prefix(err, "%s/manifests/%s", repository->folder, text);
-    }
+    if (status != REFS_OK && status != REFS_NOT_FOUND)
+        name_manifest(repository, manifest->manifest, err);
     refs_block_release(block);
     return status;
 }
@@ -154,6 +155,27 @@ refs_status refs_icechunk_find(refs_icechunk *repository, const refs_icechunk_pl
     search of = {repository, {node, place->index, NULL}, chunk};
     const refs_manifest_visitor visitor = {search_manifest, &of};
     return refs_icechunk__snapshot_each_manifest(&repository->snapshot, &of.wanted, &visitor, err);
+}
+
+refs_status refs_icechunk_each_index(refs_icechunk *repository, const refs_icechunk_place *place,
+                                     const refs_icechunk_index_visitor *visitor, refs_error *err) {
+    const refs_icechunk_snapshot *snapshot = &repository->snapshot;
+    const uint32_t number = refs_icechunk__snapshot_find(snapshot, place->path);
+    if (number == REFS_INTERN_NONE) return REFS_OK;
+    const refs_icechunk_node *node = &snapshot->nodes[number];
+    if (node->rank != place->rank) return REFS_OK;
+    for (size_t i = node->begin; i < node->end; i++) {
+        const refs_manifest_ref *manifest = &snapshot->refs[i];
+        const refs_icechunk_wanted wanted = {node, NULL, manifest->bounds};
+        const refs_block_id id = {0, manifest->manifest};
+        refs_block *block;
+        REFS_TRY(refs_block_cache_get(repository->manifests, id, &block, err));
+        const refs_status status = refs_icechunk__manifest_each_index(block, &wanted, visitor, err);
+        if (status != REFS_OK) name_manifest(repository, manifest->manifest, err);
+        refs_block_release(block);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
 }
 
 refs_status refs_icechunk_container(const refs_icechunk *repository, refs_str name,

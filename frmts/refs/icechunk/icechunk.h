@@ -126,6 +126,18 @@ typedef struct refs_icechunk_place {
 refs_status refs_icechunk_find(refs_icechunk *repository, const refs_icechunk_place *place,
                                refs_icechunk_chunk *chunk, refs_error *err);
 
+/** Receives the index of a chunk, one number for each dimension. */
+typedef struct refs_icechunk_index_visitor {
+    refs_status (*visit)(void *user, const uint64_t *index, refs_error *err);
+    void *user;
+} refs_icechunk_index_visitor;
+
+/** Has it visit the index of each chunk of an array that the manifests list, manifest by manifest;
+ * none where there is no such array, or it has another rank. `place->index` is not read. Stops at
+ * the first failure. */
+refs_status refs_icechunk_each_index(refs_icechunk *repository, const refs_icechunk_place *place,
+                                     const refs_icechunk_index_visitor *visitor, refs_error *err);
+
 /** What a container that virtual chunks are relative to begins with, as "s3://bucket/"; no data
  * where the repository has none of this name. */
 refs_status refs_icechunk_container(const refs_icechunk *repository, refs_str name,

@@ -292,18 +292,23 @@ static refs_status check_neighbours(const refs_flat_vector *refs,
     return REFS_OK;
 }
 
-static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, reference *ref,
-                            refs_error *err) {
-    uint32_t array_number, number;
+static refs_status find_refs(const manifest *held, const refs_icechunk_wanted *wanted,
+                             uint32_t *array_number, refs_flat_vector *refs, refs_error *err) {
     refs_flat_table array;
-    refs_flat_vector refs;
-    refs_status status = find_array(held, wanted->node->id, &array_number, &array, err);
+    refs_status status = find_array(held, wanted->node->id, array_number, &array, err);
     if (status == REFS_NOT_FOUND)
         return refs_fail(err, REFS_CORRUPT,
                          "the snapshot says that the manifest has references of this array, which "
                          "it does not have");
     REFS_TRY(status);
-    REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
+    return refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, refs, err);
+}
+
+static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, reference *ref,
+                            refs_error *err) {
+    uint32_t array_number, number;
+    refs_flat_vector refs;
+    REFS_TRY(find_refs(held, wanted, &array_number, &refs, err));
     REFS_TRY(search_ref(&refs, wanted, ref, &number, err));
     if (number < refs.n) {
         REFS_TRY(check_place(wanted, ref, number, err));
@@ -313,6 +318,25 @@ static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, 
     REFS_TRY(check_order(&refs, wanted, err));
     atomic_store(&held->known[array_number].is_ordered, true);
     return REFS_NOT_FOUND;
+}
+
+refs_status refs_icechunk__manifest_each_index(refs_block *block,
+                                               const refs_icechunk_wanted *wanted,
+                                               const refs_icechunk_index_visitor *visitor,
+                                               refs_error *err) {
+    const size_t rank = wanted->node->rank;
+    uint64_t index[REFS_ICECHUNK_MAX_RANK];
+    uint32_t array_number;
+    refs_flat_vector refs;
+    REFS_TRY(find_refs(manifest_of(block), wanted, &array_number, &refs, err));
+    for (uint32_t i = 0; i < refs.n; i++) {
+        reference ref;
+        REFS_TRY(open_reference(&refs, i, rank, &ref, err));
+        REFS_TRY(check_place(wanted, &ref, i, err));
+        for (size_t dim = 0; dim < rank; dim++) index[dim] = refs_load_le32(ref.index + 4 * dim);
+        REFS_TRY(visitor->visit(visitor->user, index, err));
+    }
+    return REFS_OK;
 }
 
 /* -- one reference ----------------------------------------------------------------------------- */

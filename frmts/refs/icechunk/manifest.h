@@ -27,4 +27,11 @@ refs_status refs_icechunk__manifest_find(const refs_icechunk_source *source, ref
                                          const refs_icechunk_wanted *wanted,
                                          refs_icechunk_chunk *chunk, refs_error *err);
 
+/** Has `visitor` visit the index of each chunk of the array that the manifest lists, in its order;
+ * `wanted->index` is not read. */
+refs_status refs_icechunk__manifest_each_index(refs_block *block,
+                                               const refs_icechunk_wanted *wanted,
+                                               const refs_icechunk_index_visitor *visitor,
+                                               refs_error *err);
+
 #endif

@@ -15,8 +15,8 @@
 #include "refs/refset.h"
 #include "refs/store.h"
 
-/* Objects over HTTP that are read whole. */
-#define MAX_WHOLE_BYTES (4096 * (uint64_t)REFS_MIB)
+/* Objects over HTTP that are fetched whole; larger ones are read by ranges. */
+#define MAX_WHOLE_BYTES (512 * (uint64_t)REFS_MIB)
 
 /* Decoded chunks of one file that are kept, where REFS_CACHE_MAX does not say how many. */
 #define CACHE_BYTES (256 * REFS_MIB)

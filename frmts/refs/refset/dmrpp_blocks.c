@@ -1,7 +1,9 @@
 /* dmrpp_blocks.c -- see dmrpp_blocks.h. */
 #include "dmrpp_blocks.h"
 
+#include "chunk_list.h"
 #include "refs/block.h"
+#include "set.h"
 
 /* One chunk: its pieces are neighbours. */
 typedef struct in_pieces {
@@ -151,11 +153,19 @@ static refs_status visit_at(refs_blocks *blocks, const refs_chunk_keys *keys, co
 
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err) {
-    uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
-    do {
-        REFS_TRY(visit_at(self, keys, index, visitor, err));
-    } while (refs_refset__next_index(keys, index));
-    return REFS_OK;
+    const refs_blocks *blocks = self;
+    refs_chunk_list stored = {keys, NULL, 0, 0};
+    refs_status status = REFS_OK;
+    for (uint32_t id = 0; id < blocks->keys.count && status == REFS_OK; id++)
+        status = refs_refset__chunk_list_add_key(&stored, refs_intern_get(&blocks->keys, id), err);
+    refs_refset__chunk_list_sort(&stored);
+    for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
+        uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
+        refs_refset__index_at(keys, stored.numbers[i], index);
+        status = visit_at(self, keys, index, visitor, err);
+    }
+    refs_refset__chunk_list_clear(&stored);
+    return status;
 }
 
 /* -- joining ----------------------------------------------------------------------------------- */
@@ -190,12 +200,11 @@ refs_status refs_refset__blocks_join(refs_blocks *blocks, const refs_url_context
     if (blocks->locations == NULL || blocks->problems == NULL) status = refs_fail_nomem(err);
     for (uint32_t i = 0; status == REFS_OK && i < n; i++) status = map_url(blocks, i, context, err);
     if (status == REFS_OK)
-        set->chunks =
-            (refs_chunk_source){.self = blocks,
-                                .find = find,
-                                .each = each,
-                                .n_locations = n_locations,
-                                .free = free_blocks};
+        set->chunks = (refs_chunk_source){.self = blocks,
+                                          .find = find,
+                                          .each = each,
+                                          .n_locations = n_locations,
+                                          .free = free_blocks};
     else
         refs_refset__blocks_free(blocks);
     return status;

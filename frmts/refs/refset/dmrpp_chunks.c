@@ -18,6 +18,8 @@ typedef struct putting {
     size_t n_pieces, piece_capacity;
     uint64_t *places; /* numbers of the chunks that were put, the last dimension fastest */
     size_t n_places, place_capacity;
+    size_t block;         /* where the last part of what is stored in blocks ended … */
+    uint64_t block_begin; /* … and the first byte of that block among all */
 } putting;
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -211,20 +213,23 @@ static void cut(putting *put, uint64_t total, size_t *dim) {
     variable->chunk_shape[*dim] = most / bytes > 0 ? most / bytes : 1;
 }
 
-/* The pieces of bytes [begin, begin + length) of what is stored in blocks. */
+/* The pieces of bytes [begin, begin + length) of what is stored in blocks. Parts come in order:
+ * each search begins where the last one ended. */
 static refs_status collect(putting *put, uint64_t begin, uint64_t length, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     put->n_pieces = 0;
-    for (size_t i = 0; length > 0 && i < variable->n_chunks; i++) {
-        const refs_dmrpp_chunk *block = &variable->chunks[i];
-        if (begin >= block->length) {
-            begin -= block->length;
+    while (length > 0 && put->block < variable->n_chunks) {
+        const refs_dmrpp_chunk *block = &variable->chunks[put->block];
+        const uint64_t skip = begin - put->block_begin;
+        if (skip >= block->length) {
+            put->block++;
+            put->block_begin += block->length; /* begin, at most */
             continue;
         }
-        uint64_t part = block->length - begin < length ? block->length - begin : length;
-        REFS_TRY(add_piece(put, block, begin, part, err));
+        const uint64_t part = block->length - skip < length ? block->length - skip : length;
+        REFS_TRY(add_piece(put, block, skip, part, err));
         length -= part;
-        begin = 0;
+        begin += part;
     }
     return length == 0 ? REFS_OK
                        : refs_fail(err, REFS_CORRUPT, "its blocks do not hold all its values");

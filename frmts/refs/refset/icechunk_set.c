@@ -1,6 +1,7 @@
 /* icechunk_set.c -- see icechunk_set.h. */
 #include "icechunk_set.h"
 
+#include "chunk_list.h"
 #include "ref_strings.h"
 #include "refs/block.h"
 #include "refs/fork.h"
@@ -183,19 +184,43 @@ static refs_status find_scalar(void *self, refs_str key, refs_ref *ref, refs_err
     return find_at(self, &place, ref, err);
 }
 
+static refs_status note_stored(void *user, const uint64_t *index, refs_error *err) {
+    return refs_refset__chunk_list_add(user, index, err);
+}
+
+/* Of the arrays whose chunk `find` may find under such keys: manifests may overlap, and each of
+ * them ascends by itself. */
+static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored, refs_error *err) {
+    const refs_icechunk_index_visitor visitor = {note_stored, stored};
+    refs_icechunk_place place = {drop_end(stored->keys->prefix, 1), NULL, stored->keys->rank};
+    const refs_str path = place.path;
+    if (refs_str_is(path, "c") || refs_str_ends(path, "/c")) {
+        place.path = drop_end(path, 2);
+        REFS_TRY(refs_icechunk_each_index(set->repository, &place, &visitor, err));
+        place.path = path;
+    }
+    REFS_TRY(refs_icechunk_each_index(set->repository, &place, &visitor, err));
+    refs_refset__chunk_list_sort(stored);
+    return REFS_OK;
+}
+
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err) {
     refs_chunk_key key = {.prefix = keys->prefix, .separator = keys->separator, .rank = keys->rank};
-    do {
+    refs_chunk_list stored = {keys, NULL, 0, 0};
+    refs_status status = list_stored(self, &stored, err);
+    for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
         refs_ref ref = {.kind = REFS_REF_INLINE};
-        refs_status status = find(self, &key, &ref, err);
+        refs_refset__index_at(keys, stored.numbers[i], key.index);
+        status = find(self, &key, &ref, err);
         if (status != REFS_OK && status != REFS_NOT_FOUND)
             refs_refset__name_chunk(keys, key.index, err);
         if (status == REFS_OK) status = visitor->visit(visitor->user, key.index, &ref, err);
         refs_ref_release(&ref);
-        if (status != REFS_OK && status != REFS_NOT_FOUND) return status;
-    } while (refs_refset__next_index(keys, key.index));
-    return REFS_OK;
+        if (status == REFS_NOT_FOUND) status = REFS_OK;
+    }
+    refs_refset__chunk_list_clear(&stored);
+    return status;
 }
 
 static uint32_t n_locations(void *self) {

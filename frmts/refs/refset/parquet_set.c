@@ -1,6 +1,8 @@
 /* parquet_set.c -- see parquet_set.h. */
 #include "parquet_set.h"
 
+#include <stdlib.h>
+
 #include "builder.h"
 #include "chunk_grids.h"
 #include "data_url.h"
@@ -11,6 +13,9 @@
 #include "rewrites.h"
 #include "set.h"
 #include "set_state.h"
+
+/* Record files of an array that are requested one by one where their folder cannot be listed. */
+#define MAX_RECORDS_REQUESTED 1000000
 
 /* Record files that are looked for in memory to find the first chunk. */
 #define MAX_RECORDS_LOOKED_FOR 4096
@@ -301,32 +306,109 @@ static refs_status visit_row(walk *at, refs_block *record, uint64_t row, refs_er
     return status;
 }
 
-static refs_status visit_record(walk *at, refs_block_id id, uint64_t n_rows, refs_error *err) {
+static refs_status visit_record(walk *at, refs_block_id id, refs_error *err) {
     refs_block *record;
     refs_status status = REFS_OK;
     REFS_TRY(refs_block_cache_get(at->set->records, id, &record, err));
+    if (record == NULL) return REFS_OK;
+    const uint64_t n_rows = refs_refset__record_n_rows(refs_refset__record_of(record));
+    refs_refset__index_at(at->keys, id.number * at->set->record_size, at->index);
     for (uint64_t row = 0; row < n_rows && status == REFS_OK; row++) {
-        if (record != NULL) status = visit_row(at, record, row, err);
+        status = visit_row(at, record, row, err);
         (void)refs_refset__next_index(at->keys, at->index);
     }
     refs_block_release(record);
     return status;
 }
 
+/* Numbers of the record files of an array. */
+typedef struct record_list {
+    uint64_t *numbers;
+    size_t n, capacity;
+    uint64_t end; /* as many as its grid may have */
+} record_list;
+
+/* "refs.12.parq" */
+static refs_status note_record(void *user, refs_str name, refs_error *err) {
+    record_list *list = user;
+    uint64_t number;
+    if (!refs_str_starts(name, "refs.")) return REFS_OK;
+    const refs_str rest = refs_str_part(name, 5, name.size);
+    const size_t dot = refs_str_find(rest, '.');
+    const refs_str ending = refs_str_part(rest, dot, rest.size);
+    if (!refs_str_is(ending, ".parq") && !refs_str_is(ending, ".parquet")) return REFS_OK;
+    if (!refs_str_to_u64(refs_str_part(rest, 0, dot), &number) || number >= list->end)
+        return REFS_OK;
+    if (!refs_grow((void **)&list->numbers, &list->capacity, list->n, sizeof *list->numbers))
+        return refs_fail_nomem(err);
+    list->numbers[list->n++] = number;
+    return REFS_OK;
+}
+
+static int compare_numbers(const void *one, const void *other) {
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a < b ? -1 : a > b;
+}
+
+/* Those that are there, ascending. REFS_UNSUPPORTED: their folder cannot be listed. */
+static refs_status list_records(const refs_parquet_set *set, uint32_t array, record_list *list,
+                                refs_error *err) {
+    const refs_vfs *vfs = set->vfs;
+    const refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, array);
+    const refs_vfs_listing listing = {note_record, list};
+    refs_buf folder = REFS_BUF_INIT;
+    if (vfs->list == NULL || vfs->is_local == NULL || !vfs->is_local(vfs->self, set->folder))
+        return REFS_UNSUPPORTED;
+    refs_status status = refs_buf_printf(&folder, err, "%s/%.*s", set->folder,
+                                         (int)(prefix.size > 0 ? prefix.size - 1 : 0), prefix.data);
+    if (status == REFS_OK) status = vfs->list(vfs->self, (const char *)folder.data, &listing, err);
+    refs_buf_clear(&folder);
+    if (status == REFS_OK && list->n > 1)
+        qsort(list->numbers, list->n, sizeof *list->numbers, compare_numbers);
+    return status;
+}
+
+/* What is listed, which may be nothing of what the metadata declare. */
+static refs_status visit_listed(walk *at, uint32_t array, const record_list *list,
+                                refs_error *err) {
+    for (size_t i = 0; i < list->n; i++)
+        if (i == 0 || list->numbers[i] != list->numbers[i - 1])
+            REFS_TRY(visit_record(at, (refs_block_id){array, list->numbers[i]}, err));
+    return refs_refset__state_check(&at->set->state, NULL, &at->set->grids, err);
+}
+
+static refs_status visit_all(walk *at, uint32_t array, uint64_t n_records, refs_error *err) {
+    if (n_records > MAX_RECORDS_REQUESTED)
+        return refs_fail(err, REFS_LIMIT,
+                         "%.*s: %llu record files would be requested one by one: expected at most "
+                         "%d; make a local copy of the set, which can be listed",
+                         REFS_STR_ARG(refs_refset__chunk_grids_prefix(&at->set->grids, array)),
+                         (unsigned long long)n_records, MAX_RECORDS_REQUESTED);
+    for (uint64_t number = 0; number < n_records; number++)
+        REFS_TRY(visit_record(at, (refs_block_id){array, number}, err));
+    return REFS_OK;
+}
+
 refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
                                       const refs_chunk_visitor *visitor, refs_error *err) {
     refs_parquet_set *set = self;
     walk at = {set, keys, visitor, {0}, {0}};
-    refs_block_id id = {0, 0};
-    refs_status status = find_array(set, keys, &id.group, err);
+    record_list list = {NULL, 0, 0, 0};
+    uint32_t array = 0;
+    refs_status status = find_array(set, keys, &array, err);
     if (status != REFS_OK) return status == REFS_NOT_FOUND ? REFS_OK : status;
-    uint64_t rest =
-        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.group));
-    for (; rest > 0 && status == REFS_OK; id.number++) {
-        uint64_t n_rows = rest < set->record_size ? rest : set->record_size;
-        status = visit_record(&at, id, n_rows, err);
-        rest -= n_rows;
-    }
+    const uint64_t total =
+        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, array));
+    list.end = total / set->record_size + (total % set->record_size > 0);
+    refs_error problem = REFS_ERROR_INIT;
+    status = list_records(set, array, &list, &problem);
+    if (status == REFS_OK)
+        status = visit_listed(&at, array, &list, err);
+    else if (status == REFS_UNSUPPORTED)
+        status = visit_all(&at, array, list.end, err);
+    else
+        (void)refs_fail(err, status, "%s", problem.message);
+    refs_free(list.numbers);
     refs_ref_release(&at.ref);
     return status;
 }

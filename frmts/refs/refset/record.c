@@ -74,6 +74,10 @@ refs_record *refs_refset__record_of(refs_block *block) {
     return record;
 }
 
+uint64_t refs_refset__record_n_rows(const refs_record *record) {
+    return record->table.n_rows;
+}
+
 /* -- rows -------------------------------------------------------------------------------------- */
 
 static refs_status integer_at(const refs_record *record, size_t column, size_t row, int64_t *value,

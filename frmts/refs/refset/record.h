@@ -23,6 +23,9 @@ refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, 
 /** The record that such a block holds; NULL of NULL. */
 refs_record *refs_refset__record_of(refs_block *block);
 
+/** Rows that the file has, `n_rows` at most. */
+uint64_t refs_refset__record_n_rows(const refs_record *record);
+
 /** A row; members mean what they mean in refs_ref. */
 typedef struct refs_record_row {
     refs_ref_kind kind;

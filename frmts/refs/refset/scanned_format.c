@@ -59,10 +59,12 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
     refs_str path = keys->prefix;
     if (path.size > 0) path.size--;
     const refs_scan_key key = {path, index, keys->rank};
-    do {
-        REFS_TRY(visit_one(self, &key, visitor, err));
-    } while (refs_refset__next_index(keys, index));
-    return REFS_OK;
+    for (uint64_t number = 0;; number++) {
+        const refs_status status = refs_scan_next(self, &key, &number, index, err);
+        if (status == REFS_NOT_FOUND) return REFS_OK;
+        REFS_TRY(status);
+        if (refs_refset__is_inside(keys, index)) REFS_TRY(visit_one(self, &key, visitor, err));
+    }
 }
 
 static uint32_t n_locations(void *self) {

@@ -1,6 +1,7 @@
 /* set.c -- looking up in a finished set, see refset.h. */
 #include "set.h"
 
+#include "chunk_list.h"
 #include "data_url.h"
 #include "refs/block.h"
 
@@ -188,7 +189,7 @@ void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index,
     refs_buf_clear(&name);
 }
 
-static bool is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
+bool refs_refset__is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
     for (size_t dim = 0; dim < keys->rank; dim++)
         if (index[dim] >= keys->n[dim]) return false;
     return keys->rank > 0 || index[0] == 0;
@@ -213,7 +214,7 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     for (size_t i = 0; i < table->count; i++) {
         refs_ref ref = {0};
         refs_refset__table_index(table, i, index);
-        if (!is_inside(keys, index)) continue;
+        if (!refs_refset__is_inside(keys, index)) continue;
         refs_status status = resolve(set, &table->entries[i], &ref, err);
         if (status != REFS_OK) refs_refset__name_chunk(keys, index, err);
         if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
@@ -233,27 +234,82 @@ static bool is_split_elsewhere(const refs_chunk_keys *keys) {
            name.rank == 1;
 }
 
+static refs_status visit_by_name(const refs_set *set, const refs_chunk_keys *keys,
+                                 const uint64_t *index, const refs_chunk_visitor *visitor,
+                                 refs_error *err) {
+    refs_ref ref = {0};
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status = refs_chunk_keys_append(keys, index, &key, err);
+    if (status == REFS_OK)
+        status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
+    if (status != REFS_OK && status != REFS_NOT_FOUND)
+        refs_error_prefix(err, "%.*s", (int)key.size, (const char *)key.data);
+    if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
+    refs_ref_release(&ref);
+    refs_buf_clear(&key);
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
+}
+
+/* Keys of a table, as text, that may be of these. */
+static refs_status list_table(const refs_set *set, const refs_chunk_table *table,
+                              refs_chunk_list *list, refs_error *err) {
+    const refs_str prefix = refs_intern_get(&set->prefixes, table->prefix);
+    const refs_chunk_keys own = {prefix, table->separator, table->rank, NULL};
+    const refs_str wanted = refs_str_part(list->keys->prefix, 0, prefix.size);
+    uint64_t index[REFS_CHUNK_MAX_RANK];
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (!refs_str_equal(wanted, prefix)) return REFS_OK;
+    for (size_t i = 0; i < table->count && status == REFS_OK; i++) {
+        key.size = 0;
+        refs_refset__table_index(table, i, index);
+        status = refs_chunk_keys_append(&own, index, &key, err);
+        if (status == REFS_OK)
+            status = refs_refset__chunk_list_add_key(
+                list, refs_str_view((const char *)key.data, key.size), err);
+    }
+    refs_buf_clear(&key);
+    return status;
+}
+
+/* The chunks that the set has, by all its keys: where it declares more than it holds. */
+static refs_status each_listed(const refs_set *set, const refs_chunk_keys *keys,
+                               const refs_chunk_visitor *visitor, refs_error *err) {
+    refs_chunk_list list = {keys, NULL, 0, 0};
+    refs_status status = REFS_OK;
+    for (uint32_t id = 0; id < set->names.count && status == REFS_OK; id++)
+        status = refs_refset__chunk_list_add_key(&list, refs_intern_get(&set->names, id), err);
+    for (size_t i = 0; i < set->n_tables && status == REFS_OK; i++)
+        status = list_table(set, &set->tables[i], &list, err);
+    refs_refset__chunk_list_sort(&list);
+    for (size_t i = 0; i < list.n && status == REFS_OK; i++) {
+        uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
+        refs_refset__index_at(keys, list.numbers[i], index);
+        status = visit_by_name(set, keys, index, visitor, err);
+    }
+    refs_refset__chunk_list_clear(&list);
+    return status;
+}
+
+/* Whether the grid has many more chunks than the set has keys. */
+static bool is_sparse(const refs_set *set, const refs_chunk_keys *keys) {
+    uint64_t total = 1;
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (!refs_mul_u64(total, keys->n[dim], &total)) return true;
+    return total > MAX_KEYS_LOOKED_AT && total > set->size;
+}
+
 /* Keys that do not look as those of chunks do, "t2m/c" and "t2m/c.0.1", are in no table. */
 static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, uint64_t max_keys,
                                 refs_error *err) {
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
-    refs_buf key = REFS_BUF_INIT;
-    refs_status status;
+    if (max_keys == UINT64_MAX && set->chunks.self == NULL && is_sparse(set, keys))
+        return each_listed(set, keys, visitor, err);
     do {
-        refs_ref ref = {0};
-        key.size = 0;
-        status = refs_chunk_keys_append(keys, index, &key, err);
-        if (status == REFS_OK)
-            status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
-        if (status != REFS_OK && status != REFS_NOT_FOUND)
-            refs_error_prefix(err, "%.*s", (int)key.size, (const char *)key.data);
-        if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
-        refs_ref_release(&ref);
-        if (status == REFS_NOT_FOUND) status = REFS_OK;
-    } while (status == REFS_OK && --max_keys > 0 && refs_refset__next_index(keys, index));
-    refs_buf_clear(&key);
-    return status;
+        REFS_TRY(visit_by_name(set, keys, index, visitor, err));
+    } while (--max_keys > 0 && refs_refset__next_index(keys, index));
+    return REFS_OK;
 }
 
 /* At most `max_keys` are looked up where no index tells which there are. */

@@ -84,6 +84,9 @@ void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t 
  * one. */
 bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);
 
+/** Whether the grid has a chunk there. */
+bool refs_refset__is_inside(const refs_chunk_keys *keys, const uint64_t *index);
+
 /** The index of chunk number `number` of the grid of `keys`, counted so. */
 void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index);
 

@@ -163,9 +163,33 @@ static refs_index_entry entry_in_steps(const refs_chunk_index *index, uint64_t n
     return entry;
 }
 
+/* The first of the entries whose chunk number is `number` or greater. */
+static size_t entry_from(const refs_chunk_index *index, uint64_t number) {
+    size_t low = 0, high = index->n_entries;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->numbers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number) {
+    refs_index_entry entry;
+    if (index->steps == NULL && !is_dense(index)) {
+        const size_t found = entry_from(index, *number);
+        if (found < index->n_entries) *number = index->numbers[found];
+        return found < index->n_entries;
+    }
+    if (index->steps == NULL && index->entries == NULL) return false;
+    while (*number < index->n_chunks && !refs_chunk_index_find(index, *number, &entry)) ++*number;
+    return *number < index->n_chunks;
+}
+
 bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number,
                            refs_index_entry *entry) {
-    size_t low = 0, high = index->n_entries;
     if (number >= index->n_chunks) return false;
     if (index->steps != NULL) {
         *entry = entry_in_steps(index, number);
@@ -176,14 +200,8 @@ bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number,
         *entry = index->entries[number];
         return entry->length > 0;
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == index->n_entries || index->numbers[low] != number) return false;
-    *entry = index->entries[low];
+    const size_t found = entry_from(index, number);
+    if (found == index->n_entries || index->numbers[found] != number) return false;
+    *entry = index->entries[found];
     return true;
 }

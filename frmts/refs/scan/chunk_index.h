@@ -82,4 +82,8 @@ refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err);
 /** Finds the entry of a chunk; false where it was never written. */
 bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number, refs_index_entry *entry);
 
+/** Moves `number` to the first chunk at or after it that was written; false where there is none.
+ * Chunks that were never written cost nothing in arrays where not all have a place. */
+bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number);
+
 #endif

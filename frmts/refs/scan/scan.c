@@ -248,6 +248,21 @@ static bool number_of(const refs_chunk_index *index, const refs_scan_key *key, u
     return key->rank == index->rank && refs_chunk_index_number(index, key->index, number);
 }
 
+refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *number,
+                           uint64_t *index, refs_error *err) {
+    const uint32_t array = refs_intern_find(&scan->paths, key->array);
+    if (array == REFS_INTERN_NONE) return REFS_NOT_FOUND;
+    REFS_TRY(index_once(scan, array, err));
+    const refs_chunk_index *chunks = &scan->arrays[array].index;
+    const bool has_one = chunks->rank == 0 && key->rank <= 1;
+    if ((key->rank != chunks->rank && !has_one) || !refs_chunk_index_next(chunks, number))
+        return REFS_NOT_FOUND;
+    uint64_t rest = *number;
+    for (size_t dim = key->rank; dim-- > 0; rest /= has_one ? 1 : chunks->n[dim])
+        index[dim] = has_one ? 0 : rest % chunks->n[dim];
+    return REFS_OK;
+}
+
 refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
                            refs_error *err) {
     uint32_t number = refs_intern_find(&scan->paths, key->array);

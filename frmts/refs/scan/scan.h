@@ -86,6 +86,12 @@ typedef struct refs_scan_key {
 refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
                            refs_error *err);
 
+/** Moves `number`, counted with the last dimension fastest, to the first chunk at or after it that
+ * was written, and sets `index`, of as many numbers as `key` has, to that of this chunk;
+ * `key->index` is not read. REFS_NOT_FOUND without a message: there is none. */
+refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *number,
+                           uint64_t *index, refs_error *err);
+
 /** Location number `id`: 0 is the file itself. */
 const char *refs_scan_location(const refs_scan *scan, uint32_t id);
 uint32_t refs_scan_n_locations(const refs_scan *scan);

@@ -111,6 +111,9 @@ static refs_status read_options(const tool_arguments *arguments, uint64_t *index
 #define BLOCK_BYTES    (16 * REFS_MIB)
 #define MAX_TEXT_BYTES (256 * REFS_MIB)
 
+/* Of arrays that are no aggregations: coordinates, and what is too small for fragments. */
+#define MAX_ARRAY_BYTES (4096 * (uint64_t)REFS_MIB)
+
 static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
     uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], row = meta->dtype.size;
     refs_buf block = REFS_BUF_INIT;
@@ -121,6 +124,10 @@ static refs_status read_rows(refs_array *array, const refs_array_meta *meta, ref
     if (row > REFS_CFA_MAX_VALUE_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: rows of it are larger than %llu bytes", meta->path,
                          (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
+    uint64_t bytes;
+    if (!refs_mul_u64(row, n, &bytes) || bytes > MAX_ARRAY_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu bytes, found more", meta->path,
+                         (unsigned long long)MAX_ARRAY_BYTES);
     const uint64_t most = row > 0 && row < BLOCK_BYTES ? BLOCK_BYTES / row : 1;
     refs_status status = REFS_OK;
     for (uint64_t at = 0; at < n && row > 0 && status == REFS_OK; at += most) {
@@ -159,7 +166,9 @@ static refs_status read_whole(const tool_session *session, const char *path, ref
     REFS_TRY(tool_arrays_open(session, path, &arrays, err));
     const refs_hierarchy *hierarchy = arrays.set.hierarchy;
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy) && status == REFS_OK; i++)
+    /* Sets of references are no masters, which is found later. */
+    const size_t n = refs_set_is_file(arrays.set.set) ? refs_hierarchy_n_arrays(hierarchy) : 0;
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = read_array(&arrays, refs_hierarchy_array(hierarchy, i), err);
     tool_arrays_close(&arrays);
     if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);

@@ -11,8 +11,8 @@
 #include "refs/redact.h"
 #include "tool.h"
 
-/* Objects over HTTP that are read whole. */
-#define MAX_WHOLE_BYTES (4096 * (uint64_t)REFS_MIB)
+/* Objects over HTTP that are fetched whole; larger ones are read by ranges. */
+#define MAX_WHOLE_BYTES (512 * (uint64_t)REFS_MIB)
 
 const refs_fetch_advice tool_advice = {
     .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them"};
