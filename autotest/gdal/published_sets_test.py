@@ -16,8 +16,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
 
-# What codecs and aggregations are tested with, and repositories of Icechunk, have JSON too.
-OTHER_JSON = re.compile("/(codecs|cfa|icechunk)/")
+# Samples of codecs and aggregations, repositories of Icechunk and Zarr stores hold JSON, too.
+OTHER_JSON = re.compile("/(codecs|cfa|icechunk)/|/zarr.json$")
 
 gdal.UseExceptions()
 
