@@ -176,10 +176,10 @@ TEST(Reopen, KeepsFourSetsOfSoManyMegabytes) {
     for (const char *name : {"1", "2", "3", "4", "1", "5"}) read_again(name);
     for (const char *name : {"1", "5", "4", "3"}) EXPECT_FALSE(read_again(name)) << name;
     EXPECT_TRUE(read_again("2"));
-    CPLSetConfigOption("REFS_KEEP_MAX", "0.5");
+    CPLSetConfigOption("REFS_KEEP_MAX", "0.25");
     EXPECT_FALSE(read_again("2")) << "kept before";
     EXPECT_TRUE(read_again("5"));
-    EXPECT_TRUE(read_again("5")) << "of more than half a megabyte";
+    EXPECT_TRUE(read_again("5")) << "of more than a quarter of a megabyte";
     CPLSetConfigOption("REFS_KEEP_MAX", nullptr);
     read_again("5");
     EXPECT_FALSE(read_again("5"));
