@@ -313,7 +313,9 @@ static size_t choose_region(const refs_array_meta *meta, uint64_t most, uint64_t
 static bool read_again(refs_array *array, const refs_region *region, uint8_t *again) {
     refs_reader *reader = NULL;
     if (refs_reader_open(array, &reader, NULL) != REFS_OK) abort();
-    bool reads = refs_reader_read(reader, region, again, NULL, NULL) == REFS_OK;
+    const refs_read_target target = {again, NULL, NULL};
+    bool reads = refs_reader_read_to(reader, region, &target, NULL) == REFS_OK &&
+                 refs_reader_read(reader, region, again, NULL, NULL) == REFS_OK;
     refs_reader_free(reader);
     return reads;
 }

@@ -320,7 +320,10 @@ const refs_array_meta *refs_cf__broken_axis(const refs_cf__input *input, size_t 
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err) {
     if (status == REFS_OK || status == REFS_NOMEM || status == REFS_CANCELLED) return status;
-    bool matters = status != REFS_UNSUPPORTED || is_raster_axis(variable);
+    /* REFS_NOT_FOUND: files of fragments are missing, and whoever opened the set reads fill there.
+     */
+    bool matters =
+        (status != REFS_UNSUPPORTED && status != REFS_NOT_FOUND) || is_raster_axis(variable);
     if (matters && input->unread != NULL && *input->unread == NULL) *input->unread = variable;
     if (matters && input->options.require_coordinates) {
         refs_error_prefix(err,
