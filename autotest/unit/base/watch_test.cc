@@ -85,6 +85,17 @@ TEST_F(Watch, FindsAnotherSizeAndAnotherTimeAndRefusesToReadOn) {
     }
 }
 
+TEST_F(Watch, ReadsWhatItForgotAsItIsNow) {
+    EXPECT_EQ(Read(path_), "0123456789");
+    WriteOld(path_, "01234");
+    refs_watch_forget(watch_.get(), (folder_ + "/other").c_str());
+    EXPECT_NE(Read(path_).find(replaced), std::string::npos);
+    refs_watch_forget(watch_.get(), folder_.c_str());
+    EXPECT_EQ(Read(path_), "01234");
+    WriteOld(path_, "0123456");
+    EXPECT_NE(Read(path_).find(replaced), std::string::npos);
+}
+
 TEST_F(Watch, FindsAnotherFileOfTheSameSizeAndTime) {
     EXPECT_EQ(Read(path_), "0123456789");
     Write(path_ + "2", "9876543210");

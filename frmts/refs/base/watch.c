@@ -152,6 +152,15 @@ void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
     }
 }
 
+void refs_watch_forget(refs_watch *watch, const char *location) {
+    refs_lock(&watch->lock);
+    watch->changed = true;
+    for (uint32_t id = 0; id < watch->locations.count; id++)
+        if (refs_str_starts(refs_intern_get(&watch->locations, id), location))
+            watch->seen[id] = (seen){.kind = ABSENT};
+    refs_unlock(&watch->lock);
+}
+
 static bool is_noted(refs_watch *watch, const char *location) {
     refs_lock(&watch->lock);
     bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;

@@ -47,6 +47,10 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
 /** The same of all locations that `other` has seen. */
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other);
 
+/** Forgets what was seen of locations that begin with `location`: they may be opened as they are
+ * now. What is still open of them fails when it is read on. The watch counts as changed. */
+void refs_watch_forget(refs_watch *watch, const char *location);
+
 /** What a watch has seen. */
 typedef struct refs_watch_sum {
     uint64_t locations; /**< that were opened, or were to be */

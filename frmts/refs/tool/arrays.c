@@ -186,14 +186,13 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
 static refs_status open_set(const tool_session *session, const char *name, tool_arrays *arrays,
                             refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    const refs_set_options options = tool_set_options(session);
     refs_status status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     arrays->location = refs_buf_take_text(&location);
     refs_buf_clear(&location);
     REFS_TRY(status);
     if (arrays->location == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_set_open(session->vfs, arrays->location, &options, &arrays->set.set, err));
+    REFS_TRY(tool_references_open(session, arrays->location, &arrays->set.set, err));
     REFS_TRY(refs_store_open(arrays->set.set, session->fetcher, &arrays->set.store, err));
     refs_store_share(arrays->set.store, session->locations, arrays->location);
     REFS_TRY(refs_hierarchy_open(arrays->set.store, NULL, &arrays->set.hierarchy, err));

@@ -177,15 +177,30 @@ void tool_note(void *user, refs_note_kind kind, const char *text) {
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
+/* How often a set that is replaced while it is opened is opened again. */
+#define MAX_REPLACED 5
+
+refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
+                                 refs_error *err) {
+    const refs_set_options options = tool_set_options(session);
+    refs_status status = refs_set_open(session->vfs, location, &options, set, err);
+    for (int i = 0; i < MAX_REPLACED && status == REFS_IO; i++) {
+        if (refs_watch_is_current(session->watch)) break;
+        refs_watch_forget(session->watch, location);
+        refs_error_clear(err);
+        status = refs_set_open(session->vfs, location, &options, set, err);
+    }
+    return status;
+}
+
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    const refs_set_options options = tool_set_options(session);
     memset(set, 0, sizeof *set);
     refs_status status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK)
-        status = refs_set_open(session->vfs, (const char *)location.data, &options, &set->set, err);
+        status = tool_references_open(session, (const char *)location.data, &set->set, err);
     if (status == REFS_OK) status = refs_store_open(set->set, session->fetcher, &set->store, err);
     if (status == REFS_OK) status = refs_hierarchy_open(set->store, NULL, &set->hierarchy, err);
     refs_buf_clear(&location);

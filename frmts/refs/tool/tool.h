@@ -144,6 +144,10 @@ typedef struct tool_set {
     refs_hierarchy *hierarchy;
 } tool_set;
 
+/** Opens the references at a location, again where a writer replaces them meanwhile. */
+refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
+                                 refs_error *err);
+
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
                           refs_error *err);
 void tool_set_close(tool_set *set);
