@@ -43,7 +43,8 @@ typedef struct refs_cf_rebase {
 #define REFS_CF_DOUBLE_DIGITS 13
 #define REFS_CF_FLOAT_DIGITS  6
 
-/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Thread-safe. */
+/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Calendars are
+ * not compared: the caller knows whether all times are ones that both have. Thread-safe. */
 refs_status refs_cf_rebase_open(const refs_cf_units *from, const refs_cf_units *to,
                                 refs_cf_rebase *rebase, refs_error *err);
 

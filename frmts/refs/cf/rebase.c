@@ -31,8 +31,6 @@ refs_status refs_cf_rebase_open(const refs_cf_units *from, const refs_cf_units *
     const refs_cf_conversion conversion = refs_cf_convert_units(from, to, &scale, &offset);
     *rebase = (refs_cf_rebase){.is_same = conversion == REFS_CF_CONVERSION_NONE};
     if (rebase->is_same) return REFS_OK;
-    /* Of times in two calendars, too. */
-    if (conversion == REFS_CF_CONVERSION_UNKNOWN) return open_linear(from, to, rebase, err);
     if (!refs_cf_clock_of(from, &one) || !refs_cf_clock_of(to, &other))
         return open_linear(from, to, rebase, err);
     rebase->unit = one.unit_seconds;

@@ -39,7 +39,10 @@ static refs_status find_rebase(gathering *all, const gather_axis *along, size_t 
     const refs_cf_units from = gather_units_of(&gather_array_of(all, p, c)->variable);
     const refs_cf_units to =
         gather_wanted_units(all, &gather_array_of(all, 0, along->coordinate)->variable);
-    if (refs_cf_rebase_open(&from, &to, rebase, NULL) == REFS_OK) return REFS_OK;
+    double scale, offset;
+    if (refs_cf_convert_units(&from, &to, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN &&
+        refs_cf_rebase_open(&from, &to, rebase, NULL) == REFS_OK)
+        return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
                      "\"%.*s\" (%.*s)",
