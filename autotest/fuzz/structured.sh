@@ -18,12 +18,14 @@ out=${4:-found.txt}
 export ASAN_OPTIONS UBSAN_OPTIONS
 
 last=$(mktemp)
-trap 'rm -f "$last"' EXIT
+folder=$(mktemp -d -p "$(if [ -d /dev/shm ]; then echo /dev/shm; else echo /tmp; fi)")
+trap 'rm -rf "$last" "$folder"' EXIT
 findings=0
 while [ "$next" -lt "$end" ]; do
     count=$((end - next))
     if [ "$count" -gt 2000 ]; then count=2000; fi
-    if "$program" "$next" "$count" >"$last" 2>&1; then
+    rm -rf "${folder:?}"/*
+    if "$program" "$next" "$count" "$folder" >"$last" 2>&1; then
         next=$((next + count))
         continue
     fi

@@ -265,6 +265,39 @@ class Names(Folder):
 
 
 class Masters(Folder):
+    def test_have_one_length_for_a_dimension(self):
+        dims = '{"_ARRAY_DIMENSIONS":["y","x"]}'
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}', "y/.zarray": array([5], [5]), "y/.zattrs": '{"_ARRAY_DIMENSIONS":["y"]}',
+            "y/0": "abcde", "s/.zarray": array([1, 3], [1, 3], "|S3"), "s/.zattrs": dims, "s/0.0": "abcdefghi",
+            "v/.zarray": array([5, 3], [5, 3]), "v/.zattrs": dims, "v/0.0": "a" * 15})  # fmt: skip
+        said = run("split", "a.json", "-o", "m.nca", status=1)
+        self.assertIn(
+            "/s: dimension y has length 1 here and 5 elsewhere: in a netCDF file it has one length: rename one of them", said
+        )
+        self.assertFalse(os.path.exists("m.nca"))
+
+    def test_with_names_that_cannot_be_read_are_no_crash(self):
+        scalar = {"aggregated_dimensions": "t", "aggregated_data": "shape: a location: b address: c"}
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}', "v/.zarray": array([], []), "v/.zattrs": json.dumps(scalar), "v/0": "a",
+            "a/.zarray": array([1, 1], [1, 1]), "a/0.0": "a", "b/.zarray": array([1], [1], "nonsense"),
+            "c/.zarray": array([], [], "|S1"), "c/0": "a"})  # fmt: skip
+        for verb in (["ls"], ["info"], ["check", "--deep"], ["info", "--partition", "all"]):
+            done = subprocess.run([REFS, verb[0], "a.json", *verb[1:]], capture_output=True, text=True, check=False)
+            self.assertIn(done.returncode, (0, 1), (verb, done.stderr))
+        read = """if True:
+            from osgeo import gdal
+            gdal.UseExceptions()
+            root = gdal.OpenEx("REFS:a.json", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            try:
+                root.OpenMDArray("v").ReadAsArray()
+            except RuntimeError as error:
+                print(error)"""
+        done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nonsense", done.stdout)
+
     def test_of_dimensions_of_one_name_and_two_lengths_are_no_crash(self):
         def v(shape, dims):
             return {"v/.zarray": array(shape, shape), "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": dims}), "v/" + ".".join("0" * len(shape)): "a" * (shape[0] * shape[1])}

@@ -322,6 +322,8 @@ static refs_status find_origin(refs_aggregation *aggregation, const refs_array_m
     const refs_store *store = refs_hierarchy_store(aggregation->hierarchy);
     const refs_chunk_visitor visitor = {note_origin, aggregation};
     uint64_t n[REFS_MAX_RANK];
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
     const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
     return refs_set_each_chunk(refs_store_set(store), &keys, &visitor, err);

@@ -150,6 +150,22 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
 
 /* -- what is written --------------------------------------------------------------------------- */
 
+/* A dimension of netCDF has one length: values of an array of another would lie elsewhere. */
+static refs_status check_lengths(const refs_cfa_source *source, const refs_cfa_array *array,
+                                 refs_error *err) {
+    for (size_t d = 0; d < array->variable.rank; d++) {
+        const refs_cfa_dimension *dimension = refs_cfa__dimension(source, array, d);
+        if (dimension != NULL && dimension->size != array->shape[d])
+            return refs_fail(
+                err, REFS_UNSUPPORTED,
+                "%s: dimension %s has length %llu here and %llu elsewhere: in a netCDF "
+                "file it has one length: rename one of them",
+                array->variable.path, array->variable.dims[d], (unsigned long long)array->shape[d],
+                (unsigned long long)dimension->size);
+    }
+    return REFS_OK;
+}
+
 refs_status refs_cfa__writing_open(cfa_writing *writing, refs_error *err) {
     const refs_cfa_source *source = writing->source;
     size_t n = source->n_arrays > 0 ? source->n_arrays : 1;
@@ -158,6 +174,7 @@ refs_status refs_cfa__writing_open(cfa_writing *writing, refs_error *err) {
     if (writing->is_field == NULL || writing->values == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < source->n_arrays; i++) {
         uint64_t elements = 1;
+        REFS_TRY(check_lengths(source, &source->arrays[i], err));
         writing->is_field[i] = refs_cfa_is_field(source, i);
         if (!writing->is_field[i]) {
             REFS_TRY(read_all(source, i, &writing->values[i], err));
