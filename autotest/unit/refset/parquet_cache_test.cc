@@ -253,7 +253,7 @@ class SlowServer : public ParquetUnderTest {
             forked.set_value();
         });
         self_->has_forked =
-            is_forked.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+            is_forked.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
         if (self_->has_forked) self_->forking_.join();
         return REFS_OK;
     }

@@ -99,9 +99,10 @@ static refs_status choose_first(cfa_generation *generation, refs_str folder, con
         content found = CONTENT_OTHER;
         struct stat status;
         if (path == NULL) return refs_fail_nomem(err);
-        const bool is_free = lstat(path, &status) != 0 && errno == ENOENT;
+        const bool is_there = lstat(path, &status) == 0, is_free = !is_there && errno == ENOENT;
         refs_status looked = REFS_OK;
-        if (!is_free && S_ISDIR(status.st_mode) && look_into(path, stem, &found, NULL) == REFS_OK &&
+        if (!is_there && !is_free) looked = fail_errno(path, err);
+        if (is_there && S_ISDIR(status.st_mode) && look_into(path, stem, &found, NULL) == REFS_OK &&
             found == CONTENT_WITH_OUTLINE)
             looked = keep_old(generation, path, err);
         if (is_free) generation->first = print_name(refs_str_from(""), name, i);
