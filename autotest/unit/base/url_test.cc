@@ -141,7 +141,8 @@ TEST(Location, IsLinkLocalInAllSpellingsOfAddresses) {
         for (const char *before :
              {"http://", "https://", "HTTP://", "http:///", "/vsicurl/http://",
               "/vsicurl_streaming/https://", "/vsizip/{/vsicurl/http://", "/vsicurl?url=http://",
-              "/vsicurl?max_retry=1&url=http%3A//", "/vsicurl?url=http%3a%2f%2f"})
+              "/vsicurl?max_retry=1&url=http%3A//", "/vsicurl?url=http%3a%2f%2f",
+              "/vsicurl?x=://y&url=http://", "/vsicurl_streaming?x=http://a/&url=https%3A%2F%2F"})
             for (const char *after : {"", "/latest", "?x", "#x", "\\x"})
                 EXPECT_TRUE(refs_location_is_link_local(View(before + host + after)))
                     << before << host << after;

@@ -237,11 +237,10 @@ static void normalise(char *host) {
     host[n] = '\0';
 }
 
-/* The host of a URL without user, port and zone, which is empty where it has none. False where it
- * is longer than names of hosts are. */
-static bool host_of(refs_str name, char host[MAX_HOST + 1]) {
+/* The host at the beginning of an authority, without user, port and zone; empty where it has none.
+ * False where it is longer than names of hosts are. */
+static bool host_of(refs_str text, char host[MAX_HOST + 1]) {
     char once[MAX_WRITTEN], twice[MAX_WRITTEN];
-    refs_str text = authority_of(name);
     size_t size = 0;
     while (size < text.size && strchr("/?#\\", text.data[size]) == NULL) size++;
     text =
@@ -286,16 +285,29 @@ static bool is_link_local_host(char *host) {
     return inet_aton(host, &ipv4) != 0 && is_link_local_ipv4((const uint8_t *)&ipv4.s_addr);
 }
 
+static bool has_link_local_host(refs_str authority) {
+    char host[MAX_HOST + 1];
+    return !host_of(authority, host) || is_link_local_host(host);
+}
+
 bool refs_location_is_link_local(refs_str location) {
     static const char *const web[] = {"vsicurl", "vsiwebhdfs", "vsihdfs"};
-    char host[MAX_HOST + 1];
     bool is_web = !refs_str_starts(location, "/") && has_remote_scheme(location);
     if (refs_str_starts(location, "/")) {
         location = unwrapped(location);
         for (size_t i = 0; i < sizeof web / sizeof web[0]; i++)
             if (refs_str_starts(location, web[i])) is_web = true;
     }
-    return is_web && (!host_of(location, host) || is_link_local_host(host));
+    if (!is_web) return false;
+    refs_str rest = authority_of(location);
+    bool is_found = has_link_local_host(rest);
+    /* Any option may hold a URL, and only GDAL knows which one it requests. */
+    if (refs_str_starts(location, "vsicurl?") || refs_str_starts(location, "vsicurl_streaming?"))
+        while (!is_found && rest.size > 0) {
+            rest = authority_of(rest);
+            is_found = has_link_local_host(rest);
+        }
+    return is_found;
 }
 
 /* -- confinement ------------------------------------------------------------------------------- */
