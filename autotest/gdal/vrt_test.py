@@ -77,6 +77,16 @@ class Sources(unittest.TestCase):
         self.check(self.write(), "URL_REWRITE=v.bin=>other.bin")
         self.check(self.write(), "HONOUR_VALID_RANGE=NO", "LONGITUDES=-180", "TEMPLATES=a=b&c?[x:y]=%20 ,d=e")
 
+    def test_stay_without_a_place_when_coordinates_are_there_again(self):
+        name = self.write()
+        os.rename(self.path("lat"), self.path("elsewhere"))
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        self.addCleanup(gdal.PopErrorHandler)
+        dataset = gdal.OpenEx(name, open_options=["COORDINATES=OPTIONAL"])
+        gdal.Translate(self.path("translated.vrt"), dataset, format="VRT")
+        self.assertIn("?COORDINATES=OPTIONAL", dataset.GetDescription())
+        self.assertEqual(gdal.Open(self.path("translated.vrt")).ReadAsArray().tolist(), dataset.ReadAsArray().tolist())
+
     def test_have_plain_names_without_such_options(self):
         name = self.write()
         for options in ([], ["MEMORY=1MB"], ["CHANGED=WARN"]):

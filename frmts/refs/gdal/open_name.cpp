@@ -82,9 +82,9 @@ size_t closingQuote(const std::string &text) {
 
 /** Open options that change which pixels a dataset has, or where they lie. */
 constexpr const char *namedOptions[] = {
-    "ALONG",      "ASSUME_LONGLAT", "AS_OF",       "BRANCH",  "HONOUR_VALID_RANGE", "MISSING",
-    "LONGITUDES", "PATTERN",        "S3NC_CONFIG", "SIDECAR", "SNAPSHOT",           "TAG",
-    "TARGET",     "TEMPLATES",      "URL_REWRITE"};
+    "ALONG",   "ASSUME_LONGLAT", "AS_OF",     "BRANCH",      "COORDINATES", "HONOUR_VALID_RANGE",
+    "MISSING", "LONGITUDES",     "PATTERN",   "S3NC_CONFIG", "SIDECAR",     "SNAPSHOT",
+    "TAG",     "TARGET",         "TEMPLATES", "URL_REWRITE"};
 
 bool isNamed(const std::string &option) {
     return std::any_of(std::begin(namedOptions), std::end(namedOptions), [&](const char *name) {
