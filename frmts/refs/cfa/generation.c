@@ -13,10 +13,6 @@
 /* Names that are tried. */
 #define MAX_NAMES 1000
 
-static refs_status fail_errno(const char *path, refs_error *err) {
-    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
 /* -- what is there ----------------------------------------------------------------------------- */
 
 typedef enum content {
@@ -42,7 +38,7 @@ static refs_status look_into(const char *path, const char *stem, content *found,
     DIR *entries = opendir(path);
     const struct dirent *entry;
     *found = CONTENT_NONE;
-    if (entries == NULL) return errno == ENOENT ? REFS_OK : fail_errno(path, err);
+    if (entries == NULL) return errno == ENOENT ? REFS_OK : refs_place_fail(path, err);
     while (*found != CONTENT_OTHER && (entry = readdir(entries)) != NULL) {
         if (entry->d_name[0] == '.') continue;
         if (is_outline(entry->d_name, stem))
@@ -101,7 +97,7 @@ static refs_status choose_first(cfa_generation *generation, refs_str folder, con
         if (path == NULL) return refs_fail_nomem(err);
         const bool is_there = lstat(path, &status) == 0, is_free = !is_there && errno == ENOENT;
         refs_status looked = REFS_OK;
-        if (!is_there && !is_free) looked = fail_errno(path, err);
+        if (!is_there && !is_free) looked = refs_place_fail(path, err);
         if (is_there && S_ISDIR(status.st_mode) && look_into(path, stem, &found, NULL) == REFS_OK &&
             found == CONTENT_WITH_OUTLINE)
             looked = keep_old(generation, path, err);

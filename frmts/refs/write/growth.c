@@ -295,10 +295,6 @@ refs_status refs_growth__record(refs_growth *growth, uint64_t record, bool *is_w
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-static refs_status fail_errno(const char *path, refs_error *err) {
-    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
 /* From one folder to another, in which folders that its name has are made. */
 typedef struct passage {
     const char *from, *to;
@@ -319,7 +315,7 @@ static refs_status pass_one(const passage *along, const char *name, refs_error *
 
 /* It is on the disk before its name is: a machine that fails leaves what was there. */
 static refs_status rename_settled(const char *from, const char *to, refs_error *err) {
-    return rename(from, to) == 0 ? REFS_OK : fail_errno(to, err);
+    return rename(from, to) == 0 ? REFS_OK : refs_place_fail(to, err);
 }
 
 /* A second name for the same file; where the file system has none, its bytes. */

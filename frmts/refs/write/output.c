@@ -35,15 +35,11 @@ struct refs_output {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static refs_status fail_errno(const char *path, refs_error *err) {
-    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
 refs_status refs_write__all(int descriptor, const char *path, refs_bytes bytes, refs_error *err) {
     while (bytes.size > 0) {
         ssize_t n = write(descriptor, bytes.data, bytes.size);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail_errno(path, err);
+        if (n < 0) return refs_place_fail(path, err);
         bytes = refs_bytes_view(bytes.data + n, bytes.size - (size_t)n);
     }
     return REFS_OK;
@@ -73,9 +69,9 @@ refs_status refs_write__make_folders(const char *root, refs_str name, refs_error
 
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) return fail_errno(path, err);
+    if (descriptor < 0) return refs_place_fail(path, err);
     refs_status status = refs_write__all(descriptor, path, bytes, err);
-    if (close(descriptor) != 0 && status == REFS_OK) status = fail_errno(path, err);
+    if (close(descriptor) != 0 && status == REFS_OK) status = refs_place_fail(path, err);
     return status;
 }
 
@@ -212,7 +208,7 @@ refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
     refs_status status = flush(output, true, err);
     int closed = close(output->descriptor);
     output->descriptor = -1;
-    if (status == REFS_OK && closed != 0) status = fail_errno(output->path, err);
+    if (status == REFS_OK && closed != 0) status = refs_place_fail(output->path, err);
     refs_write__output_free(output);
     return status;
 }

@@ -24,7 +24,7 @@
 /* Deepest folder of a set that is removed: groups in groups. */
 #define MAX_DEPTH 128
 
-static refs_status fail_errno(const char *path, refs_error *err) {
+refs_status refs_place_fail(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
@@ -110,7 +110,7 @@ static refs_status check_folder(const char *path, refs_error *err) {
     bool is_empty = true, is_set = false;
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    if (folder == NULL) return fail_errno(path, err);
+    if (folder == NULL) return refs_place_fail(path, err);
     while ((entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".zmetadata") == 0) is_set = true;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) is_empty = false;
@@ -124,7 +124,7 @@ static refs_status check_folder(const char *path, refs_error *err) {
 static refs_status check_wanted(const refs_place *place, refs_place_kind kind, refs_error *err) {
     struct stat status;
     if (lstat(place->wanted, &status) != 0)
-        return errno == ENOENT ? REFS_OK : fail_errno(place->wanted, err);
+        return errno == ENOENT ? REFS_OK : refs_place_fail(place->wanted, err);
     if (S_ISDIR(status.st_mode) && !place->is_folder)
         return refs_fail(err, REFS_INVALID,
                          "%s: is a folder, and JSON is one file: give a name in it, or one that "
@@ -140,7 +140,7 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
     char text[PATH_MAX];
     refs_buf name = REFS_BUF_INIT;
     ssize_t size = readlink(link, text, sizeof text);
-    if (size < 0) return fail_errno(link, err);
+    if (size < 0) return refs_place_fail(link, err);
     refs_str folder = refs_str_from(link);
     size_t slash = refs_str_find_last(folder, '/');
     refs_status status = REFS_OK;
@@ -181,7 +181,7 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
                            : lstat(place->written, &status) != 0 && errno == ENOENT;
         if (is_free) return REFS_OK;
         refs_status failed =
-            place->is_folder && errno != EEXIST ? fail_errno(place->wanted, err) : REFS_OK;
+            place->is_folder && errno != EEXIST ? refs_place_fail(place->wanted, err) : REFS_OK;
         refs_free(place->written);
         place->written = NULL;
         REFS_TRY(failed);
@@ -226,7 +226,7 @@ refs_status refs_place_keep(refs_place *place, const char *model, refs_error *er
     take_owner(&status, &place->kept);
     if (place->is_folder) find_owner_of_files(model, &place->files);
     if (place->is_folder && place->written != NULL && chmod(place->written, 0700) != 0)
-        return fail_errno(place->written, err);
+        return refs_place_fail(place->written, err);
     return REFS_OK;
 }
 
@@ -315,10 +315,10 @@ static bool settle_tree(settling at, int folder, int model, const refs_place_own
 refs_status refs_place_settle(const refs_place *place, refs_error *err) {
     const refs_place_owner owners[2] = {place->kept, place->files};
     const int opened = open(place->written, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (opened < 0) return fail_errno(place->wanted, err);
+    if (opened < 0) return refs_place_fail(place->wanted, err);
     if (!place->is_folder)
         return give_and_sync(opened, &place->kept, place) ? REFS_OK
-                                                          : fail_errno(place->wanted, err);
+                                                          : refs_place_fail(place->wanted, err);
     const int model = place->model != NULL
                           ? open(place->model, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                           : -1;
@@ -326,13 +326,13 @@ refs_status refs_place_settle(const refs_place *place, refs_error *err) {
     const int why = errno;
     if (model >= 0) close(model);
     errno = why;
-    return is_settled ? REFS_OK : fail_errno(place->wanted, err);
+    return is_settled ? REFS_OK : refs_place_fail(place->wanted, err);
 }
 
 refs_status refs_place_create(const refs_place *place, int *file, refs_error *err) {
     *file = open(place->written, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                  refs_place_is_private(place) ? 0600 : 0666);
-    return *file >= 0 ? REFS_OK : fail_errno(place->wanted, err);
+    return *file >= 0 ? REFS_OK : refs_place_fail(place->wanted, err);
 }
 
 /* -- a name beside the one that is wanted ------------------------------------------------------ */
@@ -404,9 +404,9 @@ static refs_status replace_folder(refs_place *place, refs_error *err) {
     const char *old = (const char *)name.data;
     refs_status status = REFS_OK;
     if (rename(place->wanted, old) != 0) {
-        status = fail_errno(place->wanted, err);
+        status = refs_place_fail(place->wanted, err);
     } else if (rename(place->written, place->wanted) != 0) {
-        status = fail_errno(place->wanted, err);
+        status = refs_place_fail(place->wanted, err);
         (void)rename(old, place->wanted);
     } else {
         sync_folder_of(place->wanted);
@@ -425,7 +425,7 @@ static void forget_written(refs_place *place) {
 static refs_status replace(refs_place *place, refs_error *err) {
     if (rename(place->written, place->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
-        if (!place->is_folder || !is_taken) return fail_errno(place->wanted, err);
+        if (!place->is_folder || !is_taken) return refs_place_fail(place->wanted, err);
         REFS_TRY(replace_folder(place, err));
     }
     sync_folder_of(place->wanted);
@@ -447,12 +447,12 @@ static refs_status move_new(const refs_place *place, refs_error *err) {
         return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: try again",
                          place->wanted);
     if (errno != ENOSYS && errno != EINVAL && errno != ENOTSUP)
-        return fail_errno(place->wanted, err);
+        return refs_place_fail(place->wanted, err);
     if (lstat(place->wanted, &status) == 0) errno = EEXIST;
     if (lstat(place->wanted, &status) != 0 && errno == ENOENT &&
         rename(place->written, place->wanted) == 0)
         return REFS_OK;
-    return fail_errno(place->wanted, err);
+    return refs_place_fail(place->wanted, err);
 }
 
 refs_status refs_place_commit(refs_place *const *places, size_t n, refs_error *err) {
@@ -488,7 +488,8 @@ refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *e
     refs_status status = open_place(path, REFS_PLACE_FILE, &place, err);
     if (status == REFS_OK) status = refs_place_create(&place, &file, err);
     if (status == REFS_OK) status = refs_write__all(file, place.wanted, bytes, err);
-    if (file >= 0 && close(file) != 0 && status == REFS_OK) status = fail_errno(place.wanted, err);
+    if (file >= 0 && close(file) != 0 && status == REFS_OK)
+        status = refs_place_fail(place.wanted, err);
     if (status == REFS_OK) status = refs_place_move(&place, err);
     refs_place_clear(&place);
     return status;

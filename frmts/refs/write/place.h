@@ -39,6 +39,9 @@ typedef struct refs_place {
  * whole: "wanted.tmp-TAG-PROCESS-NUMBER", with a NUL behind it. */
 refs_status refs_place_append_name(const char *wanted, int number, refs_buf *name, refs_error *err);
 
+/** Fails with REFS_IO, the path and what errno says. */
+refs_status refs_place_fail(const char *path, refs_error *err);
+
 /** Whether a name is one of these, of whatever process. */
 bool refs_place_is_unfinished(const char *name);
 
