@@ -77,7 +77,7 @@ struct refs_budget *refs_cache__budget(const refs_cache *cache);
 /** What is wanted of a chunk. */
 typedef enum refs_want {
     REFS_WANT_ELEMENTS, /**< a reader waits for its elements */
-    REFS_WANT_AT_HAND,  /**< the same, where it need not be fetched */
+    REFS_WANT_AT_HAND,  /**< a reader needs its elements, if they are cached */
     REFS_WANT_BYTES,    /**< prefetch: that it is there, stored or decoded */
     REFS_WANT_DECODED   /**< prefetch: that it is decoded, if its bytes are there */
 } refs_want;
@@ -97,7 +97,7 @@ typedef enum refs_claim {
     REFS_CLAIM_STORED,  /**< the caller is to decode it: its stored bytes come with the claim */
     REFS_CLAIM_DECODED, /**< its elements come with the claim */
     REFS_CLAIM_BUSY,    /**< another caller is at it */
-    REFS_CLAIM_NOTHING  /**< nobody has it; or there is nothing to do for who prefetches */
+    REFS_CLAIM_NOTHING  /**< it is not cached; or, of a prefetch, nothing is to be done */
 } refs_claim;
 
 /** Asks for a chunk. STORED and DECODED set *chunk, with a reference for the caller. After MINE and

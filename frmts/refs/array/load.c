@@ -27,7 +27,7 @@ typedef struct loading {
     refs_expected expected; /* … of who prefetches */
     refs_chunk *stored;     /* its bytes, if they are there */
     bool is_claimed;        /* others wait for this call to load it */
-    bool is_alone;          /* it is loaded whoever else does, and not claimed */
+    bool is_alone;          /* it is loaded without a claim, even if another reader loads it, too */
     refs_shard *shard;      /* that it is a part of, or NULL */
     uint64_t shard_number;
     uint64_t inner;       /* its number in the shard */
@@ -403,7 +403,7 @@ static bool claim_ahead(batch *job, loading *one) {
     return one->is_claimed;
 }
 
-/* Who waits for a shard that others load must have given its chunks up: they may want them. */
+/* Releases the chunks before waiting for a shard: whoever loads it may wait for them. */
 static bool claim_shard(batch *job, loading *one) {
     if (one->shard == NULL || one->shard->state != REFS_SHARD_WHOLE) return true;
     if (refs_shard__claim(one->shard)) return true;

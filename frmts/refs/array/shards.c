@@ -108,7 +108,7 @@ static bool is_worth_all(const refs_shard *shard, uint64_t size) {
     return size <= MEDIUM_SHARD_BYTES && shard->n_wanted > n_inside(shard) / 2;
 }
 
-/* Nobody can tell where an index ends of which only the shard's end is known. */
+/* An index at the end of a shard cannot be located without the size of the shard. */
 static bool is_fetched_whole(const refs_shard *shard, bool is_at_hand) {
     if (is_at_hand) return true;
     if (shard->size == REFS_STORE_UNKNOWN) return !shard->array->meta->shard->index_at_start;

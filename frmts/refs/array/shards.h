@@ -53,8 +53,8 @@ typedef struct refs_shard {
     refs_chunk *index;
 } refs_shard;
 
-/** Sets the state of a shard, of which all is set that stands before it, is_alone and awaited, as
- * for refs_cache__claim. */
+/** Sets the state of a shard as refs_cache__claim does. Requires is_alone, awaited, and the members
+ * before the state. */
 void refs_shard__look_up(refs_shard *shard);
 
 /** Claims the index of a shard that was looked up, before a request for it is made; false where

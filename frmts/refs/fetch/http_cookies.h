@@ -13,8 +13,9 @@
 
 #include "refs/http.h"
 
-/** So many stores are kept; of more, those that were not used for the longest time are dropped once
- * nobody holds them. */
+/** Most stores that are kept. Beyond it the least recently used store that is not in use is
+ * dropped.
+ */
 #define REFS_HTTP_MAX_COOKIE_STORES 64
 
 /** A file is not written anew for so long. */

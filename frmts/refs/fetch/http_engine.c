@@ -459,8 +459,8 @@ static void share_line(engine *self) {
     }
 }
 
-/* Those that are held back for memory must not keep others from theirs, who have it and give it
- * back: they take no place among the requests at a time, nor among those of their origin. */
+/* Transfers that are paused for memory do not count against the limits of requests, in all and of
+ * an origin: those that have memory must end to give it back. */
 static void set_aside_held_back(engine *self) {
     self->n_held_back = 0;
     for (refs_transfer *each = self->active; each != NULL; each = each->next) {
