@@ -83,8 +83,9 @@ typedef struct refs_http_rules {
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
                                 with any separators, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
-    bool may_redirect_to_link_local; /**< follow redirects to link-local addresses (url.h) */
-    bool is_signed;                  /**< the URL holds a signature: see `signed_answer` */
+    bool allow_link_local;   /**< follow redirects to link-local addresses (url.h), and
+                                connect where the name of a host resolves to one */
+    bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
     uint64_t credentials; /**< a number for each identity that the host uses: cookies of one are not
                              sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */

@@ -10,6 +10,8 @@
 
 #include "refs/bytes.h"
 
+struct sockaddr;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -50,10 +52,15 @@ bool refs_location_may_be_remote(refs_str location);
 
 /** Whether a location is on a host whose name is a link-local address, in any spelling that
  * libcurl accepts (169.254.0.0/16, RFC 3927; fe80::/10, RFC 4291), also where it is embedded in an
- * IPv6 address; or an address of fd00:ec2::/32, which Amazon uses in the same way; or longer than
- * names of hosts may be. Such addresses are of this machine and its neighbours: in clouds they give
- * out credentials. Names of hosts are not resolved. */
+ * IPv6 address; or the address of a metadata service elsewhere (fd00:ec2::/32 of Amazon,
+ * 100.100.100.200 of Alibaba Cloud, 168.63.129.16 of Azure); or longer than names of hosts may be.
+ * Such addresses are of this machine and its neighbours: in clouds they give out credentials. Names
+ * of hosts are not resolved: see refs_address_is_link_local. */
 bool refs_location_is_link_local(refs_str location);
+
+/** Whether a resolved address, of `size` bytes, is one that refs_location_is_link_local recognises.
+ * False for families other than AF_INET and AF_INET6. */
+bool refs_address_is_link_local(const struct sockaddr *address, size_t size);
 
 /** The rule of confinement: whether a document may name a location. REFS_INVALID where `document`
  * may have come from another machine and `location` is a local file, is of a file system that is

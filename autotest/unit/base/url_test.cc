@@ -1,6 +1,9 @@
 // url_test.cc -- which names are local, remote or link-local, and what documents may name.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 
+#include <algorithm>
 #include <string>
 
 #include "refs/url.h"
@@ -134,7 +137,10 @@ const char *const linkLocalHosts[] = {"169.254.169.254",
                                       "[::169.254.169.254]",
                                       "[64:ff9b::a9fe:a9fe]",
                                       "[2002:a9fe:a9fe::1]",
-                                      "[fd00:ec2::254]"};
+                                      "[fd00:ec2::254]",
+                                      "100.100.100.200",
+                                      "[::ffff:100.100.100.200]",
+                                      "168.63.129.16"};
 
 TEST(Location, IsLinkLocalInAllSpellingsOfAddresses) {
     for (const std::string host : linkLocalHosts)
@@ -152,6 +158,8 @@ TEST(Location, IsNotLinkLocalElsewhere) {
     for (const char *location : {"http://169.253.1.1/",
                                  "http://169.255.1.1/",
                                  "http://127.0.0.1/",
+                                 "http://100.100.100.201/",
+                                 "http://168.63.129.17/",
                                  "http://10.0.0.1/",
                                  "http://h/169.254.169.254",
                                  "http://h/?url=http://169.254.169.254/",
@@ -170,6 +178,37 @@ TEST(Location, IsNotLinkLocalElsewhere) {
                                  "/vsis3/169.254.169.254/k",
                                  "/vsis3/b/http://169.254.169.254/"})
         EXPECT_FALSE(refs_location_is_link_local(View(location))) << location;
+}
+
+// What refs_address_is_link_local says of an address with `size` bytes, or all of them.
+bool IsLinkLocalAddress(const char *text, size_t size = SIZE_MAX) {
+    sockaddr_in ipv4{};
+    sockaddr_in6 ipv6{};
+    if (inet_pton(AF_INET, text, &ipv4.sin_addr) == 1) {
+        ipv4.sin_family = AF_INET;
+        return refs_address_is_link_local(reinterpret_cast<const sockaddr *>(&ipv4),
+                                          std::min(size, sizeof ipv4));
+    }
+    EXPECT_EQ(inet_pton(AF_INET6, text, &ipv6.sin6_addr), 1) << text;
+    ipv6.sin6_family = AF_INET6;
+    return refs_address_is_link_local(reinterpret_cast<const sockaddr *>(&ipv6),
+                                      std::min(size, sizeof ipv6));
+}
+
+TEST(Address, IsLinkLocalAsItsTextIs) {
+    for (const char *address :
+         {"169.254.0.0", "169.254.169.254", "169.254.255.255", "100.100.100.200", "168.63.129.16",
+          "fe80::1", "febf:ffff::1", "fd00:ec2::254", "fd00:ec2:ffff::", "::ffff:169.254.1.1",
+          "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "::ffff:100.100.100.200"})
+        EXPECT_TRUE(IsLinkLocalAddress(address)) << address;
+    for (const char *address :
+         {"169.253.255.255", "169.255.0.0", "127.0.0.1", "10.0.0.1", "100.100.100.199", "::1",
+          "fec0::1", "fd00:ec1::254", "2001:db8::1", "::ffff:127.0.0.1"})
+        EXPECT_FALSE(IsLinkLocalAddress(address)) << address;
+    EXPECT_FALSE(IsLinkLocalAddress("169.254.1.1", 4)); // cut off
+    EXPECT_FALSE(IsLinkLocalAddress("fe80::1", sizeof(sockaddr_in)));
+    const sockaddr other{};
+    EXPECT_FALSE(refs_address_is_link_local(&other, sizeof other));
 }
 
 TEST(Location, LongHostsAreTakenForLinkLocalOnes) {

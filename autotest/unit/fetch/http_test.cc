@@ -1,4 +1,5 @@
 /* http_test.cc -- ranges and whole objects over HTTP, from a server in the test. */
+#include <curl/curl.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -79,6 +80,65 @@ class Http : public testing::Test {
 };
 
 } // namespace
+
+/** As requests of these names resolve: to a link-local address, to that and a loopback one. */
+class HttpNames : public Http {
+  protected:
+    static constexpr const char *linkLocal = "http://metadata.test";
+    static constexpr const char *both = "http://both.test";
+
+    static curl_slist *&entries() {
+        static curl_slist *list = nullptr;
+        return list;
+    }
+    static void *resolve(void *, const char *, const char *, void *easy) {
+        curl_easy_setopt(static_cast<CURL *>(easy), CURLOPT_RESOLVE, entries());
+        return nullptr;
+    }
+    void SetUp() override {
+        const std::string port = portOf(server.url(""));
+        for (const std::string &entry : {"metadata.test:" + port + ":169.254.169.254",
+                                         "both.test:" + port + ":[fe80::1],127.0.0.1"})
+            entries() = curl_slist_append(entries(), entry.c_str());
+        Http::SetUp();
+        refs_fetcher_free(fetcher);
+        refs_http_free(options.http);
+        static const refs_http_host names = {nullptr, url, nullptr, resolve, nullptr, nullptr};
+        ASSERT_EQ(refs_http_open(&names, nullptr, &options.http, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    }
+    void TearDown() override {
+        Http::TearDown();
+        curl_slist_free_all(entries());
+        entries() = nullptr;
+    }
+    static std::string portOf(const std::string &text) { return text.substr(text.rfind(':') + 1); }
+    std::string readAt(const std::string &location) {
+        return read({0, location.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED});
+    }
+    void expectRefused(const std::string &location) {
+        EXPECT_EQ(readAt(location), "");
+        EXPECT_EQ(error.status, REFS_INVALID);
+        EXPECT_STREQ(error.message,
+                     "the host resolves to a link-local address, which is not connected to "
+                     "unless GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is YES");
+    }
+};
+
+TEST_F(HttpNames, OfLinkLocalAddressesAreNotConnectedTo) {
+    expectRefused(linkLocal + (":" + portOf(server.url(""))) + "/d");
+    EXPECT_EQ(server.nRequests(), 0);
+}
+
+TEST_F(HttpNames, OfLinkLocalAddressesAreNotConnectedToAfterRedirects) {
+    const std::string away = "metadata.test:" + portOf(server.url("")) + "/d";
+    expectRefused(server.url("/moved//" + away));
+    EXPECT_EQ(server.nRequests(), 1);
+}
+
+TEST_F(HttpNames, WithOtherAddressesAreReadThere) {
+    EXPECT_EQ(readAt(both + (":" + portOf(server.url(""))) + "/d"), "3456") << error.message;
+}
 
 /* Those that RFC 9110 (408, 5xx), RFC 8470 (425) and RFC 6585 (429) call temporary, and what
  * servers and those before them answer without any RFC. */

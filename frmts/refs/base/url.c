@@ -2,6 +2,7 @@
 #include "refs/url.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <strings.h>
 
 #include "file_name.h"
@@ -260,7 +261,11 @@ static bool host_of(refs_str text, char host[MAX_HOST + 1]) {
     return true;
 }
 
+/* Metadata services of Alibaba Cloud and Azure are at single addresses of other networks. */
 static bool is_link_local_ipv4(const uint8_t *address) {
+    static const uint8_t services[][4] = {{100, 100, 100, 200}, {168, 63, 129, 16}};
+    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
+        if (memcmp(address, services[i], 4) == 0) return true;
     return address[0] == 169 && address[1] == 254;
 }
 
@@ -283,6 +288,20 @@ static bool is_link_local_host(char *host) {
     if (inet_pton(AF_INET6, host, &ipv6) == 1) return is_link_local_ipv6(ipv6.s6_addr);
     normalise(host);
     return inet_aton(host, &ipv4) != 0 && is_link_local_ipv4((const uint8_t *)&ipv4.s_addr);
+}
+
+bool refs_address_is_link_local(const struct sockaddr *address, size_t size) {
+    struct sockaddr_in ipv4;
+    struct sockaddr_in6 ipv6;
+    if (address->sa_family == AF_INET && size >= sizeof ipv4) {
+        memcpy(&ipv4, address, sizeof ipv4);
+        return is_link_local_ipv4((const uint8_t *)&ipv4.sin_addr);
+    }
+    if (address->sa_family == AF_INET6 && size >= sizeof ipv6) {
+        memcpy(&ipv6, address, sizeof ipv6);
+        return is_link_local_ipv6(ipv6.sin6_addr.s6_addr);
+    }
+    return false;
 }
 
 static bool has_link_local_host(refs_str authority) {

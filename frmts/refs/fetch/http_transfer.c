@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "http_redirect.h"
 #include "refs/http_handle.h"
 #include "refs/identity.h"
+#include "refs/url.h"
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
@@ -58,6 +60,21 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     return size;
 }
 
+/* The rule of confinement once more for what names resolve to: documents and redirects were checked
+ * by their text alone. A URL with such an address in its text has passed that check. libcurl goes
+ * on with the other addresses of the host. Of a proxy, this is the address of the proxy. */
+static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+    refs_transfer *transfer = user;
+    (void)purpose;
+    if (!transfer->rules.allow_link_local &&
+        refs_address_is_link_local(&address->addr, address->addrlen) &&
+        !refs_location_is_link_local(refs_str_from(transfer->url_now))) {
+        transfer->has_link_local = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype, address->protocol);
+}
+
 /* What users may change by options of the host. */
 static void set_defaults(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
@@ -83,6 +100,8 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, refs_transfer__on_body);
@@ -257,7 +276,7 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
         return refs_fail(err, REFS_LIMIT, "a redirect to a URL of %zu bytes (HTTP %ld)",
                          strlen(url), status);
     refs_status checked = refs_redirect__check(transfer->url_now, url, err);
-    if (checked == REFS_OK && !transfer->rules.may_redirect_to_link_local)
+    if (checked == REFS_OK && !transfer->rules.allow_link_local)
         checked = refs_redirect__confine(transfer->url_now, url, err);
     if (checked != REFS_OK && err != NULL) {
         size_t size = strlen(err->message);
@@ -304,6 +323,7 @@ static void set_needs(refs_transfer *transfer, uint64_t needs) {
 
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
+    transfer->has_link_local = false;
     transfer->response = (refs_response){0};
     transfer->curl_text[0] = '\0';
     transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
@@ -472,6 +492,13 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
 static void judge(refs_transfer *transfer, CURLcode code, long status) {
     refs_error *err = &transfer->error;
     if (transfer->refused || refs_transfer__is_complete(transfer)) return;
+    transfer->refused = code == CURLE_COULDNT_CONNECT && transfer->has_link_local;
+    if (transfer->refused) {
+        (void)refs_fail(err, REFS_INVALID,
+                        "the host resolves to a link-local address, which is not connected to "
+                        "unless " REFS_REMOTE_TO_LOCAL " is YES");
+        return;
+    }
     bool answered = code == CURLE_OK || code == CURLE_PARTIAL_FILE || code == CURLE_WRITE_ERROR;
     if (status >= 300 && answered)
         (void)fail_status(transfer, status, err);

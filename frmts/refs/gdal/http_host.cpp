@@ -299,7 +299,7 @@ void setRulesOf(const char *location, refs_http_rules *rules) {
     if (const RefsS3ncHost *host = RefsS3ncHostOf(location))
         if (host->readTimeout > 0 && option("REFS_HTTP_STALL") == nullptr)
             rules->stall_ms = static_cast<unsigned>(1000 * host->readTimeout);
-    rules->may_redirect_to_link_local = CPLTestBool(RefsOption(REFS_REMOTE_TO_LOCAL, "NO"));
+    rules->allow_link_local = CPLTestBool(RefsOption(REFS_REMOTE_TO_LOCAL, "NO"));
     rules->credentials = RefsIdentity(location);
     rules->proofs = proofsOf(location);
     rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);

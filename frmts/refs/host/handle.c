@@ -70,7 +70,7 @@ void refs_host__set_rules(const refs_settings *settings, const char *location,
     rules->retry_codes = get(settings, "GDAL_HTTP_RETRY_CODES");
     rules->trust_redirects =
         refs_settings__is_on(settings, "CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
-    rules->may_redirect_to_link_local = refs_settings__is_on(settings, REFS_REMOTE_TO_LOCAL);
+    rules->allow_link_local = refs_settings__is_on(settings, REFS_REMOTE_TO_LOCAL);
     rules->credentials = refs_identity_number(&lookup);
     rules->cookie_file = get(settings, "GDAL_HTTP_COOKIEFILE");
     rules->cookie_jar = get(settings, "GDAL_HTTP_COOKIEJAR");
