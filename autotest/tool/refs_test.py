@@ -1961,7 +1961,7 @@ class Refusals(Folder):
                 time.sleep(0.2)
                 process.send_signal(number)
                 self.assertEqual(process.communicate(b"a.nc\n")[1], b"refs: interrupted\n")
-                self.assertEqual(process.returncode, 128 + number)
+                self.assertEqual(process.returncode, -number)
         self.assertEqual(sorted(os.listdir()), ["a.nc", "list"])
 
     def test_the_command_line_is_checked(self):

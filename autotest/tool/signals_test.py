@@ -275,7 +275,7 @@ class Signals(Case):
                 process.communicate()
                 return f"{case}: still there after {SOON_S} s"
             took = time.monotonic() - began
-        if process.returncode != 128 + number:
+        if process.returncode != -number:
             return f"{case}: status {process.returncode} after {took:.1f} s: {said}"
         if said != b"refs: interrupted\n":
             return f"{case}: says {said}"
@@ -320,7 +320,7 @@ class Others(Case):
         os.write(writing, b"half a na")
         for number in SIGNALS:
             with self.subTest(number):
-                self.assertEqual(self.end([REFS, "index", "-", "-o", "a.json"], number, stdin=reading), 128 + number)
+                self.assertEqual(self.end([REFS, "index", "-", "-o", "a.json"], number, stdin=reading), -number)
         os.close(reading)
         os.close(writing)
         self.assertEqual(os.listdir(self.folder), [])
@@ -333,9 +333,18 @@ class Others(Case):
         for number in SIGNALS:
             reading, writing = os.pipe()
             with self.subTest(number):
-                self.assertEqual(self.end([REFS, "ls", "many.json"], number, stdout=writing), 128 + number)
+                self.assertEqual(self.end([REFS, "ls", "many.json"], number, stdout=writing), -number)
             os.close(reading)
             os.close(writing)
+
+    def test_end_the_script_that_runs_it(self):
+        script = f'"$1" ls {self.server.root}/silent/script.json; echo goes on'
+        with started(["bash", "-c", script, "script", REFS], cwd=self.folder, env=self.environment,
+                     start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            self.assertTrue(self.server.was_asked("script.json", process))
+            os.killpg(process.pid, signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=SOON_S)[0], b"")
+            self.assertEqual(process.returncode, -signal.SIGINT)
 
     def test_that_are_ignored_stay_so_where_a_terminal_ends(self):
         with started(["nohup", REFS, "ls", self.server.root + "/silent/set.json"], cwd=self.folder,
@@ -345,7 +354,7 @@ class Others(Case):
             time.sleep(0.5)
             self.assertIsNone(process.poll())
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(SOON_S), 128 + signal.SIGTERM)
+            self.assertEqual(process.wait(SOON_S), -signal.SIGTERM)
 
     def test_end_at_once_when_they_come_again(self):
         with started([REFS, "ls", self.server.root + "/silent/set.json"], env=self.environment,

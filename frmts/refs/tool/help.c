@@ -154,9 +154,10 @@ static void print_man(void) {
     printf(".SH OPTIONS\n");
     for (const tool_option *option = tool_options; option->name != NULL; option++)
         print_man_option(option);
-    printf(".SH EXIT STATUS\n0: all is well. 1: something failed, was left out or differs. 2: the "
-           "command line makes no sense. 128 and the number of a signal: interrupted, 130 by "
-           "Ctrl-C.\n");
+    printf(
+        ".SH EXIT STATUS\n0: all is well. 1: something failed, was left out or differs. 2: the "
+        "command line makes no sense. Interrupted, it dies by the signal, which shells show as 128 "
+        "and its number: 130 by Ctrl-C.\n");
 }
 
 /* -- completions ------------------------------------------------------------------------------- */

@@ -16,7 +16,6 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
         } else {
             tool_watch_signals();
             result = verb->run(&arguments);
-            if (!tool_go_on(NULL)) result = tool_interrupted();
         }
     }
     tool_arguments_clear(&arguments);
@@ -53,6 +52,7 @@ static bool is_reader_gone(void) {
 int main(int argc, char **argv) {
     tool_exit result = choose(argc, argv);
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!tool_go_on(NULL)) return (int)tool_interrupted();
     if (is_written || result != TOOL_OK || is_reader_gone()) return (int)result;
     fprintf(stderr, "refs: the output cannot be written\n");
     return TOOL_FAILED;

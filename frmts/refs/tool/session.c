@@ -61,9 +61,12 @@ refs_status tool_check_interrupted(refs_error *err) {
 }
 
 tool_exit tool_interrupted(void) {
+    const struct sigaction ends = {.sa_handler = SIG_DFL};
     struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
     /* A reader of messages that is behind is not waited for either. */
     if (poll(&output, 1, 0) == 1) fprintf(stderr, "refs: interrupted\n");
+    sigaction(interrupted_by, &ends, NULL);
+    (void)raise(interrupted_by);
     return (tool_exit)(TOOL_SIGNALLED + interrupted_by);
 }
 

@@ -18,7 +18,8 @@ typedef enum tool_exit {
     TOOL_OK = 0,
     TOOL_FAILED = 1, /**< also: something was found, or left out */
     TOOL_USAGE = 2,
-    TOOL_SIGNALLED = 128 /**< plus the number of the signal that ended it */
+    TOOL_SIGNALLED = 128 /**< plus the number of a signal that could not end it: that of process 1
+                            of a container */
 } tool_exit;
 
 /* -- arguments.c, help.c ------------------------------------------------------------------------
@@ -107,7 +108,8 @@ bool tool_go_on(void *user);
 /** REFS_CANCELLED once a signal has come. */
 refs_status tool_check_interrupted(refs_error *err);
 
-/** Says that a signal ended the run; its exit status. */
+/** Says that a signal ended the run, and ends the program by that signal, so that shells and
+ * make(1) end as well. Called last. Returns an exit status where a signal has no effect. */
 tool_exit tool_interrupted(void);
 
 /** Appends all of standard input. */
