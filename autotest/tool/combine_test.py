@@ -127,6 +127,16 @@ class Hostile(InFolder):
             said = run("combine", "a.json", "a.json", "-o", "b.json", "--along", "t", status=1)
             self.assertIn("steps, expected no more than", said)
 
+    def test_have_no_more_dimensions_than_an_array_can(self):
+        names = []
+        for i in range(2):
+            document = {"zarr_format": 2, "shape": [1] * 32, "chunks": [1] * 32, "dtype": "|u1", "fill_value": None, "order": "C",
+                        "compressor": None, "filters": None}
+            names.append(write(f"{i}.json", {"v/.zarray": json.dumps(document), "v/.zattrs": json.dumps(
+                {"_ARRAY_DIMENSIONS": [f"d{k}" for k in range(32)]})}, array("t", [], np.float64(i))))
+        self.assertIn("v: expected at most 32 dimensions, found 33",
+                      run("combine", *names, "-o", "all.json", "--along", "t", status=1))
+
     def test_maps_are_counted_before_they_are_kept(self):
         for rank, columns in ((2, 1 << 23), (32, 1 << 22), (32, 1 << 26)):
             names = " ".join(f"d{i}" for i in range(rank))

@@ -5,11 +5,14 @@ much. Verbs may fail, but by an error, and soon.
     costs_test.py PROGRAM [test ...]
 """
 
+import base64
 import concurrent.futures
+import gzip
 import json
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,6 +34,86 @@ def array(shape, chunks=None, dtype="|u1", **more):
                        "order": "C", "compressor": None, "filters": None, **more})
 
 
+def dims(*names):
+    return json.dumps({"_ARRAY_DIMENSIONS": names})
+
+
+def document(refs, **more):
+    return json.dumps({"version": 1, **more, "refs": {".zgroup": '{"zarr_format": 2}', **refs}}).encode()
+
+
+def version_3(shape, grid, codecs):
+    node = {"zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "uint8", "fill_value": 0,
+            "chunk_key_encoding": {"name": "default"}, "chunk_grid": grid, "codecs": codecs}
+    return json.dumps({"version": 1, "refs": {"zarr.json": '{"zarr_format": 3, "node_type": "group"}',
+                                              "v/zarr.json": json.dumps(node), "v/c/0": ["d.bin"]}}).encode()
+
+
+def regular(*shape):
+    return {"name": "regular", "configuration": {"chunk_shape": shape}}
+
+
+def dmrpp(shape, chunk, positions, size=4):
+    """A DMR++ of one variable in chunks of which some are stored."""
+    sizes = "".join(f'<Dim size="{n}"/>' for n in shape)
+    chunks = "".join(f'<dmrpp:chunk offset="{8 * i}" nBytes="{size}" chunkPositionInArray="[{",".join(map(str, at))}]"/>'
+                     for i, at in enumerate(positions))
+    return (f'<?xml version="1.0"?><Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#" '
+            f'xmlns:dmrpp="http://xml.opendap.org/dap/dmrpp/1.0.0#" name="d" dmrpp:href="d.bin"><Int32 name="v">{sizes}'
+            f'<dmrpp:chunks><dmrpp:chunkDimensionSizes>{" ".join(map(str, chunk))}</dmrpp:chunkDimensionSizes>{chunks}'
+            f'</dmrpp:chunks></Int32></Dataset>').encode()
+
+
+def in_blocks(n):
+    """A contiguous variable of a DMR++ that is stored in many blocks."""
+    blocks = "".join(f'<dmrpp:block offset="{i}" nBytes="8192"/>' for i in range(n))
+    return (f'<?xml version="1.0"?><Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#" '
+            f'xmlns:dmrpp="http://xml.opendap.org/dap/dmrpp/1.0.0#" name="d" dmrpp:href="d.bin"><Byte name="v">'
+            f'<Dim size="{8192 * n}"/><dmrpp:chunks>{blocks}</dmrpp:chunks></Byte></Dataset>').encode()
+
+
+def netcdf3(size):
+    """A classic file whose one variable is larger than all disks."""
+    return (b"CDF\5" + struct.pack(">Q", 0) + struct.pack(">IQ", 10, 1) + struct.pack(">Q", 1) + b"x\0\0\0" + struct.pack(">Q", size)
+            + struct.pack(">IQ", 0, 0) + struct.pack(">IQ", 11, 1) + struct.pack(">Q", 1) + b"v\0\0\0" + struct.pack(">QQ", 1, 0)
+            + struct.pack(">IQ", 0, 0) + struct.pack(">IQQ", 1, size, 512))
+
+
+INPUTS = {
+    "shape.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x")}),
+    "two_chunks.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x"), "v/0": ["d.bin", 0, 1],
+                                 f"v/{BIG - 1}": ["d.bin", 0, 1]}),
+    "numbered.json": document({"7/.zarray": array([BIG], [1]), "7/0": ["d.bin", 0, 1]}),
+    "rank_32.json": document({"v/.zarray": array([2] * 32, [1] * 32), "v/.zattrs": dims(*(f"d{i}" for i in range(32)))}),
+    "one_chunk.json": document({"v/.zarray": array([42 * 10**9]), "v/.zattrs": dims("x"), "v/0": ["d.bin", 0, 1000]}),
+    "one_packed_chunk.json": document({"v/.zarray": array([42 * 10**9], compressor={"id": "zlib"}), "v/.zattrs": dims("x"),
+                                       "v/0": ["d.bin", 0, 1000]}),
+    "strings.json": document({"v/.zarray": array([100], dtype="<U100000000"), "v/0": ["d.bin", 0, 100]}),
+    "fill.json": document({"v/.zarray": array([10], dtype="|S60000000", fill_value="AA==")}),
+    "generated.json": document({"v/.zarray": array([10**7], [1])}, gen=[
+        {"key": "v/{{i}}", "url": "d{{i}}.bin", "dimensions": {"i": {"stop": 10**9}}}]),
+    "templates.json": document({"v/.zarray": array([500], [1]), **{f"v/{i}": ["{{a}}"] for i in range(500)}}, templates={
+        **{name: "{{%s}}{{%s}}" % (after, after) for name, after in zip("abcdefgh", "bcdefghi")}, "i": "x" * 2000}),
+    "holes.json": document({"v/.zarray": array([10**9], [1], refs_holes={"steps": [[0, 10**9]], "fill": None}),
+                            "v/.zattrs": dims("x")}),
+    "shards.json": version_3([2**40], regular(2**40), [{"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [1], "codecs": [{"name": "bytes"}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]),
+    "rectilinear.json": version_3([10**9], {"name": "rectilinear", "configuration": {
+        "kind": "inline", "chunk_shapes": [[[1, 10**9]]]}}, [{"name": "bytes"}]),
+    "deep.json": b'{"refs":' + b'{"a":' * 1500 + b"1" + b"}" * 1500 + b"}",
+    "blanks.json": gzip.compress(b" " * 9 * 10**6 + b"{}", 9),
+    "groups.json": document({"/".join("g" for _ in range(4000)) + "/.zarray": array([1])}),
+    "pyramid.json": document({".zattrs": json.dumps({"multiscales": [{"datasets": [{"path": str(i)} for i in range(200)]}] * 3}),
+                              **{f"{i}/.zarray": array([99999, 99999], [1, 1]) for i in range(20)}}),
+    "list.json": b"[" + b",".join([document({"v/.zarray": array([1])})] * 40) + b"]",
+    "sparse.dmrpp": dmrpp([BIG], [1], [[0], [BIG - 1]]),
+    "blocks.dmrpp": in_blocks(20000),
+    "large.nc": netcdf3(10**15),
+    "inline.json": document({"v/.zarray": array([BIG], [10**9]), "v/.zattrs": dims("x"),
+                             "v/0": "base64:" + base64.b64encode(bytes(100)).decode()}),
+}
+
 # {in} is the input, {twin} the same by another name.
 COMMANDS = (
     "ls {in}", "info {in}", "info {in} v[0]", "cat {in} v/0", "check {in}", "check --deep {in}",
@@ -44,6 +127,8 @@ COMMANDS = (
 class Costs(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
+        for name, content in INPUTS.items():
+            self.write(name, content)
 
     def tearDown(self):
         shutil.rmtree(self.folder)
@@ -71,9 +156,8 @@ class Costs(unittest.TestCase):
         folder = tempfile.mkdtemp(dir=self.folder)
         ending = os.path.splitext(source)[1]
         for name in ("in", "twin", "copy"):
-            shutil.copytree(os.path.join(self.folder, source), os.path.join(folder, name + ending)) if os.path.isdir(
-                os.path.join(self.folder, source)) else shutil.copyfile(os.path.join(self.folder, source),
-                                                                        os.path.join(folder, name + ending))
+            copy = shutil.copytree if os.path.isdir(os.path.join(self.folder, source)) else shutil.copyfile
+            copy(os.path.join(self.folder, source), os.path.join(folder, name + ending))
         with open(os.path.join(folder, "d.bin"), "wb") as file:
             file.write(bytes(1000))
         words = [word.format(**{"in": "in" + ending, "twin": "twin" + ending, "copy": "copy" + ending}) for word in command]
@@ -89,6 +173,16 @@ class Costs(unittest.TestCase):
         wrong = [text for text in found if text]
         self.assertEqual(len(wrong), 0, f"{len(wrong)} of {len(found)}:\n" + "\n".join(wrong))
 
+    def test_are_small_in_every_verb(self):
+        self.expect_little([[REFS, *command.split()] for command in COMMANDS], INPUTS)
+
+    def test_split_names_the_array_that_declares_too_many_chunks(self):
+        done = subprocess.run([REFS, "split", "shape.json", "-o", "m.nca"], cwd=self.folder, capture_output=True, text=True,
+                              check=False, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/v: declares 1000000000000000 chunks and holds 0: expected at most 16777216, or 64 for each",
+                      done.stderr)
+
     def test_are_small_where_no_record_of_a_parquet_set_is_there(self):
         for shape, size in (([BIG], 10), ([BIG], BIG)):
             source = f"size_{size}.parq"
@@ -96,6 +190,16 @@ class Costs(unittest.TestCase):
             self.write(source + "/.zmetadata", json.dumps({"record_size": size, "metadata": {
                 ".zgroup": {"zarr_format": 2}, "v/.zarray": json.loads(array(shape, [1]))}}).encode())
         self.expect_little([[REFS, *command.split()] for command in COMMANDS], ["size_10.parq", f"size_{BIG}.parq"])
+
+    def test_are_small_in_programs_of_gdal(self):
+        commands = [[program, "REFS:{in}"] for program in ("gdalinfo", "gdalmdiminfo") if shutil.which(program)]
+        self.expect_little(commands, INPUTS)
+
+    def test_are_small_in_ncdump(self):
+        ncrefs = os.path.join(os.path.dirname(REFS), "ncrefs")
+        if shutil.which("ncdump") is None or not os.path.exists(ncrefs):
+            self.skipTest("there is no ncdump")
+        self.expect_little([[ncrefs, "ncdump", "-h", "{in}"]], INPUTS)
 
 
 if __name__ == "__main__":

@@ -179,6 +179,14 @@ TEST(Netcdf3File, HasAnyNumberOfChunksForNothing) {
               std::to_string(100 + 3 * 0x7FFFFFFFull + 2047 * 1048576ull) + "+1048575");
 }
 
+TEST(Netcdf3File, ListsNoChunksBehindItsEnd) {
+    ScannedFile inside(oneVariable(4, floatType, 80) + std::string(96, '\0'));
+    EXPECT_EQ(inside.chunksOf("v", 1), "0 end");
+    ScannedFile behind(oneVariable(0xFFFFFFFF, floatType, 80));
+    EXPECT_EQ(behind.chunksOf("v", 1),
+              "chunk 0 has bytes 80 to 1048656: expected at most 80, the size of the file");
+}
+
 TEST(Netcdf3File, ReportsEveryFailedAllocation) {
     const std::string content = twoRecordVariables(2, 14);
     const int64_t n = faults::survive([&] {

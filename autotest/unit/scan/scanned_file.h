@@ -55,6 +55,17 @@ class ScannedFile {
         return std::to_string(chunk.offset) + "+" + std::to_string(chunk.length);
     }
 
+    /** The numbers of the chunks that a walk visits, then "end" or the message of its failure. */
+    std::string chunksOf(const std::string &array, size_t rank) {
+        std::vector<uint64_t> index(rank, 0);
+        const refs_scan_key key = {refs_str_from(array.c_str()), index.data(), rank};
+        std::string listed;
+        uint64_t number = 0;
+        while ((status = refs_scan_next(scan_, &key, &number, index.data(), &err)) == REFS_OK)
+            listed += std::to_string(number++) + " ";
+        return listed + (status == REFS_NOT_FOUND ? "end" : err.message);
+    }
+
   private:
     static refs_status add(void *user, refs_str key, refs_bytes document, refs_error *) {
         auto *self = static_cast<ScannedFile *>(user);

@@ -91,11 +91,16 @@ refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *me
 
 /* -- shape ------------------------------------------------------------------------------------- */
 
-static void set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined) {
+static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err) {
     const refs_join_member *member = &join->members[joined->first];
     const refs_join_array *like = joined->like;
     size_t n_new = count_new(join, member, like), new_lines[REFS_JOIN_MAX_DIMS];
     if (n_new > 0) list_new(join, member, like, new_lines);
+    if (like->rank + n_new > REFS_MAX_RANK)
+        return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_MAX_RANK,
+                         like->rank + n_new);
     joined->rank = like->rank + n_new;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, like, dim);
@@ -107,6 +112,7 @@ static void set_shape(const refs_join *join, const refs_join_plan *plan, refs_jo
         joined->chunk[dim] = own == SIZE_MAX ? 1 : like->chunk[own];
         joined->n[dim] = (joined->shape[dim] + joined->chunk[dim] - 1) / joined->chunk[dim];
     }
+    return REFS_OK;
 }
 
 /* What to do about sources that cannot be one array along several dimensions. */
@@ -615,7 +621,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     joined->path = path;
     find_like(join, plan, joined);
     prefer_first_of_line(join, plan, joined);
-    set_shape(join, plan, joined);
+    REFS_TRY(set_shape(join, plan, joined, err));
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, path)};

@@ -62,6 +62,7 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
     for (uint64_t number = 0;; number++) {
         const refs_status status = refs_scan_next(self, &key, &number, index, err);
         if (status == REFS_NOT_FOUND) return REFS_OK;
+        if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(path));
         REFS_TRY(status);
         if (refs_refset__is_inside(keys, index)) REFS_TRY(visit_one(self, &key, visitor, err));
     }

@@ -188,6 +188,19 @@ bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number) {
     return *number < index->n_chunks;
 }
 
+refs_status refs_chunk_index_check_end(const refs_chunk_index *index, uint64_t number,
+                                       refs_error *err) {
+    if (index->steps == NULL || index->steps->max_end == 0) return REFS_OK;
+    const refs_index_entry entry = entry_in_steps(index, number);
+    const uint64_t size = index->steps->max_end;
+    if (entry.offset <= size && entry.length <= size - entry.offset) return REFS_OK;
+    return refs_fail(
+        err, REFS_CORRUPT,
+        "chunk %llu has bytes %llu to %llu: expected at most %llu, the size of the file",
+        (unsigned long long)number, (unsigned long long)entry.offset,
+        (unsigned long long)(entry.offset + entry.length), (unsigned long long)size);
+}
+
 bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number,
                            refs_index_entry *entry) {
     if (number >= index->n_chunks) return false;

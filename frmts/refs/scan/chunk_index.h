@@ -24,6 +24,7 @@ typedef struct refs_chunk_steps {
     uint64_t length;  /**< of each chunk, in bytes … */
     size_t short_dim; /**< … but of the last along this dimension, where below the rank: … */
     uint64_t last_length; /**< … that has so many */
+    uint64_t max_end;     /**< size of the file if it is known, else 0 */
 } refs_chunk_steps;
 
 /** The index of an array of n[0] times n[1] … chunks, slowest dimension first. */
@@ -85,5 +86,10 @@ bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number, refs_
 /** Moves `number` to the first chunk at or after it that was written; false where there is none.
  * Chunks that were never written cost nothing in arrays where not all have a place. */
 bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number);
+
+/** REFS_CORRUPT if chunk `number` ends behind the `max_end` of its steps: steps cost nothing to
+ * declare, so a walk must end where the file does. */
+refs_status refs_chunk_index_check_end(const refs_chunk_index *index, uint64_t number,
+                                       refs_error *err);
 
 #endif

@@ -218,6 +218,8 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     const uint64_t began_us = refs_now_us();
     refs_status status = refs_scan__index(scan, number, &index, err);
     if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
+    if (status == REFS_OK && index.steps != NULL && index.location_id == scan->file)
+        status = refs_source_size(scan->source, &index.steps->max_end, err);
     if (status != REFS_OK) refs_chunk_index_clear(&index);
     refs_lock(&scan->lock);
     scan->is_busy = false;
@@ -257,6 +259,7 @@ refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *
     const bool has_one = chunks->rank == 0 && key->rank <= 1;
     if ((key->rank != chunks->rank && !has_one) || !refs_chunk_index_next(chunks, number))
         return REFS_NOT_FOUND;
+    REFS_TRY(refs_chunk_index_check_end(chunks, *number, err));
     uint64_t rest = *number;
     for (size_t dim = key->rank; dim-- > 0; rest /= has_one ? 1 : chunks->n[dim])
         index[dim] = has_one ? 0 : rest % chunks->n[dim];

@@ -90,6 +90,42 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
     return REFS_OK;
 }
 
+/* -- what is declared -------------------------------------------------------------------------- */
+
+/* Chunks that are not stored and yet read: so many, and so many for each that is stored. */
+#define MAX_EMPTY_CHUNKS     ((uint64_t)1 << 24)
+#define MAX_EMPTY_PER_STORED 64
+
+static refs_status count_stored(void *user, const uint64_t *index, const refs_ref *ref,
+                                refs_error *err) {
+    uint64_t *n = user;
+    (void)index;
+    (void)ref;
+    return ++*n % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
+}
+
+/* All elements are written, also those of chunks that are only declared. */
+static refs_status check_declared(const tool_arrays *arrays, const refs_array_meta *meta,
+                                  refs_error *err) {
+    uint64_t n[REFS_MAX_RANK], declared = 1, stored = 0;
+    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_visitor visitor = {count_stored, &stored};
+    if (meta->aggregation != NULL) return REFS_OK;
+    for (size_t d = 0; d < meta->rank; d++)
+        if (!refs_mul_u64(declared, refs_array_meta_n_chunks(meta, d), &declared))
+            declared = UINT64_MAX;
+    if (declared <= MAX_EMPTY_CHUNKS) return REFS_OK;
+    REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+    if (meta->shard != NULL && !refs_mul_u64(stored, meta->shard->n_inner, &stored))
+        stored = UINT64_MAX;
+    if (declared / MAX_EMPTY_PER_STORED <= stored) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "%s: declares %llu chunks and holds %llu: expected at most %llu, or %d for "
+                     "each that it holds",
+                     meta->path, (unsigned long long)declared, (unsigned long long)stored,
+                     (unsigned long long)MAX_EMPTY_CHUNKS, MAX_EMPTY_PER_STORED);
+}
+
 static refs_status split(const tool_arguments *arguments, const tool_session *session,
                          refs_error *err) {
     refs_cfa_write_options options = REFS_CFA_WRITE_OPTIONS_INIT;
@@ -99,8 +135,11 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     REFS_TRY(read_options(arguments, &options, err));
     REFS_TRY(tool_check_output(arguments->output, &source, err));
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
-    refs_status status =
-        tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
+        status = check_declared(&arrays, arrays.metas[i], err);
+    if (status == REFS_OK)
+        status = tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
     tool_arrays_close(&arrays);
     return status;
 }
