@@ -228,6 +228,13 @@ bool refs_join_has_data_name(const char *name);
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
 
+/** How many of so many sources are worth reading at a time: one for each processor or, where
+ * servers may have to be waited for, REFS_JOIN_REMOTE_THREADS. Servers have URLs among the names,
+ * and what local sets refer to; sets that are large are read by fewer threads, as each is held in
+ * memory. */
+#define REFS_JOIN_REMOTE_THREADS 16
+unsigned refs_join_n_threads(const char *const *names, size_t n);
+
 /** Fails where a set must not be written at `output`, a local name: over a data file, over a pipe
  * or a device, or at "-", by which programs mean standard output. */
 refs_status refs_join_check_output(const char *output, refs_error *err);

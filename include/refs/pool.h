@@ -84,6 +84,19 @@ bool refs_group_failed(refs_group *group);
 /** Waits for all tasks added so far; the first failure among them. */
 refs_status refs_group_wait(refs_group *group, refs_error *err);
 
+/** Items of one kind, numbered from 0, that are worked on several at a time. */
+typedef struct refs_each {
+    refs_status (*run)(void *user, size_t number, refs_error *err); /**< on any thread */
+    void *user;
+    size_t n;
+    unsigned n_threads;               /**< 0, 1: the calling thread alone */
+    const refs_task_context *context; /**< that the calling thread passes on, or NULL */
+} refs_each;
+
+/** Runs each item once, on threads that end with the call; items begin in the order of their
+ * numbers. The first failure, after which no further item begins. */
+refs_status refs_each_run(const refs_each *each, refs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

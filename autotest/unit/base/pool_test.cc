@@ -240,4 +240,48 @@ TEST_F(Pool, TellsTheFirstFailureAndLeavesOutTheRest) {
     refs_group_free(tasks);
 }
 
+/** Items that note who ran them, of which one may fail. */
+struct Items {
+    std::mutex lock;
+    std::set<pthread_t> threads;
+    std::set<size_t> done;
+    size_t failing = SIZE_MAX;
+
+    static refs_status run(void *user, size_t number, refs_error *err) {
+        auto *items = static_cast<Items *>(user);
+        std::lock_guard<std::mutex> guard(items->lock);
+        items->threads.insert(pthread_self());
+        items->done.insert(number);
+        return number == items->failing ? refs_fail(err, REFS_CORRUPT, "no good") : REFS_OK;
+    }
+};
+
+TEST(Each, RunsEveryNumberOnce) {
+    for (const unsigned n_threads : {0U, 1U, 3U, 100U}) {
+        Items items;
+        const refs_each each = {Items::run, &items, 50, n_threads, nullptr};
+        EXPECT_EQ(refs_each_run(&each, nullptr), REFS_OK);
+        EXPECT_EQ(items.done.size(), 50U);
+        EXPECT_EQ(*items.done.rbegin(), 49U);
+        if (n_threads < 2) {
+            EXPECT_EQ(items.threads, std::set<pthread_t>{pthread_self()});
+        }
+    }
+}
+
+TEST(Each, EndsWithTheFirstFailure) {
+    Items items;
+    items.failing = 3;
+    refs_error error = REFS_ERROR_INIT;
+    const refs_each each = {Items::run, &items, 50, 1, nullptr};
+    EXPECT_EQ(refs_each_run(&each, &error), REFS_CORRUPT);
+    EXPECT_STREQ(error.message, "no good");
+    EXPECT_EQ(items.done.size(), 4U);
+}
+
+TEST(Each, OfNothingIsDoneAtOnce) {
+    const refs_each each = {nullptr, nullptr, 0, 16, nullptr};
+    EXPECT_EQ(refs_each_run(&each, nullptr), REFS_OK);
+}
+
 } // namespace

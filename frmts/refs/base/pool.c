@@ -327,3 +327,42 @@ refs_status refs_group_wait(refs_group *group, refs_error *err) {
     }
     return refs_fail(err, group->error.status, "%s", group->error.message);
 }
+
+/* -- numbered items ---------------------------------------------------------------------------- */
+
+typedef struct numbered {
+    const refs_each *each;
+    size_t number;
+} numbered;
+
+static refs_status run_numbered(void *argument, refs_error *err) {
+    const numbered *item = argument;
+    return item->each->run(item->each->user, item->number, err);
+}
+
+static refs_status run_in(refs_pool *pool, const refs_each *each, numbered *items,
+                          refs_error *err) {
+    refs_group *group = NULL;
+    REFS_TRY(refs_group_open(pool, &group, err));
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < each->n && status == REFS_OK; i++) {
+        items[i] = (numbered){each, i};
+        status = refs_group_add(group, run_numbered, NULL, &items[i], err);
+    }
+    const refs_status waited = refs_group_wait(group, err);
+    refs_group_free(group);
+    return status == REFS_OK ? waited : status;
+}
+
+refs_status refs_each_run(const refs_each *each, refs_error *err) {
+    const size_t n = each->n_threads < each->n ? each->n_threads : each->n;
+    refs_pool *pool = NULL;
+    numbered *items = refs_calloc(each->n + 1, sizeof *items);
+    if (items == NULL) return refs_fail_nomem(err);
+    refs_status status = n > 1 ? refs_pool_open((unsigned)n, &pool, err) : REFS_OK;
+    if (pool != NULL) refs_pool_set_context(pool, each->context);
+    if (status == REFS_OK) status = run_in(pool, each, items, err);
+    refs_pool_free(pool);
+    refs_free(items);
+    return status;
+}

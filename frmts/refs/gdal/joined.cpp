@@ -18,9 +18,6 @@
 
 namespace {
 
-/** Files that are opened at a time where it is latency that takes the time. */
-constexpr unsigned remoteThreads = 16;
-
 /** The longest list of files that is read. */
 constexpr size_t maxListBytes = 64 * REFS_MIB;
 
@@ -157,22 +154,11 @@ class Parts {
         : job_(job), options_(options), whole_(whole) {}
 
     refs_status addAll(refs_error *error) {
-        const bool isRemote = refs_location_is_remote(refs_str_from(job_.files[0].c_str()));
-        const int n = isRemote ? static_cast<int>(remoteThreads) : CPLGetNumCPUs();
-        refs_pool *opened = nullptr;
-        REFS_TRY(refs_pool_open(n > 1 ? static_cast<unsigned>(n) : 0, &opened, error));
-        const RefsHandle<refs_pool, refs_pool_free> pool(opened);
-        refs_pool_set_context(pool.get(), RefsTaskContext());
-        refs_group *group = nullptr;
-        REFS_TRY(refs_group_open(pool.get(), &group, error));
-        std::vector<Task> tasks;
-        for (size_t i = 0; i < job_.files.size(); i++) tasks.push_back({this, i});
-        refs_status status = REFS_OK;
-        for (size_t i = 0; i < tasks.size() && status == REFS_OK; i++)
-            status = refs_group_add(group, run, nullptr, &tasks[i], error);
-        const refs_status waited = refs_group_wait(group, error);
-        refs_group_free(group);
-        return status == REFS_OK ? waited : status;
+        std::vector<const char *> names;
+        for (const std::string &file : job_.files) names.push_back(file.c_str());
+        const refs_each each = {run, this, names.size(),
+                                refs_join_n_threads(names.data(), names.size()), RefsTaskContext()};
+        return refs_each_run(&each, error);
     }
 
     refs_status open(size_t number, RefsSetHandle &set, refs_error *error) const {
@@ -184,18 +170,13 @@ class Parts {
     }
 
   private:
-    struct Task {
-        const Parts *parts;
-        size_t number;
-    };
-
-    static refs_status run(void *argument, refs_error *error) {
-        const auto *task = static_cast<const Task *>(argument);
+    static refs_status run(void *self, size_t number, refs_error *error) {
+        const auto *parts = static_cast<const Parts *>(self);
         RefsSetHandle set;
-        REFS_TRY(task->parts->open(task->number, set, error));
-        const refs_join_part part = {task->number, task->parts->job_.files[task->number].c_str(),
-                                     set.get(), REFS_JOIN_FROM_NAME};
-        const Whole &whole = task->parts->whole_;
+        REFS_TRY(parts->open(number, set, error));
+        const refs_join_part part = {number, parts->job_.files[number].c_str(), set.get(),
+                                     REFS_JOIN_FROM_NAME};
+        const Whole &whole = parts->whole_;
         if (whole.sources != nullptr) REFS_TRY(refs_join_sources_add(whole.sources, &part, error));
         return refs_join_add(whole.join, &part, error);
     }
@@ -277,8 +258,8 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, const
     if (status == REFS_OK)
         status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
     if (status == REFS_OK) status = addStates(whole.sources, to.builder, error);
-    const refs_join_sink sink = {&to, Destination::document, Destination::array,
-                                 Destination::chunk, nullptr};
+    const refs_join_sink sink = {&to, Destination::document, Destination::array, Destination::chunk,
+                                 nullptr};
     if (status == REFS_OK) status = refs_join_write(whole.join, &sink, error);
     if (status == REFS_OK && to.writer != nullptr) {
         status = refs_writer_finish(to.writer, error);

@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "refs/cfa.h"
 #include "refs/join.h"
 #include "refs/place.h"
 #include "refs/scan.h"
+#include "refs/url.h"
 
 /* What files are told by. */
 #define HEAD_SIZE 4096
@@ -46,6 +49,31 @@ static refs_status list(void *user, const char *folder, refs_buf *names, refs_er
 refs_names_host refs_names_posix(void) {
     const refs_names_host host = {NULL, look, list, refs_vfs_posix(), {NULL, NULL}};
     return host;
+}
+
+/* -- how many at a time ------------------------------------------------------------------------ */
+
+/* Bytes of local sets that are open at a time, where there is more than a processor for each. */
+#define MAX_OPEN_SETS (256 * REFS_MIB)
+
+unsigned refs_join_n_threads(const char *const *names, size_t n) {
+    const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned n_processors = n_online > 0 ? (unsigned)n_online : 1;
+    uint64_t largest = 0;
+    bool may_wait = false;
+    for (size_t i = 0; i < n; i++) {
+        struct stat found;
+        if (strstr(names[i], "://") != NULL || refs_location_is_remote(refs_str_from(names[i])))
+            return REFS_JOIN_REMOTE_THREADS;
+        if (refs_join_has_data_name(names[i])) continue;
+        may_wait = true;
+        if (stat(names[i], &found) == 0 && found.st_size > 0 && (uint64_t)found.st_size > largest)
+            largest = (uint64_t)found.st_size;
+    }
+    if (!may_wait || n_processors >= REFS_JOIN_REMOTE_THREADS) return n_processors;
+    const uint64_t n_open = largest > 0 ? MAX_OPEN_SETS / largest : REFS_JOIN_REMOTE_THREADS;
+    if (n_open <= n_processors) return n_processors;
+    return n_open < REFS_JOIN_REMOTE_THREADS ? (unsigned)n_open : REFS_JOIN_REMOTE_THREADS;
 }
 
 /* -- folders ----------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ const tool_option tool_options[] = {
     {'t', false, "template", "NAME=BEGINNING",
      "shorten URLs that begin so, in JSON of version 1; several times"},
     {'j', false, "threads", "N",
-     "sources at a time; all processors, and 16 where sources are remote"},
+     "sources, or chunks, at a time; all processors, and 16 where sources are or may be remote"},
     {'s', false, "skip-errors", NULL,
      "leave out sources that cannot be read; they are listed and the exit status is 1"},
     {'R', true, "resume", NULL,

@@ -13,7 +13,7 @@
 
 /* -- what is called back ----------------------------------------------------------------------- */
 
-static refs_status open_array(tool_arrays *arrays, size_t i, refs_error *err) {
+refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *err) {
     if (arrays->arrays[i] != NULL) return REFS_OK;
     if (arrays->metas[i]->aggregation != NULL)
         return refs_fragments_open_array(arrays->fragments, arrays->metas[i], &arrays->arrays[i],
@@ -24,13 +24,13 @@ static refs_status open_array(tool_arrays *arrays, size_t i, refs_error *err) {
 static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs_error *err) {
     tool_arrays *arrays = self;
     const refs_region region = {box->start, box->count, NULL};
-    REFS_TRY(open_array(arrays, box->array, err));
+    REFS_TRY(tool_arrays_open_array(arrays, box->array, err));
     return refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
 }
 
 static refs_status read_strings(void *self, size_t i, refs_buf *strings, refs_error *err) {
     tool_arrays *arrays = self;
-    REFS_TRY(open_array(arrays, i, err));
+    REFS_TRY(tool_arrays_open_array(arrays, i, err));
     return refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, strings, err);
 }
 

@@ -33,6 +33,9 @@ refs_status tool_arrays_open_whole(const tool_session *session, const char *name
                                    tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
 
+/** Has `arrays[i]` open, which any number of threads may read then. */
+refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *err);
+
 /** The array at `path`, or SIZE_MAX; also where that is NULL: a dimension without a path. */
 size_t tool_arrays_find(const tool_arrays *arrays, const char *path);
 

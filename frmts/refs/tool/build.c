@@ -15,11 +15,7 @@
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
-#include "refs/pool.h"
 #include "tool.h"
-
-/* Sources at a time where it is latency that takes the time. */
-#define REMOTE_THREADS 16
 
 typedef struct build {
     const tool_arguments *arguments;
@@ -37,7 +33,6 @@ typedef struct build {
     char folder[PATH_MAX]; /* that names are relative to */
 
     pthread_mutex_t lock; /* guards what follows */
-    tool_progress progress;
     tool_names skipped;
 } build;
 
@@ -182,53 +177,30 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     return status;
 }
 
-/* One task: a source that cannot be read is told at once. */
-typedef struct task {
-    build *all;
-    size_t number;
-} task;
-
-static refs_status run_task(void *argument, refs_error *err) {
-    const task *at = argument;
-    build *all = at->all;
+/* A source that cannot be read is told at once. */
+static refs_status run_source(void *user, size_t number, refs_error *err) {
+    build *all = user;
     refs_error problem = REFS_ERROR_INIT;
-    refs_status status = tool_check_interrupted(&problem);
-    if (status == REFS_OK) status = add_source(all, at->number, &problem);
-    refs_lock(&all->lock);
-    bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
-                 all->arguments->skip_errors;
-    if (skips) status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
-    tool_progress_step(&all->progress);
-    refs_unlock(&all->lock);
+    refs_status status = add_source(all, number, &problem);
+    const bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
+                       all->arguments->skip_errors;
+    if (skips) {
+        refs_lock(&all->lock);
+        status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
+        refs_unlock(&all->lock);
+    }
     return refs_fail(err, status, "%s", problem.message);
 }
 
 static refs_status add_sources(build *all, refs_error *err) {
-    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t n_threads = n_processors > 0 ? (uint64_t)n_processors : 1;
-    refs_pool *pool = NULL;
-    refs_group *group = NULL;
-    for (size_t i = 0; i < all->names.n; i++)
-        if (strstr(all->names.items[i], "://") != NULL) n_threads = REMOTE_THREADS;
-    if (!tool_number(all->arguments->threads, "threads", n_threads, &n_threads))
-        return refs_fail(err, REFS_INVALID, "--threads cannot be read");
-    if (n_threads > all->names.n) n_threads = all->names.n;
-    task *tasks = refs_calloc(all->names.n, sizeof *tasks);
-    if (tasks == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_pool_open(n_threads > 1 ? (unsigned)n_threads : 0, &pool, err);
-    if (status == REFS_OK) status = refs_group_open(pool, &group, err);
-    for (size_t i = 0; i < all->names.n && status == REFS_OK; i++) {
-        tasks[i] = (task){all, i};
-        status = refs_group_add(group, run_task, NULL, &tasks[i], err);
-    }
-    if (group != NULL) {
-        refs_status waited = refs_group_wait(group, err);
-        if (status == REFS_OK) status = waited;
-        refs_group_free(group);
-    }
-    refs_pool_free(pool);
-    refs_free(tasks);
-    return status;
+    const char *const *names = (const char *const *)all->names.items;
+    const tool_work work = {.arguments = all->arguments,
+                            .items = "sources",
+                            .n = all->names.n,
+                            .n_threads = refs_join_n_threads(names, all->names.n),
+                            .run = run_source,
+                            .user = all};
+    return tool_work_run(&work, err);
 }
 
 /* -- along what -------------------------------------------------------------------------------- */
@@ -532,10 +504,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) REFS_TRY(make_kept(all, err));
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
-    tool_progress_begin(&all->progress, all->names.n, all->arguments->quiet);
-    refs_status status = add_sources(all, err);
-    tool_progress_end(&all->progress);
-    REFS_TRY(status);
+    REFS_TRY(add_sources(all, err));
     if (all->skipped.n == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
                          all->skipped.items[0]);

@@ -24,10 +24,10 @@ const tool_verb tool_verbs[] = {
      "JSON to Parquet and back, version 1 to 0, absolute names to relative ones, a part of it, or "
      "with sources elsewhere (--rewrite).",
      tool_convert},
-    {"check", "SET", "compare a set with its sources", "DNqJ",
+    {"check", "SET", "compare a set with its sources", "DNjqJ",
      "Every source is there, as large and as old as it was indexed, and every reference lies in "
-     "it. "
-     "The exit status is 1 where something is wrong.",
+     "it. --deep decodes all chunks, too. There is one line for each source where something is "
+     "wrong, and the exit status is 1.",
      tool_check},
     {"diff", "SET SET", "what differs between two sets", "qJ",
      "The exit status is 1 where something does.", tool_diff},

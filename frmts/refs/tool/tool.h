@@ -239,16 +239,20 @@ void tool_sending_close(tool_sending *sending);
 /* -- progress.c -----------------------------------------------------------------------------------
  */
 
-/** A line on a terminal; nothing elsewhere. */
-typedef struct tool_progress {
-    bool is_on;
-    size_t n, done;
-    int64_t begin_ms, shown_ms;
-} tool_progress;
+/** Numbered items of a verb, which are worked on several at a time. A terminal shows how many are
+ * done and the time left, unless --quiet is given. */
+typedef struct tool_work {
+    const tool_arguments *arguments;
+    const char *items; /**< what they are called there: "sources" */
+    size_t n;
+    size_t n_before, n_all; /**< items of runs before this one, and of all; 0: these are all */
+    unsigned n_threads;     /**< unless --threads is given */
+    refs_status (*run)(void *user, size_t number, refs_error *err); /**< on any thread */
+    void *user;
+} tool_work;
 
-void tool_progress_begin(tool_progress *progress, size_t n, bool is_quiet);
-void tool_progress_step(tool_progress *progress);
-void tool_progress_end(tool_progress *progress);
+/** Runs each item once; the first failure, or REFS_CANCELLED once a signal has come. */
+refs_status tool_work_run(const tool_work *work, refs_error *err);
 
 /* -- verbs ----------------------------------------------------------------------------------------
  */

@@ -1,0 +1,150 @@
+"""Sets of many files that a server has: how many requests are under way, and how much is printed.
+
+    many_files_test.py PROGRAM [test ...]
+"""
+
+import json
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from served import Folder, Server  # noqa: E402
+
+REFS = os.path.abspath(sys.argv.pop(1))
+N_FILES, N_CHUNKS = 40, 4
+AT_ONCE = 16  # requests of index, at the most
+gdal.UseExceptions()
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def run_on_terminal(*arguments):
+    """What a terminal shows on standard error."""
+    ours, its = pty.openpty()
+    with subprocess.Popen([REFS, *arguments], stdout=subprocess.DEVNULL, stderr=its) as process:
+        os.close(its)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+    os.close(ours)
+    return shown.decode()
+
+
+class ManyFiles(unittest.TestCase):
+    """Files of a time step each: 4 chunks of v, and the time; and a set of each and of all."""
+
+    def setUp(self):
+        self.folder = Folder()
+        self.before = os.getcwd()
+        self.work = tempfile.mkdtemp()
+        os.chdir(self.work)
+        for i in range(N_FILES):
+            self.folder.write(f"{i:02}.bin", struct.pack("<d", i) + bytes([i]) * N_CHUNKS)
+        self.server = Server(self.folder, options=["--latency-ms", "50"])
+        os.mkdir("parts")
+        every = self.describe(N_FILES)
+        for i in range(N_FILES):
+            refs = self.describe(1)
+            for of_all in (False, True):
+                self.add_file(every if of_all else refs, i, i if of_all else 0)
+            with open(f"parts/{i:02}.json", "w", encoding="utf-8") as file:
+                json.dump(refs, file)
+        with open("all.json", "w", encoding="utf-8") as file:
+            json.dump(every, file)
+
+    def tearDown(self):
+        self.server.close()
+        self.folder.close()
+        os.chdir(self.before)
+        shutil.rmtree(self.work)
+
+    @staticmethod
+    def describe(n):
+        def array(shape, chunks, dtype):
+            return json.dumps({"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "fill_value": None,
+                               "order": "C", "compressor": None, "filters": None})
+        return {".zgroup": '{"zarr_format": 2}',
+                "time/.zarray": array([n], [1], "<f8"),
+                "time/.zattrs": '{"_ARRAY_DIMENSIONS": ["time"], "units": "days since 2000-01-01"}',
+                "v/.zarray": array([n, N_CHUNKS], [1, 1], "|u1"), "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["time", "x"]}'}
+
+    def add_file(self, refs, number, step):
+        url = self.server.url(f"{number:02}.bin")
+        refs[f"time/{step}"] = [url, 0, 8]
+        for x in range(N_CHUNKS):
+            refs[f"v/{step}.{x}"] = [url, 8 + x, 1]
+
+    def under_way(self, before):
+        return max(request["under_way"] for request in self.server.requests()[before:])
+
+    def expect_many_at_once(self, before):
+        """As many requests as threads: some threads may still be on their way to the next one."""
+        self.assertGreaterEqual(self.under_way(before), AT_ONCE // 2)
+
+    def test_are_checked_several_at_a_time_with_a_request_each(self):
+        self.assertEqual(run("check", "all.json"), f"{N_FILES} sources, 0 problems\n")
+        self.assertEqual(len(self.server.requests()), N_FILES)
+        self.expect_many_at_once(0)
+
+    def test_are_decoded_several_chunks_at_a_time(self):
+        self.assertEqual(run("check", "all.json", "--deep"), f"{N_FILES} sources, 0 problems\n")
+        self.assertLessEqual(len(self.server.requests()), N_FILES * (2 + N_CHUNKS))
+        self.expect_many_at_once(N_FILES)
+
+    def test_are_checked_by_as_many_threads_as_people_say(self):
+        run("check", "all.json", "--deep", "--threads", "2", "--sample", "20")
+        self.assertEqual(self.under_way(0), 2)
+
+    def test_have_a_line_each_however_many_chunks_are_damaged(self):
+        self.folder.write("03.bin", struct.pack("<d", 3) + b"12")
+        os.remove(os.path.join(self.folder.served, "05.bin"))
+        for options in ([], ["--deep"]):
+            lines = run("check", "all.json", *options, status=1).splitlines()
+            self.assertEqual(len(lines), 3, lines)
+            self.assertIn("03.bin: has 10 bytes, and /v refers to bytes up to 12", lines[0])
+            self.assertIn("05.bin: ", lines[1])
+            self.assertEqual(lines[2], f"{N_FILES} sources, 2 problems")
+        self.assertIn("; 2 reads failed, the first: /v: ", lines[0])
+        found = [json.loads(line) for line in run("check", "all.json", "--deep", "--json", status=1).splitlines()]
+        self.assertEqual([os.path.basename(one["source"]) for one in found], ["03.bin", "05.bin"])
+
+    def test_are_checked_with_progress_on_a_terminal(self):
+        shown = run_on_terminal("check", "all.json", "--deep")
+        self.assertIn(f"{N_FILES} of {N_FILES} sources, ", shown)
+        self.assertIn(f"{N_FILES * (1 + N_CHUNKS)} of {N_FILES * (1 + N_CHUNKS)} chunks, ", shown)
+        self.assertIn(" s left", shown)
+        self.assertEqual(run_on_terminal("check", "all.json", "--deep", "--quiet"), "")
+
+    def test_are_combined_from_local_sets_several_at_a_time(self):
+        run("combine", "parts/*.json", "--along", "time", "-o", "combined.json")
+        self.expect_many_at_once(0)
+        self.assertEqual(run("check", "combined.json"), f"{N_FILES} sources, 0 problems\n")
+
+    def test_are_combined_so_by_the_driver_too(self):
+        options = ["ALONG=time"]
+        dataset = gdal.OpenEx('REFS:"parts/*.json":/v', gdal.OF_RASTER, open_options=options)
+        self.assertEqual(dataset.RasterYSize, N_FILES)
+        self.expect_many_at_once(0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,189 @@
+/* check_chunks.c -- the chunks that a set stores are visited twice: to count them, then to decode
+ * them, or as many of each array as --sample says, evenly spread. */
+#include <string.h>
+
+#include "check.h"
+
+/* Strings of one array. */
+#define MAX_STRINGS 100000000
+
+/* An array of which chunks are stored. */
+typedef struct stored_array {
+    tool_checking *at;
+    const refs_array_meta *meta;
+    refs_array *array; /* or NULL: it cannot be opened */
+    tool_reads *reads;
+    uint32_t target;           /* of the key that is visited */
+    uint64_t most;             /* chunks to be decoded */
+    uint64_t n_chunks, n_seen; /* stored chunks: all; visited by the second pass */
+    uint64_t n_keys[REFS_MAX_RANK];
+} stored_array;
+
+/* The elements of the chunk at `chunk` along a dimension: false where it lies outside the array. */
+static bool elements_of(const refs_array_meta *meta, size_t dim, uint64_t chunk, uint64_t *start,
+                        uint64_t *length) {
+    *start = 0;
+    if (meta->edges == NULL) {
+        if (!refs_mul_u64(chunk, meta->chunk[dim], start) || *start >= meta->shape[dim])
+            return false;
+        const uint64_t left = meta->shape[dim] - *start;
+        *length = left < meta->chunk[dim] ? left : meta->chunk[dim];
+        return true;
+    }
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) {
+        const refs_chunk_run *run = &meta->edges[dim].runs[i];
+        if (chunk < run->count) {
+            *start += chunk * run->size;
+            *length = run->size;
+            return *length > 0 && *start < meta->shape[dim];
+        }
+        chunk -= run->count;
+        *start += run->count * run->size;
+    }
+    return false;
+}
+
+static bool region_of(const refs_array_meta *meta, const uint64_t *chunk, uint64_t *start,
+                      uint64_t *length) {
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (!elements_of(meta, dim, chunk[dim], &start[dim], &length[dim])) return false;
+    return true;
+}
+
+/* Calls `visit` for each chunk that the value of a key holds and that lies in the array. */
+static refs_status each_chunk_of_key(stored_array *in, const uint64_t *key,
+                                     refs_status (*visit)(stored_array *in,
+                                                          const refs_region *region,
+                                                          refs_error *err),
+                                     refs_error *err) {
+    const refs_array_meta *meta = in->meta;
+    const uint64_t n_inner = meta->shard != NULL ? meta->shard->n_inner : 1;
+    uint64_t start[REFS_MAX_RANK], length[REFS_MAX_RANK], chunk[REFS_MAX_RANK];
+    const refs_region region = {start, length, NULL};
+    for (uint64_t inner = 0; inner < n_inner; inner++) {
+        uint64_t number = inner;
+        bool is_inside = true;
+        for (size_t dim = meta->rank; dim-- > 0;) {
+            const uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+            const uint64_t first = meta->first_chunk != NULL ? meta->first_chunk[dim] : 0;
+            is_inside = is_inside && key[dim] >= first;
+            chunk[dim] = (key[dim] - first) * per_key + number % per_key;
+            number /= per_key;
+        }
+        if (is_inside && region_of(meta, chunk, start, length)) REFS_TRY(visit(in, &region, err));
+        REFS_TRY(tool_check_interrupted(err));
+    }
+    return REFS_OK;
+}
+
+static refs_status count_chunk(stored_array *in, const refs_region *region, refs_error *err) {
+    (void)region;
+    (void)err;
+    in->n_chunks++;
+    return REFS_OK;
+}
+
+static refs_status count_key(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    (void)ref;
+    return each_chunk_of_key(user, index, count_chunk, err);
+}
+
+/* Of n chunks the k-th is one of the `most` that are decoded if k * most / n is another number than
+ * for the chunk before. */
+static bool is_sampled(const stored_array *in, uint64_t k) {
+    if (in->most >= in->n_chunks) return true;
+    if (in->most == 0) return false;
+    const double share = (double)in->most / (double)in->n_chunks;
+    return k == 0 || (uint64_t)((double)k * share) != (uint64_t)((double)(k - 1) * share);
+}
+
+static refs_status queue_chunk(stored_array *in, const refs_region *region, refs_error *err) {
+    if (!is_sampled(in, in->n_seen++)) return REFS_OK;
+    const tool_read read = {in->meta, in->array, region->start, region->count, in->target};
+    return tool_reads_add(in->reads, &read, err);
+}
+
+/* Of a file that cannot be opened that is said already. */
+static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    stored_array *in = user;
+    in->target = TOOL_NO_TARGET;
+    if (ref->kind != REFS_REF_INLINE)
+        REFS_TRY(tool_check_target(in->at, refs_str_from(ref->location), &in->target, err));
+    if (in->target != TOOL_NO_TARGET && in->at->targets[in->target].problem != NULL) return REFS_OK;
+    return each_chunk_of_key(in, index, queue_chunk, err);
+}
+
+/* Strings of variable length are read whole. */
+static refs_status decode_strings(stored_array *in, refs_error *err) {
+    tool_findings *findings = &in->at->findings;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_buf values = REFS_BUF_INIT;
+    if (in->most < in->n_chunks)
+        return tool_findings_add(
+            findings, TOOL_NOT_DECODED, in->meta->path,
+            "strings are decoded whole, which takes more chunks than --sample allows", err);
+    const refs_status status = refs_array_read_strings(in->array, MAX_STRINGS, &values, &problem);
+    refs_buf_clear(&values);
+    if (status == REFS_OK) return REFS_OK;
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", problem.message);
+    return tool_findings_add(findings,
+                             status == REFS_UNSUPPORTED ? TOOL_NOT_DECODED : TOOL_FAILED_READ,
+                             in->meta->path, problem.message, err);
+}
+
+static refs_status count_chunks(stored_array *in, refs_error *err) {
+    const refs_array_context context = {.store = in->at->set.store};
+    const refs_chunk_keys keys = tool_keys(in->meta, in->n_keys);
+    const refs_chunk_visitor counter = {count_key, in};
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = refs_array_open(&context, in->meta, &in->array, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status != REFS_OK)
+        return tool_findings_add(&in->at->findings, TOOL_NOT_DECODED, in->meta->path,
+                                 problem.message, err);
+    return refs_set_each_chunk(in->at->set.set, &keys, &counter, err);
+}
+
+static refs_status decode_chunks(stored_array *in, refs_error *err) {
+    const refs_chunk_visitor decoder = {queue_key, in};
+    if (in->array == NULL) return REFS_OK;
+    if (in->meta->dtype.type == REFS_TYPE_OBJECT) return decode_strings(in, err);
+    const refs_chunk_keys keys = tool_keys(in->meta, in->n_keys);
+    return refs_set_each_chunk(in->at->set.set, &keys, &decoder, err);
+}
+
+static refs_status check_arrays(tool_checking *at, stored_array *arrays, refs_error *err) {
+    tool_reads reads = {.at = at, .items = "chunks", .unsupported = TOOL_NOT_DECODED};
+    uint64_t most = UINT64_MAX;
+    size_t n = 0;
+    if (!tool_number(at->arguments->sample, "sample", UINT64_MAX, &most))
+        return refs_fail(err, REFS_INVALID, "--sample cannot be read");
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(at->set.hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        stored_array *in = &arrays[n++];
+        *in = (stored_array){.at = at, .meta = meta, .reads = &reads, .most = most};
+        REFS_TRY(count_chunks(in, err));
+        if (meta->dtype.type != REFS_TYPE_OBJECT)
+            reads.n_all += (size_t)(in->n_chunks < most ? in->n_chunks : most);
+    }
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = decode_chunks(&arrays[i], err);
+    if (status == REFS_OK) status = tool_reads_finish(&reads, err);
+    tool_reads_clear(&reads);
+    return status;
+}
+
+refs_status tool_check_chunks(tool_checking *at, refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(at->set.hierarchy);
+    stored_array *arrays = refs_calloc(n + 1, sizeof *arrays);
+    if (arrays == NULL) return refs_fail_nomem(err);
+    const refs_status status = check_arrays(at, arrays, err);
+    for (size_t i = 0; i < n; i++)
+        if (arrays[i].array != NULL) refs_array_free(arrays[i].array);
+    refs_free(arrays);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* check_fragments.c -- see check.h. */
+#include "arrays.h"
+#include "check.h"
+
+typedef struct inspecting {
+    tool_checking *at;
+    const tool_arrays *arrays;
+    size_t i; /* of the array */
+    tool_reads reads;
+} inspecting;
+
+static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
+    inspecting *in = user;
+    const refs_array_meta *meta = in->arrays->metas[in->i];
+    tool_read read = {meta, in->arrays->arrays[in->i], partition->begin, NULL, TOOL_NO_TARGET};
+    uint64_t count[REFS_MAX_RANK];
+    REFS_TRY(tool_check_interrupted(err));
+    if (*partition->file != '\0')
+        REFS_TRY(tool_check_target(in->at, refs_str_from(partition->file), &read.target, err));
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return REFS_OK;
+    for (size_t d = 0; d < meta->rank; d++) {
+        count[d] = in->at->arguments->deep ? partition->end[d] - partition->begin[d] : 1;
+        if (count[d] == 0) return REFS_OK;
+    }
+    read.count = count;
+    return tool_reads_add(&in->reads, &read, err);
+}
+
+static refs_status inspect_array(inspecting *in, tool_arrays *arrays, refs_error *err) {
+    const refs_array_meta *meta = arrays->metas[in->i];
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = tool_arrays_open_array(arrays, in->i, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status != REFS_OK)
+        return tool_findings_add(&in->at->findings, TOOL_PROBLEM, meta->path, problem.message, err);
+    return refs_aggregation_each(meta, inspect, in, err);
+}
+
+static bool has_fragments(const tool_checking *at) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++)
+        if (refs_aggregation_is_told_by(refs_hierarchy_array(at->set.hierarchy, i)->attributes))
+            return true;
+    return false;
+}
+
+refs_status tool_check_fragments(tool_checking *at, refs_error *err) {
+    tool_arrays arrays;
+    inspecting in = {.at = at,
+                     .arrays = &arrays,
+                     .reads = {.at = at, .items = "fragments", .unsupported = TOOL_FAILED_READ}};
+    if (!has_fragments(at)) return REFS_OK;
+    REFS_TRY(tool_arrays_open_whole(at->session, at->arguments->names.items[0], &arrays, err));
+    refs_status status = REFS_OK;
+    for (in.i = 0; in.i < arrays.source.n_arrays && status == REFS_OK; in.i++)
+        if (arrays.metas[in.i]->aggregation != NULL) status = inspect_array(&in, &arrays, err);
+    if (status == REFS_OK) status = tool_reads_finish(&in.reads, err);
+    tool_reads_clear(&in.reads);
+    tool_arrays_close(&arrays);
+    return status;
+}
