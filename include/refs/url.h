@@ -43,6 +43,15 @@ bool refs_url_take_file(refs_str *name);
 /** The name without the prefixes by which fsspec keeps copies: "simplecache::" and its kin. */
 refs_str refs_url_without_caches(refs_str name);
 
+/** Where the authority (host and port, or bucket) begins in a name with a URL, also one that is the
+ * percent-encoded value of an option of "/vsicurl?"; SIZE_MAX without a URL. More than two slashes
+ * are read as two. */
+size_t refs_url_authority_begin(refs_str name);
+
+/** Where the path begins behind that authority: at its first slash, or at the end of the name; 0
+ * without a URL. */
+size_t refs_url_path_begin(refs_str name);
+
 /** Whether a location is fetched from another machine. */
 bool refs_location_is_remote(refs_str location);
 

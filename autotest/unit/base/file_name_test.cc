@@ -14,10 +14,10 @@ TEST(FileName, IsAUrlWithASchemeAndTwoSlashes) {
 }
 
 TEST(FileName, IsRelativeWhereAFolderDecides) {
-    for (const char *name :
-         {"", "x.nc", "../x.nc", "a/x.nc", "2020-01-01T00:00.nc", "a:b/c.nc", "a/b://c", "C:x"})
+    for (const char *name : {"", "x.nc", "../x.nc", "a/x.nc", "2020-01-01T00:00.nc", "a:b/c.nc",
+                             "a/b://c", "C:x", "file:x.nc"})
         EXPECT_TRUE(refs_file_name_is_relative(refs_str_from(name))) << name;
-    for (const char *name : {"/x.nc", "s3://b/k", "file:x.nc", "file:///x.nc", "C:/x.nc", "C:\\x",
+    for (const char *name : {"/x.nc", "s3://b/k", "file:/x.nc", "file:///x.nc", "C:/x.nc", "C:\\x",
                              "/vsis3/b/k", "simplecache::s3://b/k", "zip://a::b.zip"})
         EXPECT_FALSE(refs_file_name_is_relative(refs_str_from(name))) << name;
 }

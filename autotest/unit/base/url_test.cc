@@ -105,6 +105,24 @@ TEST(Location, NamesOfFilesAreTakenInAllSpellings) {
     }
 }
 
+TEST(Url, HasAnAuthorityAndAPath) {
+    const struct {
+        const char *name;
+        size_t authority, path;
+    } rows[] = {{"s3://bucket/key", 5, 11},
+                {"https://host", 8, 12},
+                {"http:///host/a", 8, 12},
+                {"/vsicurl/https://host/a/b", 17, 21},
+                {"/vsicurl?max_retry=3&url=https%3A//host/a", 35, 39},
+                {"/vsicurl?url=https%3a%2f%2fhost/a", 27, 31},
+                {"/data/a.nc", SIZE_MAX, 0},
+                {"12:00/a.nc", SIZE_MAX, 0}};
+    for (const auto &row : rows) {
+        EXPECT_EQ(refs_url_authority_begin(View(row.name)), row.authority) << row.name;
+        EXPECT_EQ(refs_url_path_begin(View(row.name)), row.path) << row.name;
+    }
+}
+
 // Hosts of 169.254.169.254, fe80::/10 and fd00:ec2::/32 as libcurl and resolvers take them.
 const char *const linkLocalHosts[] = {"169.254.169.254",
                                       "169.254.0.1",

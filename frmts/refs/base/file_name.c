@@ -33,7 +33,6 @@ static bool holds_chain(refs_str name) {
 
 bool refs_file_name_is_relative(refs_str name) {
     refs_str scheme, rest, path = name;
-    return !refs_str_starts(name, "/") && !refs_str_starts(name, "file:") &&
-           !refs_url_take_file(&path) && !refs_file_name_split(name, &scheme, &rest) &&
-           !holds_chain(name);
+    return !refs_str_starts(name, "/") && !refs_url_take_file(&path) &&
+           !refs_file_name_split(name, &scheme, &rest) && !holds_chain(name);
 }

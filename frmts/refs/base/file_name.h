@@ -20,7 +20,7 @@ bool refs_file_name_is_url(refs_str name);
 
 /** Whether it depends on a folder which file it names: it is neither a URL, nor a path from the
  * root or a drive on, nor a chain of file systems ("simplecache::…"). A colon alone makes no URL:
- * "12:00.nc" is relative. */
+ * "12:00.nc" is relative, and so is "file:x.nc" (RFC 8089: paths of "file:" are absolute). */
 bool refs_file_name_is_relative(refs_str name);
 
 #ifdef __cplusplus

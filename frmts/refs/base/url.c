@@ -150,9 +150,7 @@ bool refs_location_may_be_remote(refs_str location) {
 /* The longest name of a host (RFC 1035), and what it may take as it is written. */
 enum { MAX_HOST = 255, MAX_WRITTEN = 4096 };
 
-/* Where the authority begins in a name with a URL, which may be the value of an option. More than
- * two slashes are read as two. */
-static refs_str authority_of(refs_str name) {
+size_t refs_url_authority_begin(refs_str name) {
     static const char *const marks[] = {"://", "%3A//", "%3A%2F%2F", ":%2F%2F"};
     for (size_t i = 0; i < name.size; i++) {
         for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
@@ -160,10 +158,22 @@ static refs_str authority_of(refs_str name) {
             refs_str rest = drop(name, i + strlen(marks[k]));
             while (refs_str_starts(rest, "/") || starts_with(rest, "%2F"))
                 rest = drop(rest, rest.data[0] == '/' ? 1 : 3);
-            return rest;
+            return name.size - rest.size;
         }
     }
-    return drop(name, name.size);
+    return SIZE_MAX;
+}
+
+size_t refs_url_path_begin(refs_str name) {
+    const size_t begin = refs_url_authority_begin(name);
+    if (begin == SIZE_MAX) return 0;
+    const size_t slash = refs_str_find(drop(name, begin), '/');
+    return slash == SIZE_MAX ? name.size : begin + slash;
+}
+
+static refs_str authority_of(refs_str name) {
+    const size_t begin = refs_url_authority_begin(name);
+    return drop(name, begin == SIZE_MAX ? name.size : begin);
 }
 
 static int digit_of(char c) {

@@ -143,7 +143,8 @@ refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs
                            refs_error *err) {
     refs_str text = refs_str_from(ref->url);
     size_t begin = url->size;
-    bool is_file = refs_str_starts(text, "file:") || refs_str_starts(text, "local:");
+    refs_str path = text;
+    const bool is_file = refs_url_take_file(&path);
     bool is_chain = strstr(ref->url, "::") != NULL &&
                     (ref->location == NULL || strcmp(ref->location, ref->url) != 0);
     bool is_url = refs_file_name_is_url(text) && !is_file;

@@ -65,7 +65,7 @@ static size_t find_text(refs_str text, const char *wanted) {
 
 /* What relative names are relative to; a set that is a folder lies in the folder above it. */
 static refs_str folder_of(refs_str base) {
-    size_t scheme = find_text(base, "://");
+    size_t scheme = refs_url_authority_begin(base);
     if (scheme != SIZE_MAX) {
         size_t query = refs_str_find(refs_str_part(base, scheme, base.size), '?');
         if (query != SIZE_MAX) base = refs_str_part(base, 0, scheme + query);
@@ -75,19 +75,9 @@ static refs_str folder_of(refs_str base) {
     return refs_str_part(base, 0, slash == SIZE_MAX ? 0 : slash + 1);
 }
 
-/* Where the host begins in a name with a URL, which may be the value of an option. */
-static size_t host_begin(refs_str name) {
-    static const char *const marks[] = {"://", "%3A//", "%3a//"};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        size_t mark = find_text(name, marks[i]);
-        if (mark != SIZE_MAX) return mark + strlen(marks[i]);
-    }
-    return SIZE_MAX;
-}
-
 /* Bytes of a folder's name that ".." may not take away: "/", a host, a bucket, an archive. */
 static size_t root_size(refs_str folder) {
-    size_t brace = refs_str_find_last(folder, '}'), host = host_begin(folder), begin;
+    size_t brace = refs_str_find_last(folder, '}'), host = refs_url_authority_begin(folder), begin;
     if (brace != SIZE_MAX)
         begin = brace;
     else if (host != SIZE_MAX)

@@ -90,18 +90,8 @@ refs_status refs_refset__version_split(refs_str name, refs_named_version *named,
     return REFS_OK;
 }
 
-/* Behind the host of a URL. */
-static size_t path_begin(refs_str name) {
-    for (size_t i = 0; i + 3 <= name.size; i++)
-        if (memcmp(name.data + i, "://", 3) == 0) {
-            const size_t slash = refs_str_find(refs_str_part(name, i + 3, name.size), '/');
-            return slash == SIZE_MAX ? name.size : i + 3 + slash;
-        }
-    return 0;
-}
-
 size_t refs_refset__version_slashed_tag(refs_str name) {
-    const size_t mark = refs_str_find_last(name, '@'), begin = path_begin(name);
+    const size_t mark = refs_str_find_last(name, '@'), begin = refs_url_path_begin(name);
     if (mark == SIZE_MAX || mark <= begin || name.data[mark - 1] == '/') return SIZE_MAX;
     const refs_str tag = refs_str_part(name, mark + 1, name.size);
     const size_t slash = refs_str_find(tag, '/');

@@ -111,7 +111,7 @@ static refs_str base_name(refs_str name) {
 /* The location without what follows its last slash; what is asked of a server stays behind. */
 static refs_str folder_of(const char *location, refs_str *query) {
     refs_str path = refs_str_from(location);
-    bool is_url = strstr(location, "://") != NULL;
+    bool is_url = refs_url_authority_begin(path) != SIZE_MAX;
     size_t end = is_url ? refs_str_find(path, '?') : SIZE_MAX;
     if (end > path.size) end = path.size;
     *query = refs_str_part(path, end, path.size);
@@ -129,15 +129,6 @@ static refs_status try_file(refs_scan_files *files, const refs_buf *location, ui
         files->vfs->close(files->vfs->self, handle);
     }
     return refs_scan_files_add(files, text, id, err);
-}
-
-/* Where the names of folders begin: behind the host of a URL. */
-static size_t begin_of_path(refs_str location) {
-    size_t at = 0;
-    while (at + 3 <= location.size && memcmp(location.data + at, "://", 3) != 0) at++;
-    if (at + 3 > location.size) return 0;
-    for (at += 3; at < location.size && location.data[at] != '/';) at++;
-    return at;
 }
 
 /* Takes out "." and, with the folder before, ".."; what is above the first folder is lost. */
@@ -180,7 +171,7 @@ static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_
     refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_WHOLE(file->folder),
                                          needs_slash ? "/" : "", REFS_STR_WHOLE(file->name));
     refs_str whole = refs_str_view((const char *)path.data, path.size);
-    size_t begin = begin_of_path(whole);
+    size_t begin = refs_url_path_begin(whole);
     if (status == REFS_OK)
         status = refs_buf_append_str(&location, refs_str_part(whole, 0, begin), err);
     if (status == REFS_OK)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "refs/url.h"
+
 /* Over a network: what a block has at first, and at most while reads go on in a row. */
 #define FIRST_BLOCK_BYTES (64 * REFS_KIB)
 #define MAX_BLOCK_BYTES   (1 * REFS_MIB)
@@ -321,7 +323,7 @@ bool refs_source_is_local(const refs_source *source) {
 static refs_status name_beside(const refs_source *source, const refs_source_ending *ending,
                                refs_buf *name) {
     refs_str whole = refs_str_from(source->location);
-    bool is_url = strstr(source->location, "://") != NULL;
+    bool is_url = refs_url_authority_begin(whole) != SIZE_MAX;
     size_t query = is_url ? refs_str_find(whole, '?') : SIZE_MAX;
     refs_str path = refs_str_part(whole, 0, query);
     if (!refs_str_ends(path, ending->replaced)) return REFS_NOT_FOUND;
