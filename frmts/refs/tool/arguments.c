@@ -61,6 +61,8 @@ const tool_option tool_options[] = {
     {'D', true, "deep", NULL, "decode chunks, too"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
     {'L', true, "layers", NULL, "a layer for each time, for QGIS before 3.38"},
+    {'W', true, "longitudes", "WHERE",
+     "where longitudes begin: -180 (the default), 0, or AS_IS, as the set has them"},
     {'h', false, "help", NULL, "print help"},
     {'\0', false, NULL, NULL, NULL}};
 
@@ -213,6 +215,9 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         return true;
     case 'S':
         arguments->record_size = value;
+        return true;
+    case 'W':
+        arguments->longitudes = value;
         return true;
     case 'N':
         arguments->sample = value;

@@ -46,13 +46,12 @@ const tool_verb tool_verbs[] = {
      tool_info},
     {"cat", "SET KEY", "print the bytes of a key", "", "", tool_cat},
     {"qgis", "SET VARIABLE -o LAYER", "write a layer or a project of QGIS, with colours and times",
-     "oLq",
-     "LAYER ends in .qlr, which is dragged into QGIS, or in .qgs, a project. The colours go over "
-     "the "
-     "range of the data, of which three times are looked at. Each band has its time, so that the "
-     "temporal controller plays one layer, from QGIS 3.38 on; for versions before, --layers makes "
-     "a "
-     "layer for each time.",
+     "oLWq",
+     "SET is a set, or a pattern or a folder of files. LAYER ends in .qlr, which is dragged into "
+     "QGIS, or in .qgs or .qgz, a project that opens at the extent and in the CRS of the data. The "
+     "colours go over 98 of 100 values: of the whole raster, at three times. Each band has its "
+     "time, so that the temporal controller plays one layer, from QGIS 3.38 on; for versions "
+     "before, --layers makes a layer for each time.",
      tool_qgis},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 

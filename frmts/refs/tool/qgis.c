@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "qgis_layer.h"
 #include "refs/aggregation.h"
@@ -12,8 +14,14 @@
 #include "refs/place.h"
 #include "tool.h"
 
-/* Pixels along a side of what is looked at for the range of the data. */
-#define LOOKED_AT 512
+/* Samples of the data for the range of colours: so many pixels along a side of the raster, spread
+ * evenly. Where that would touch more chunks along the side than MAX_WINDOWS, so many windows. */
+#define SAMPLES     512
+#define MAX_WINDOWS 8
+
+/* Values outside of these percentiles are cut. */
+#define LOW_CUT  0.02
+#define HIGH_CUT 0.98
 
 /* Values of a coordinate variable. */
 #define MAX_COORDINATES 10000000
@@ -33,8 +41,16 @@ typedef struct making {
     const refs_cf_band_axis *time; /* or NULL */
     qgis_period *periods;
     size_t n_periods;
+    double step; /* from one time to the next, in units of QGIS called step_unit */
+    const char *step_unit;
     refs_buf source;
+    refs_cf_longitudes longitudes;
+    bool is_explicit;    /* the command line says where longitudes begin */
+    const char *options; /* that the name of the source needs, or "" */
+    double *samples;     /* of the data, n_samples of them that are not missing */
+    size_t n_samples;
     double least, most;
+    char scratch[TOOL_SCRATCH_BYTES]; /* folder of a set that was joined of files, or "" */
 } making;
 
 /* -- the array --------------------------------------------------------------------------------- */
@@ -82,20 +98,66 @@ static refs_status read_coordinates(void *user, const refs_array_meta *meta, dou
     return status;
 }
 
-static refs_status describe(making *all, const char *variable, refs_error *err) {
+/* What the set offers, for a name that it does not have. */
+static refs_status fail_without_array(const making *all, const char *set, const char *variable,
+                                      refs_error *err) {
+    const refs_hierarchy *hierarchy = all->set.hierarchy;
+    enum { MOST_NAMES = 40 };
+    refs_buf names = REFS_BUF_INIT;
+    size_t n = 0;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy) && status == REFS_OK; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!refs_cf_is_offered(hierarchy, array) || n++ >= MOST_NAMES) continue;
+        status = refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path + 1);
+    }
+    if (status == REFS_OK && n > MOST_NAMES) status = refs_buf_printf(&names, err, ", …");
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_NOT_FOUND,
+                           "%s: no variable \"%s\": expected one of its %zu rasters: %.*s", set,
+                           variable, n, (int)names.size, (const char *)names.data);
+    refs_buf_clear(&names);
+    return status;
+}
+
+static void ignore_note(void *user, refs_note_kind kind, const char *text) {
+    (void)user;
+    (void)kind;
+    (void)text;
+}
+
+/* Describes the array with columns from -180 or 0 on. What cannot be turned stays as it is, with a
+ * warning where the command line asks for it. */
+static refs_status turn(making *all, refs_cf_options *options, refs_error *err) {
+    refs_cf_description turned, *was = &all->description;
+    options->longitudes = all->longitudes;
+    if (!all->is_explicit) options->notes = (refs_notes){ignore_note, NULL};
+    REFS_TRY(refs_cf_describe(all->set.hierarchy, all->meta, options, &turned, err));
+    if (!turned.has_geotransform || turned.geotransform[0] == was->geotransform[0]) {
+        refs_cf_description_clear(&turned);
+        return REFS_OK;
+    }
+    refs_cf_description_clear(was);
+    *was = turned;
+    all->options =
+        all->longitudes == REFS_CF_LONGITUDES_FROM_0 ? "?LONGITUDES=0" : "?LONGITUDES=-180";
+    return REFS_OK;
+}
+
+static refs_status describe(making *all, const tool_arguments *arguments, refs_error *err) {
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     const refs_cf_values values = {.read = read_coordinates, .user = all};
+    const char *variable = arguments->names.items[1];
     options.values = &values;
     options.notes = (refs_notes){tool_note, NULL};
     while (*variable == '/') variable++;
     all->meta = refs_hierarchy_find_array(all->set.hierarchy, refs_str_from(variable));
-    if (all->meta == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"", variable);
+    if (all->meta == NULL) return fail_without_array(all, arguments->names.items[0], variable, err);
     REFS_TRY(refs_cf_describe(all->set.hierarchy, all->meta, &options, &all->description, err));
     if (all->description.y_dim == REFS_CF_NO_DIM)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s is not a raster: it has fewer than two dimensions", all->meta->path);
-    return REFS_OK;
+    return all->longitudes == REFS_CF_LONGITUDES_AS_IS ? REFS_OK : turn(all, &options, err);
 }
 
 /* -- times ------------------------------------------------------------------------------------- */
@@ -157,6 +219,48 @@ static refs_status find_ends(making *all, refs_error *err) {
     return REFS_OK;
 }
 
+/* Whole months from one time to the other, at the same time of the day and day of the month; else
+ * 0. */
+static int months_between(const char *from, const char *to) {
+    int years[2], months[2];
+    if (sscanf(from, "%4d-%2d", &years[0], &months[0]) != 2 ||
+        sscanf(to, "%4d-%2d", &years[1], &months[1]) != 2 || strcmp(from + 7, to + 7) != 0)
+        return 0;
+    return abs((years[1] - years[0]) * 12 + months[1] - months[0]);
+}
+
+/* The shortest step between times, in the longest unit of which it is a whole number. Steps of a
+ * month are those of 28 to 31 days that differ, too: middles of months are not on one day. */
+static void find_step(making *all) {
+    static const struct {
+        double seconds;
+        const char *unit;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    const refs_cf_band_axis *axis = all->time;
+    const double second = second_of(axis), days = 86400;
+    double shortest = second > 0 ? 1 / second : 1, longest = 0;
+    for (size_t i = 1; i < all->n_periods && second > 0; i++) {
+        const double length = fabs(axis->values[i] - axis->values[i - 1]) / second;
+        if (i == 1 || length < shortest) shortest = length;
+        longest = fmax(longest, length);
+    }
+    int months = 0;
+    if (all->n_periods > 1 && shortest >= 28 * days)
+        months = months_between(all->periods[0].begin, all->periods[1].begin);
+    if (shortest >= 28 * days && longest <= 31 * days && shortest < longest) months = 1;
+    if (months > 0) {
+        all->step = months % 12 == 0 ? months / 12 : months;
+        all->step_unit = months % 12 == 0 ? "y" : "mon";
+        return;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        all->step = round(shortest / units[i].seconds);
+        all->step_unit = units[i].unit;
+        if (all->step >= 1 && fabs(all->step * units[i].seconds - shortest) < 0.5) return;
+    }
+    all->step = fmax(all->step, 1);
+}
+
 static void drop_periods(making *all) {
     refs_free(all->periods);
     all->periods = NULL;
@@ -183,7 +287,10 @@ static refs_status find_periods(making *all, refs_error *err) {
     if (all->periods == NULL) return refs_fail_nomem(err);
     all->n_periods = (size_t)axis->n;
     REFS_TRY(find_begins(all, &are_dates, err));
-    if (are_dates) return find_ends(all, err);
+    if (are_dates) {
+        find_step(all);
+        return find_ends(all, err);
+    }
     drop_periods(all);
     fprintf(stderr, "refs: warning: %s has dates that QGIS does not know\n", axis->name);
     return REFS_OK;
@@ -199,62 +306,128 @@ static bool is_missing(const refs_cf_description *of, double value) {
     return of->has_valid_range && (value < of->valid_min || value > of->valid_max);
 }
 
-static void widen(making *all, const double *values, size_t n) {
+static void keep_samples(making *all, const double *values, size_t n) {
     const refs_cf_description *of = &all->description;
-    for (size_t i = 0; i < n; i++) {
-        if (is_missing(of, values[i])) continue;
-        double value =
-            values[i] * (of->has_scale ? of->scale : 1) + (of->has_offset ? of->offset : 0);
-        if (!(all->least <= value)) all->least = value;
-        if (!(all->most >= value)) all->most = value;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!is_missing(of, values[i]))
+            all->samples[all->n_samples++] =
+                values[i] * (of->has_scale ? of->scale : 1) + (of->has_offset ? of->offset : 0);
 }
 
-/* The middle of the raster at one time, and the first of all else. */
-static refs_status look_at(making *all, refs_array *array, uint64_t time, double *values,
-                           refs_error *err) {
+/* How a side of the raster is sampled: `n` windows of `count` pixels, `step` apart. */
+typedef struct sampling {
+    uint64_t n, count, step, size;
+} sampling;
+
+static sampling sampling_of(const refs_array_meta *meta, size_t dim) {
+    const uint64_t size = meta->shape[dim], chunk = meta->chunk[dim] > 0 ? meta->chunk[dim] : 1;
+    const uint64_t step = size > SAMPLES ? 1 + (size - 1) / SAMPLES : 1;
+    if (size == 0) return (sampling){0, 0, 1, 0};
+    if ((size - 1) / chunk < MAX_WINDOWS) return (sampling){1, 1 + (size - 1) / step, step, size};
+    const uint64_t most = SAMPLES / MAX_WINDOWS;
+    return (sampling){MAX_WINDOWS, chunk < most ? chunk : most, 1, size};
+}
+
+/* The first pixel of a window: the first one is at the first edge, the last one at the other. */
+static uint64_t start_of(const sampling *side, uint64_t window) {
+    const uint64_t span = (side->count - 1) * side->step + 1;
+    if (side->n < 2) return (side->size - span) / 2;
+    return window * (side->size - span) / (side->n - 1);
+}
+
+/* A window of the raster at one time, and of all other dimensions at their first index. */
+static refs_status sample_window(making *all, refs_array *array, const uint64_t *start,
+                                 double *values, refs_error *err) {
     const refs_array_meta *meta = all->meta;
-    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
+    uint64_t count[REFS_MAX_RANK];
+    int64_t step[REFS_MAX_RANK];
     size_t n = 1;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        bool is_raster = dim == all->description.x_dim || dim == all->description.y_dim;
-        uint64_t most = is_raster ? LOOKED_AT : 1;
-        count[dim] = meta->shape[dim] < most ? meta->shape[dim] : most;
-        if (is_raster) start[dim] = (meta->shape[dim] - count[dim]) / 2;
-        n *= (size_t)count[dim];
+        const bool is_raster = dim == all->description.x_dim || dim == all->description.y_dim;
+        const sampling side = is_raster ? sampling_of(meta, dim) : (sampling){1, 1, 1, 1};
+        count[dim] = side.count;
+        step[dim] = (int64_t)side.step;
+        n *= (size_t)side.count;
     }
-    if (all->time != NULL) start[all->time->dim] = time;
-    if (n == 0) return REFS_OK;
-    const refs_region region = {start, count, NULL};
+    const refs_region region = {start, count, step};
+    REFS_TRY(tool_check_interrupted(err));
     REFS_TRY(refs_array_read_region_doubles(array, &region, values, err));
-    widen(all, values, n);
+    keep_samples(all, values, n);
     return REFS_OK;
 }
 
+static refs_status sample_time(making *all, refs_array *array, uint64_t time, double *values,
+                               refs_error *err) {
+    const size_t x = all->description.x_dim, y = all->description.y_dim;
+    const sampling across = sampling_of(all->meta, x), down = sampling_of(all->meta, y);
+    uint64_t start[REFS_MAX_RANK] = {0};
+    if (all->time != NULL) start[all->time->dim] = time;
+    for (uint64_t i = 0; i < down.n; i++)
+        for (uint64_t j = 0; j < across.n; j++) {
+            start[y] = start_of(&down, i);
+            start[x] = start_of(&across, j);
+            REFS_TRY(sample_window(all, array, start, values, err));
+        }
+    return REFS_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* Where the cut would leave one value only, as of rain that falls in few places, nothing is cut. */
+static void cut(making *all) {
+    const size_t n = all->n_samples;
+    all->least = 0;
+    all->most = 1;
+    if (n == 0) return;
+    qsort(all->samples, n, sizeof *all->samples, compare);
+    all->least = all->samples[(size_t)(LOW_CUT * (double)(n - 1))];
+    all->most = all->samples[(size_t)ceil(HIGH_CUT * (double)(n - 1))];
+    if (all->most > all->least) return;
+    all->least = all->samples[0];
+    all->most = all->samples[n - 1];
+    if (all->most <= all->least) all->most = all->least + 1;
+}
+
+/* Of the first, the middle and the last time. */
 static refs_status find_range(making *all, refs_error *err) {
-    uint64_t n = all->time != NULL ? all->meta->shape[all->time->dim] : 1;
-    const uint64_t times[] = {0, n / 2, n > 0 ? n - 1 : 0};
-    double *values = refs_calloc((size_t)LOOKED_AT * LOOKED_AT, sizeof *values);
+    enum { TIMES = 3 };
+    const size_t most = (size_t)SAMPLES * SAMPLES;
+    const uint64_t n = all->time != NULL ? all->meta->shape[all->time->dim] : 1;
+    const uint64_t times[TIMES] = {0, n / 2, n > 0 ? n - 1 : 0};
+    double *values = refs_calloc(most, sizeof *values);
     refs_array *array = NULL;
-    if (values == NULL) return refs_fail_nomem(err);
-    all->least = all->most = NAN;
-    refs_status status = open_array(all, all->meta, &array, err);
-    for (size_t i = 0; i < 3 && n > 0 && status == REFS_OK; i++)
-        if (i == 0 || times[i] != times[i - 1]) status = look_at(all, array, times[i], values, err);
+    all->samples = refs_calloc(TIMES * most, sizeof *all->samples);
+    refs_status status = values != NULL && all->samples != NULL
+                             ? open_array(all, all->meta, &array, err)
+                             : refs_fail_nomem(err);
+    for (size_t i = 0; i < TIMES && n > 0 && status == REFS_OK; i++)
+        if (i == 0 || times[i] != times[i - 1])
+            status = sample_time(all, array, times[i], values, err);
+    if (status == REFS_OK) cut(all);
     refs_array_free(array);
     refs_free(values);
-    if (isnan(all->least)) all->least = all->most = 0;
-    if (all->most <= all->least) all->most = all->least + 1;
     return status;
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
 
+static bool is_pattern(const char *name) {
+    return strstr(name, "://") == NULL && strpbrk(name, "*?[") != NULL && access(name, F_OK) != 0;
+}
+
 /* A name that holds in any folder. */
 static refs_status append_set(const char *name, refs_buf *source, refs_error *err) {
-    char *path = strstr(name, "://") == NULL ? realpath(name, NULL) : NULL;
-    refs_status status =
-        refs_buf_append_str(source, refs_str_from(path != NULL ? path : name), err);
+    const bool is_local = strstr(name, "://") == NULL && strncmp(name, "/vsi", 4) != 0;
+    const bool is_below = is_local && is_pattern(name) && name[0] != '/';
+    char *path = is_local && !is_below ? realpath(name, NULL) : NULL;
+    char *folder = is_below ? realpath(".", NULL) : NULL;
+    refs_status status = folder != NULL ? refs_buf_printf(source, err, "%s/", folder) : REFS_OK;
+    if (status == REFS_OK)
+        status = refs_buf_append_str(source, refs_str_from(path != NULL ? path : name), err);
+    free(folder);
     free(path);
     return status;
 }
@@ -284,44 +457,110 @@ static const char *title_of(const refs_array_meta *meta, char *buffer, size_t si
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-static refs_status make(making *all, const char *set, const char *variable, refs_error *err) {
+/* Joins files to a set in a folder of its own, as `refs index` does. */
+static refs_status join_files(making *all, const char *name, refs_buf *joined, refs_error *err) {
+    const char *items[] = {name, NULL};
+    REFS_TRY(tool_make_scratch(all->scratch, err));
+    REFS_TRY(refs_buf_printf(joined, err, "%s/joined.json", all->scratch));
+    REFS_TRY(refs_buf_append(joined, "", 1, err));
+    const tool_arguments arguments = {
+        .names = {items, 1, 1}, .output = (const char *)joined->data, .quiet = true};
+    if (tool_index(&arguments) == TOOL_OK) return REFS_OK;
+    REFS_TRY(tool_check_interrupted(err));
+    return refs_fail(err, REFS_INVALID, "%s: its files cannot be joined", name);
+}
+
+static void remove_joined(making *all) {
+    refs_buf joined = REFS_BUF_INIT;
+    if (all->scratch[0] == '\0') return;
+    if (refs_buf_printf(&joined, NULL, "%s/joined.json%c", all->scratch, '\0') == REFS_OK)
+        (void)unlink((const char *)joined.data);
+    (void)rmdir(all->scratch);
+    refs_buf_clear(&joined);
+}
+
+/* A set, or files that a pattern or a folder names. */
+static refs_status open_sources(making *all, const char *name, refs_error *err) {
+    struct stat info;
+    refs_buf joined = REFS_BUF_INIT;
+    bool are_files = is_pattern(name);
+    if (!are_files && stat(name, &info) == 0 && S_ISDIR(info.st_mode)) {
+        tool_set set;
+        are_files = tool_set_open(&all->session, name, &set, NULL) != REFS_OK;
+        if (!are_files) tool_set_close(&set);
+    }
+    refs_status status = are_files ? join_files(all, name, &joined, err) : REFS_OK;
+    if (status == REFS_OK) status = open_set(all, are_files ? (char *)joined.data : name, err);
+    refs_buf_clear(&joined);
+    return status;
+}
+
+static refs_status make(making *all, const tool_arguments *arguments, refs_error *err) {
     enum { CACHE_BYTES = 256 * REFS_MIB };
     REFS_TRY(tool_session_open(&all->session, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &all->cache, err));
-    REFS_TRY(open_set(all, set, err));
-    REFS_TRY(describe(all, variable, err));
+    REFS_TRY(open_sources(all, arguments->names.items[0], err));
+    REFS_TRY(describe(all, arguments, err));
     for (size_t i = 0; i < all->description.n_band_axes; i++)
         if (all->time == NULL && all->description.band_axes[i].kind == REFS_CF_AXIS_TIME)
             all->time = &all->description.band_axes[i];
     REFS_TRY(find_periods(all, err));
     REFS_TRY(find_range(all, err));
-    return name_source(all, set, err);
+    return name_source(all, arguments->names.items[0], err);
+}
+
+/* Corners of the raster, where it has such; west, south, east, north. */
+static bool find_extent(const making *all, double extent[4]) {
+    const refs_cf_description *of = &all->description;
+    const double *place = of->geotransform;
+    if (!of->has_geotransform) return false;
+    for (int corner = 0; corner < 4; corner++) {
+        const double column = corner % 2 == 0 ? 0 : (double)all->meta->shape[of->x_dim];
+        const double row = corner / 2 == 0 ? 0 : (double)all->meta->shape[of->y_dim];
+        const double x = place[0] + column * place[1] + row * place[2];
+        const double y = place[3] + column * place[4] + row * place[5];
+        extent[0] = corner == 0 ? x : fmin(extent[0], x);
+        extent[1] = corner == 0 ? y : fmin(extent[1], y);
+        extent[2] = corner == 0 ? x : fmax(extent[2], x);
+        extent[3] = corner == 0 ? y : fmax(extent[3], y);
+    }
+    return true;
 }
 
 static refs_status write_file(const making *all, const tool_arguments *arguments, refs_error *err) {
     char title[256];
     refs_buf xml = REFS_BUF_INIT;
-    const qgis_raster raster = {.source = (const char *)all->source.data,
-                                .title = title_of(all->meta, title, sizeof title),
-                                .unit = all->description.unit,
-                                .crs = all->description.crs,
-                                .least = all->least,
-                                .most = all->most,
-                                .periods = all->periods,
-                                .n_periods = all->n_periods,
-                                .time_dim = all->time != NULL ? all->time->name : NULL};
+    qgis_raster raster = {.source = (const char *)all->source.data,
+                          .options = all->options,
+                          .title = title_of(all->meta, title, sizeof title),
+                          .unit = all->description.unit,
+                          .crs = all->description.crs,
+                          .least = all->least,
+                          .most = all->most,
+                          .periods = all->periods,
+                          .n_periods = all->n_periods,
+                          .step = all->step,
+                          .step_unit = all->step_unit,
+                          .time_dim = all->time != NULL ? all->time->name : NULL};
+    raster.has_extent = find_extent(all, raster.extent);
     qgis_form form = arguments->layers ? QGIS_LAYER_OF_PERIOD : QGIS_ONE_LAYER;
-    bool is_project = refs_str_ends(refs_str_from(arguments->output), ".qgs");
-    const tool_names source = {.items = (char **)(uintptr_t)arguments->names.items, .n = 1, .capacity = 1};
+    const refs_str output = refs_str_from(arguments->output);
+    const tool_names source = {
+        .items = (char **)(uintptr_t)arguments->names.items, .n = 1, .capacity = 1};
     REFS_TRY(tool_check_output(arguments->output, &source, err));
-    refs_status status = is_project ? qgis_write_project(&raster, form, &xml, err)
-                                    : qgis_write_definition(&raster, form, &xml, err);
+    refs_status status = refs_str_ends(output, ".qlr")
+                             ? qgis_write_definition(&raster, form, &xml, err)
+                             : qgis_write_project(&raster, form, &xml, err);
+    if (status == REFS_OK && refs_str_ends(output, ".qgz"))
+        status = qgis_archive_project(&xml, err);
     if (status == REFS_OK) status = refs_place_replace(arguments->output, refs_buf_view(&xml), err);
     refs_buf_clear(&xml);
     return status;
 }
 
 static void clear(making *all) {
+    remove_joined(all);
+    refs_free(all->samples);
     refs_free(all->periods);
     refs_buf_clear(&all->source);
     refs_cf_description_clear(&all->description);
@@ -335,19 +574,35 @@ static void clear(making *all) {
     tool_session_close(&all->session);
 }
 
-static bool is_understood(const tool_arguments *arguments) {
-    refs_str output = refs_str_from(arguments->output != NULL ? arguments->output : "");
-    if (arguments->names.n == 2 && (refs_str_ends(output, ".qlr") || refs_str_ends(output, ".qgs")))
+static bool is_understood(const tool_arguments *arguments, making *all) {
+    const refs_str output = refs_str_from(arguments->output != NULL ? arguments->output : "");
+    const char *longitudes = arguments->longitudes;
+    if (arguments->names.n != 2 ||
+        !(refs_str_ends(output, ".qlr") || refs_str_ends(output, ".qgs") ||
+          refs_str_ends(output, ".qgz"))) {
+        fprintf(stderr,
+                "refs: usage: refs qgis SET VARIABLE -o LAYER.qlr, PROJECT.qgs or PROJECT.qgz\n");
+        return false;
+    }
+    static const char *const words[] = {"AS_IS", "-180", "0"};
+    static const refs_cf_longitudes meanings[] = {
+        REFS_CF_LONGITUDES_AS_IS, REFS_CF_LONGITUDES_FROM_180, REFS_CF_LONGITUDES_FROM_0};
+    all->is_explicit = longitudes != NULL;
+    if (longitudes == NULL) longitudes = "-180";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(longitudes, words[i]) != 0) continue;
+        all->longitudes = meanings[i];
         return true;
-    fprintf(stderr, "refs: usage: refs qgis SET VARIABLE -o LAYER.qlr, or PROJECT.qgs\n");
+    }
+    fprintf(stderr, "refs: --longitudes is \"%s\": expected -180, 0 or AS_IS\n", longitudes);
     return false;
 }
 
 tool_exit tool_qgis(const tool_arguments *arguments) {
-    making all = {.n_periods = 0};
+    making all = {.options = ""};
     refs_error err = REFS_ERROR_INIT;
-    if (!is_understood(arguments)) return TOOL_USAGE;
-    refs_status status = make(&all, arguments->names.items[0], arguments->names.items[1], &err);
+    if (!is_understood(arguments, &all)) return TOOL_USAGE;
+    refs_status status = make(&all, arguments, &err);
     if (status == REFS_OK) status = write_file(&all, arguments, &err);
     clear(&all);
     if (status == REFS_OK) return TOOL_OK;

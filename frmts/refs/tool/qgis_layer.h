@@ -15,14 +15,19 @@ typedef struct qgis_period {
 
 /** What is shown. Strings are borrowed. */
 typedef struct qgis_raster {
-    const char *source; /**< the name of the dataset */
+    const char *source;  /**< the name of the dataset, without … */
+    const char *options; /**< … open options, as they stand in names: "?LONGITUDES=-180", or "" */
     const char *title;
     const char *unit; /**< of its values, or NULL */
-    const char *crs;  /**< WKT or AUTHORITY:CODE, or NULL */
+    const char *crs;  /**< WKT, PROJJSON or AUTHORITY:CODE, or NULL */
+    bool has_extent;
+    double extent[4]; /**< west, south, east, north, in units of the CRS */
     double least, most;
     const qgis_period *periods; /**< of each band; NULL: it has no times */
     size_t n_periods;
-    const char *time_dim; /**< that the bands are along */
+    double step;           /**< from one period to the next … */
+    const char *step_unit; /**< … in "s", "min", "h", "d", "mon" or "y" */
+    const char *time_dim;  /**< that the bands are along */
 } qgis_raster;
 
 /** How bands become layers. */
@@ -35,8 +40,12 @@ typedef enum qgis_form {
 refs_status qgis_write_definition(const qgis_raster *raster, qgis_form form, refs_buf *xml,
                                   refs_error *err);
 
-/** Appends a project (.qgs), whose temporal controller steps from period to period. */
+/** Appends a project (.qgs), which opens at the extent of the raster in its CRS, and whose temporal
+ * controller steps from period to period. */
 refs_status qgis_write_project(const qgis_raster *raster, qgis_form form, refs_buf *xml,
                                refs_error *err);
+
+/** Replaces a project by the archive (.qgz) that holds it. */
+refs_status qgis_archive_project(refs_buf *project, refs_error *err);
 
 #endif
