@@ -48,6 +48,17 @@ class Sources(unittest.TestCase):
             json.dump({"version": 1, "templates": {"which": "v.bin"}, "refs": refs}, file)
         return f'REFS:"{self.path("refs.json")}":/v'
 
+    def listed(self, name, options):
+        """The name of v in a container with another array beside it."""
+        with open(self.path("refs.json"), encoding="utf-8") as file:
+            content = json.load(file)
+        refs = content["refs"]
+        refs.update({key.replace("v/", "w/"): refs[key] for key in list(refs) if key.startswith("v/")})
+        with open(self.path("refs.json"), "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        names = [item[0] for item in gdal.OpenEx(name, open_options=options).GetSubDatasets()]
+        return next(item for item in names if ":/v" in item)
+
     def said(self, name):
         """In a process of its own."""
         return subprocess.run([sys.executable, "-W", "ignore", "-c", READ, name], stdout=subprocess.PIPE, text=True,
@@ -91,6 +102,23 @@ class Sources(unittest.TestCase):
         name = self.write()
         for options in ([], ["MEMORY=1MB"], ["CHANGED=WARN"]):
             self.assertEqual(gdal.OpenEx(name, open_options=options).GetDescription(), name)
+
+    def test_have_the_options_of_the_container_that_lists_them(self):
+        name = self.write()[:-len(":/v")]
+        options = ["LONGITUDES=-180", "HONOUR_VALID_RANGE=NO", "MEMORY=1MB"]
+        expected = self.said(name + ":/v?HONOUR_VALID_RANGE=NO&LONGITUDES=-180")
+        self.assertNotEqual(expected, self.said(name + ":/v"))
+        listed = self.listed(name, options)
+        self.assertEqual(listed, name + ":/v?HONOUR_VALID_RANGE=NO&LONGITUDES=-180")
+        self.assertEqual(self.said(listed), expected)
+        self.assertEqual(self.listed(name, ["MEMORY=1MB"]), name + ":/v")
+
+    def test_have_the_longitudes_of_the_configuration(self):
+        name = self.write()
+        gdal.SetConfigOption("REFS_LONGITUDES", "-180")
+        self.addCleanup(gdal.SetConfigOption, "REFS_LONGITUDES", None)
+        self.assertEqual(gdal.Open(name).GetDescription(), name + "?LONGITUDES=-180")
+        self.assertEqual(self.listed(name[:-len(":/v")], []), name + "?LONGITUDES=-180")
 
     def test_options_of_the_call_go_first(self):
         name = self.write() + "?LONGITUDES=-180"

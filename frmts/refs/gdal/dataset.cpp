@@ -34,7 +34,8 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string
       categories_(RefsListOf(description().categories)) {
     const RefsName &name = view_->name();
     const std::string selection = RefsSelectionSuffix(name);
-    SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
+    SetDescription(
+        RefsSubdatasetName(name, (std::string(meta()->path) + selection).c_str()).c_str());
     if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName(

@@ -310,7 +310,7 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** Open options of the call go before those of the name. */
+/** Open options of the call go before those of the name, and both before configuration options. */
 CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
     CPLStringList all(CSLDuplicate(options));
     for (int i = 0; i < name.options.size(); i++) {
@@ -319,6 +319,9 @@ CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
         if (key != nullptr && all.FetchNameValue(key) == nullptr) all.SetNameValue(key, value);
         CPLFree(key);
     }
+    const char *longitudes = RefsOption("REFS_LONGITUDES", "AS_IS");
+    if (all.FetchNameValue("LONGITUDES") == nullptr && !EQUAL(longitudes, "AS_IS"))
+        all.SetNameValue("LONGITUDES", longitudes);
     return all;
 }
 
@@ -352,10 +355,14 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
                         info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
         (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
-    else if (settleSetIndex(name, options = withOptionsOfName(name, info->papszOpenOptions), error))
+    else if (settleSetIndex(name, options = withOptionsOfName(name, info->papszOpenOptions),
+                            error)) {
+        RefsName effective = name; // names of subdatasets hold the options of their container
+        effective.options = options;
         dataset.reset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
-                          ? openMultidim(name, options.List(), error)
-                          : openName(name, options.List(), error));
+                          ? openMultidim(effective, options.List(), error)
+                          : openName(effective, options.List(), error));
+    }
     if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name, options.List());
     return dataset.release();
 }

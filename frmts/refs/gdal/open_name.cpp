@@ -330,5 +330,6 @@ std::string RefsArrayName(const RefsName &name, const char *array) {
 }
 
 std::string RefsSubdatasetName(const RefsName &name, const char *array) {
-    return std::string(prefix) + '"' + RefsShownSet(name.set) + "\":" + RefsArrayName(name, array);
+    return std::string(prefix) + '"' + RefsShownSet(name.set) + "\":" + RefsArrayName(name, array) +
+           RefsOptionsSuffix(name.options.List());
 }

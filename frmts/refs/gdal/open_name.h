@@ -67,7 +67,8 @@ std::string RefsSelectionSuffix(const RefsName &name);
 /** The path of an array in the file: <array>, or #<number><array> in a set of a list. */
 std::string RefsArrayName(const RefsName &name, const char *array);
 
-/** The name of a subdataset: REFS:"<set>":<array>, or REFS:"<set>":#<number><array>. */
+/** The name of a subdataset: REFS:"<set>":<array>, or REFS:"<set>":#<number><array>, and behind it
+ * the options of `name` that a name can hold (RefsOptionsSuffix). */
 std::string RefsSubdatasetName(const RefsName &name, const char *array);
 
 #endif
