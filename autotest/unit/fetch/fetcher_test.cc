@@ -105,6 +105,25 @@ TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
     EXPECT_EQ(stats().bytes, 7u);
 }
 
+TEST_F(Fetcher, OpensNoLocationThatNobodyNeedsAnyLonger) {
+    const refs_range ranges[] = {{0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED},
+                                 {0, "digits", 9, 1, 0, REFS_RANGE_REQUIRED},
+                                 {1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED},
+                                 {1, "letters", 9, 1, 0, REFS_RANGE_REQUIRED}};
+    static const auto isLast = [](void *, size_t index, bool *isNeeded, refs_error *) {
+        *isNeeded = index == 3;
+        return REFS_OK;
+    };
+    got.assign(4, "");
+    const refs_fetch_client client = {keep,    this,    nullptr, nullptr, nullptr,
+                                      nullptr, nullptr, isLast,  nullptr};
+    std::vector<std::string> opened;
+    vfs.onOpen = [&](const std::string &name) { opened.push_back(name); };
+    ASSERT_EQ(refs_fetch(fetcher, ranges, 4, &client, &error), REFS_OK);
+    EXPECT_EQ(got, (Strings{"", "", "", "j"}));
+    EXPECT_EQ(opened, (Strings{"letters"}));
+}
+
 TEST_F(Fetcher, HasOneFileOpenAtATime) {
     std::vector<std::string> names;
     for (int i = 0; i < 50; i++) names.push_back("file" + std::to_string(i));

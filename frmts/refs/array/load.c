@@ -751,6 +751,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
     while (status == REFS_OK && n > 0) {
         if (!may_go_on(&job)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
         if (status == REFS_OK) status = load_free(&job, wanted, n, err);
+        job.is_alone = n_loads > 1; /* what is busy now is waited for again */
         if (status == REFS_OK && job.n_busy > 0) status = await_busy(&job, err);
         n = job.n_busy;
     }

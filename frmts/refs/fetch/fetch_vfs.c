@@ -135,12 +135,22 @@ static refs_status fail_absent(const refs_fetcher *fetcher, refs_error *err) {
                : refs_fail(err, REFS_IO, "%s", absent.message);
 }
 
+/* Moves *begin to the first request that somebody still needs, or to `end`. */
+static refs_status skip_unneeded(refs_fetch_job *job, size_t *begin, size_t end, refs_error *err) {
+    for (; *begin < end; ++*begin) {
+        bool is_needed;
+        REFS_TRY(refs_fetch__begin(job, *begin, &is_needed, err));
+        if (is_needed) return REFS_OK;
+    }
+    return REFS_OK;
+}
+
 refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
-    job->failed = job->plan->members[job->plan->requests[begin].first_member];
     void *handle = NULL;
-    bool is_needed; /* or a later request is */
-    REFS_TRY(refs_fetch__begin(job, begin, &is_needed, err));
+    REFS_TRY(skip_unneeded(job, &begin, end, err));
+    if (begin == end) return REFS_OK;
+    job->failed = job->plan->members[job->plan->requests[begin].first_member];
     refs_status status =
         vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
     if (status == REFS_NOT_FOUND) return fail_absent(job->fetcher, err);
