@@ -314,9 +314,13 @@ class AggregatedFiles {
         options.max_files = maxFiles;
         options.missing = missing;
         options.notes = {[](void *user, refs_note_kind, const char *text) {
-                             static_cast<std::vector<std::string> *>(user)->push_back(text);
+                             auto *self = static_cast<AggregatedFiles *>(user);
+                             self->notes.push_back(text);
+                             // Takes the lock of the fragments, which nobody may hold here.
+                             if (self->fragments != nullptr)
+                                 (void)refs_fragments_are_complete(self->fragments);
                          },
-                         &notes};
+                         this};
         return refs_fragments_open(&options, &fragments, &error);
     }
 

@@ -330,7 +330,8 @@ typedef struct refs_open_fragment {
     refs_array *array;
     refs_agg_values values;
     refs_agg_place place;
-    char *name; /**< for messages */
+    char *name;    /**< for messages */
+    char *warning; /**< that is not reported yet, or NULL; guarded by the fragments' lock */
 } refs_open_fragment;
 
 /** An aggregation that is open as an array. */

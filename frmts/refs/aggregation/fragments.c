@@ -75,6 +75,7 @@ static void free_node(fragment_node *node) {
     refs_store_free(node->store);
     refs_free(node->part);
     refs_free(node->opened.name);
+    refs_free(node->opened.warning);
     refs_free(node);
 }
 
@@ -456,7 +457,7 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
 
 /* Values in other units that are not converted: whoever reads them must know. */
 static refs_status note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
-                              const refs_array_meta *meta, const refs_open_fragment *opened,
+                              const refs_array_meta *meta, refs_open_fragment *opened,
                               refs_error *err) {
     refs_str own = refs_aggregation__text(aggregation->meta.attributes, "units");
     refs_str own_calendar = refs_aggregation__text(aggregation->meta.attributes, "calendar");
@@ -478,7 +479,7 @@ static refs_status note_units(const refs_fragments *fragments, refs_aggregation 
     bool is_first = !aggregation->has_noted_units;
     aggregation->has_noted_units = true;
     refs_unlock(&aggregation->lock);
-    if (is_first) refs_note(&fragments->options.notes, REFS_NOTE_WARNING, "%s", text.message);
+    if (is_first) opened->warning = refs_str_copy(refs_str_from(text.message));
     return REFS_OK;
 }
 
@@ -534,7 +535,7 @@ static refs_status make_node(const refs_agg_mosaic *mosaic, refs_fragment_file *
 
 /* With the lock held. */
 static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted,
-                                 refs_error *err) {
+                                 char **warning, refs_error *err) {
     fragment_node **slot = &mosaic->nodes[wanted->number];
     if (*slot == NULL) {
         REFS_TRY(make_node(mosaic, wanted->file, wanted->number, slot, err));
@@ -543,6 +544,8 @@ static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *
         wanted->file->nodes = *slot;
         mosaic->fragments->n_nodes++;
     }
+    *warning = (*slot)->opened.warning;
+    (*slot)->opened.warning = NULL;
     wanted->opened = &(*slot)->opened;
     return REFS_OK;
 }
@@ -566,7 +569,7 @@ static const char *stored_name(const refs_aggregation *aggregation, uint64_t num
 
 /* With the lock held. */
 static refs_status take_missing(refs_fragments *fragments, const refs_aggregation *aggregation,
-                                refs_wanted_fragment *wanted, refs_error *err) {
+                                refs_wanted_fragment *wanted, char **warning, refs_error *err) {
     refs_fragment_file *file = wanted->file;
     refs_missing missing = missing_of(fragments, aggregation);
     char index[256];
@@ -586,10 +589,13 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
                          "all are valid (valid_range) stands for missing ones",
                          fragments->options.location, aggregation->container.path, where,
                          file->locations);
-    if (missing == REFS_MISSING_WARN && !file->is_noted)
-        refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
-                  "%s: %s partition %s: there is no file %s, its values are nodata",
-                  fragments->options.location, aggregation->container.path, where, file->locations);
+    refs_buf text = REFS_BUF_INIT;
+    if (missing == REFS_MISSING_WARN && !file->is_noted) {
+        REFS_TRY(refs_buf_printf(
+            &text, err, "%s: %s partition %s: there is no file %s, its values are nodata",
+            fragments->options.location, aggregation->container.path, where, file->locations));
+        *warning = refs_buf_take_text(&text);
+    }
     file->is_noted = true;
     return REFS_OK;
 }
@@ -602,12 +608,14 @@ static refs_status fail_file(const refs_fragments *fragments, const refs_aggrega
     return status;
 }
 
-static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, refs_error *err) {
+/* With the lock held; *warning is for the caller to report when it is not, and to free. */
+static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, char **warning,
+                          refs_error *err) {
     switch (wanted->file->state) {
     case OPEN:
-        return open_fragment(mosaic, wanted, err);
+        return open_fragment(mosaic, wanted, warning, err);
     case MISSING:
-        return take_missing(mosaic->fragments, mosaic->aggregation, wanted, err);
+        return take_missing(mosaic->fragments, mosaic->aggregation, wanted, warning, err);
     default:
         return fail_file(mosaic->fragments, mosaic->aggregation, wanted, err);
     }
@@ -645,9 +653,14 @@ refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *
         status = begin(fragments, mosaic->aggregation, &wanted[i], err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) start(fragments, wanted[i].file);
     if (status == REFS_OK) status = await(fragments, wanted, n, progress, err);
-    refs_lock(&fragments->lock);
-    for (size_t i = 0; i < n && status == REFS_OK; i++) status = settle(mosaic, &wanted[i], err);
-    refs_unlock(&fragments->lock);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        char *warning = NULL;
+        refs_lock(&fragments->lock);
+        status = settle(mosaic, &wanted[i], &warning, err);
+        refs_unlock(&fragments->lock);
+        if (warning != NULL) refs_note(&fragments->options.notes, REFS_NOTE_WARNING, "%s", warning);
+        refs_free(warning);
+    }
     for (size_t i = 0; i < n && status != REFS_OK; i++) {
         if (wanted[i].file != NULL) refs_fragments__release(fragments, wanted[i].file);
         wanted[i].file = NULL;

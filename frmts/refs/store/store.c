@@ -21,15 +21,20 @@ struct refs_locations {
     uint32_t first; /* number of the first of them */
 };
 
-/* What the set says of its sources; read when something is first fetched. */
-typedef struct sources {
-    pthread_mutex_t lock;
-    atomic_bool are_read;
+/* What the set says of its sources. */
+typedef struct source_states {
     refs_intern urls;
     refs_expected *recorded; /* one for each URL */
     uint32_t *etags;         /* strings, likewise */
     size_t recorded_capacity, etag_capacity;
     refs_intern strings;
+} source_states;
+
+/* Read when something is first fetched. */
+typedef struct sources {
+    pthread_mutex_t lock; /* while `states` are set, once */
+    atomic_bool are_read;
+    source_states states;
 } sources;
 
 struct refs_store {
@@ -55,19 +60,16 @@ refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_sto
     return REFS_OK;
 }
 
-static void clear_sources(sources *all) {
+static void clear_states(source_states *all) {
     refs_intern_clear(&all->urls);
     refs_intern_clear(&all->strings);
     refs_free(all->recorded);
     refs_free(all->etags);
-    all->recorded = NULL;
-    all->etags = NULL;
-    all->recorded_capacity = all->etag_capacity = 0;
 }
 
 void refs_store_free(refs_store *store) {
     if (store == NULL) return;
-    clear_sources(store->sources);
+    clear_states(&store->sources->states);
     pthread_mutex_destroy(&store->sources->lock);
     refs_free(store->sources);
     refs_free(store);
@@ -76,7 +78,7 @@ void refs_store_free(refs_store *store) {
 /* -- sources ----------------------------------------------------------------------------------- */
 
 static refs_status keep_source(void *user, const refs_source_state *state, refs_error *err) {
-    sources *all = user;
+    source_states *all = user;
     uint32_t id;
     REFS_TRY(refs_intern_add(&all->urls, state->url, &id, err));
     if (!refs_grow((void **)&all->recorded, &all->recorded_capacity, id, sizeof *all->recorded) ||
@@ -90,8 +92,7 @@ static refs_status keep_source(void *user, const refs_source_state *state, refs_
 }
 
 /* Strings move while others are added. */
-static refs_status read_sources(const refs_store *store, refs_error *err) {
-    sources *all = store->sources;
+static refs_status read_sources(const refs_store *store, source_states *all, refs_error *err) {
     const refs_source_visitor visitor = {keep_source, all};
     REFS_TRY(refs_sources_read(store->set, &visitor, err));
     for (uint32_t i = 0; i < all->urls.count; i++)
@@ -105,24 +106,28 @@ void refs_store_ignore_sources(refs_store *store) {
 }
 
 /* Without them a changed source would not be detected: what is there and cannot be read is an
- * error. */
+ * error. Parsed without the lock: threads that need them at the same time each do, and the first
+ * one's are kept. */
 static refs_status need_sources(const refs_store *store, refs_error *err) {
     sources *all = store->sources;
+    source_states read = {.recorded = NULL};
     if (atomic_load(&all->are_read)) return REFS_OK;
+    refs_status status = read_sources(store, &read, err);
     refs_lock(&all->lock);
-    refs_status status = atomic_load(&all->are_read) ? REFS_OK : read_sources(store, err);
-    if (status == REFS_OK)
+    if (status == REFS_OK && !atomic_load(&all->are_read)) {
+        all->states = read;
+        read = (source_states){.recorded = NULL};
         atomic_store(&all->are_read, true);
-    else
-        clear_sources(all);
+    }
     refs_unlock(&all->lock);
+    clear_states(&read);
     if (status != REFS_OK) refs_error_prefix(err, "%s", refs_store_name(store));
     return status;
 }
 
 /* The sources must have been read. */
 static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
-    const sources *all = store->sources;
+    const source_states *all = &store->sources->states;
     if (all->urls.count == 0 || ref->url == NULL) return (refs_expected){.etag = NULL};
     const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
