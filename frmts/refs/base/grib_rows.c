@@ -64,7 +64,7 @@ bool refs_grib_rows_read(unsigned edition, refs_bytes section, refs_grib_rows *r
            rows->ny > 0;
 }
 
-bool refs_grib_rows_are_mixed(const refs_grib_rows *rows) {
+bool refs_grib_rows_need_reordering(const refs_grib_rows *rows) {
     return (rows->mode & (REFS_GRIB_BY_COLUMNS | REFS_GRIB_ALTERNATING)) != 0;
 }
 

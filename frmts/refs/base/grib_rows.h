@@ -35,7 +35,7 @@ typedef struct refs_grib_rows {
 bool refs_grib_rows_read(unsigned edition, refs_bytes section, refs_grib_rows *rows);
 
 /** Whether the order of the message is not row by row, each from its first point to its last. */
-bool refs_grib_rows_are_mixed(const refs_grib_rows *rows);
+bool refs_grib_rows_need_reordering(const refs_grib_rows *rows);
 
 /** Where point `i` of the message lies: row times nx plus column, both counted in the directions in
  * which the first row and the first column run. */

@@ -43,8 +43,9 @@ static bool try_reserve(refs_transfer *transfer, uint64_t size) {
 /* It comes again when there is memory for so much. */
 static refs_status postpone(refs_transfer *transfer, uint64_t size, refs_error *err) {
     transfer->postponed = size;
-    return refs_fail(err, REFS_LIMIT,
-                     "other reads use all the memory that reads may use; it is asked for again");
+    return refs_fail(
+        err, REFS_LIMIT,
+        "the memory budget of all reads is used up: the request is repeated when memory is free");
 }
 
 /* Stops before the body, with nothing reserved: whoever asked reserves what it needs. */

@@ -159,8 +159,9 @@ static refs_status follow_links(refs_place *place, refs_error *err) {
     for (int i = 0; lstat(place->wanted, &status) == 0 && S_ISLNK(status.st_mode); i++) {
         char *target;
         if (i == MAX_LINKS)
-            return refs_fail(err, REFS_IO, "%s: cannot be written: links lead in a circle",
-                             place->wanted);
+            return refs_fail(err, REFS_IO,
+                             "%s: cannot be written: more than %d levels of symbolic links",
+                             place->wanted, MAX_LINKS);
         REFS_TRY(read_link(place->wanted, &target, err));
         refs_free(place->wanted);
         place->wanted = target;

@@ -91,7 +91,7 @@ static refs_status put_in_rows(const refs_grib_message *message, double **number
                                refs_error *err) {
     refs_grib_rows rows;
     if (!refs_grib_rows_read(message->whole.data[7], message->grid, &rows) ||
-        rows.nx * rows.ny != message->n_points || !refs_grib_rows_are_mixed(&rows))
+        rows.nx * rows.ny != message->n_points || !refs_grib_rows_need_reordering(&rows))
         return REFS_OK;
     double *ordered = refs_calloc(message->n_points, sizeof *ordered);
     if (ordered == NULL) return refs_fail_nomem(err);
