@@ -366,11 +366,18 @@ static refs_status place(line_steps *all, refs_join_line *line, refs_error *err)
         for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
     }
     if (all->n == 0) return REFS_OK;
+    /* A value that one part has twice stands for two steps: the first is that of other parts. */
+    uint64_t repeat = 0, first = 0;
     for (size_t i = 0; i < all->n; i++) {
-        if (i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0) line->n++;
-        join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = line->n;
+        const bool is_other = i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0;
+        const bool is_repeat =
+            i > 0 && !is_other && all->steps[i].member == all->steps[i - 1].member;
+        if (is_other) first = line->n;
+        repeat = is_repeat ? repeat + 1 : 0;
+        const uint64_t position = first + repeat;
+        if (position >= line->n) line->n = position + 1;
+        join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = position;
     }
-    line->n++;
     return REFS_OK;
 }
 
