@@ -21,12 +21,16 @@ last=$(mktemp)
 folder=$(mktemp -d -p "$(if [ -d /dev/shm ]; then echo /dev/shm; else echo /tmp; fi)")
 trap 'rm -rf "$last" "$folder"' EXIT
 findings=0
+executions=0
 while [ "$next" -lt "$end" ]; do
     count=$((end - next))
-    if [ "$count" -gt 2000 ]; then count=2000; fi
+    if [ "$count" -gt 500 ]; then count=500; fi
     rm -rf "${folder:?}"/*
+    echo "seed $next: at least $executions executions, $findings findings so far"
     if "$program" "$next" "$count" "$folder" >"$last" 2>&1; then
         next=$((next + count))
+        n=$(sed -n 's/.* seeds, \([0-9]*\) .*/\1/p' "$last")
+        executions=$((executions + ${n:-0}))
         continue
     fi
     seed=$(sed -n 's/^seed \([0-9]*\):.*/\1/p' "$last" | tail -n 1)
@@ -41,4 +45,4 @@ while [ "$next" -lt "$end" ]; do
     fi
     next=$((seed + 1))
 done
-echo "$3 seeds, $findings findings, in $out"
+echo "$3 seeds, at least $executions executions, $findings findings, in $out"

@@ -37,6 +37,9 @@ extern "C" {
 
 namespace {
 
+// The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use.
+constexpr int REPORT = 900;
+
 // Seconds that one seed may take.
 constexpr unsigned maxSeconds = 60;
 constexpr size_t maxElements = 4096;
@@ -48,20 +51,20 @@ uint64_t nCalls, nSucceeded;
 
 void describe() {
     const std::string text = "seed " + std::to_string(seed) + ": " + doing + "\n";
-    if (write(3, text.c_str(), text.size()) < 0) _exit(99);
+    if (write(REPORT, text.c_str(), text.size()) < 0) _exit(99);
 }
 
 [[noreturn]] void find(const std::string &what) {
     const std::string text = "FINDING: " + what + "\n";
-    if (write(3, text.c_str(), text.size()) < 0) _exit(99);
+    if (write(REPORT, text.c_str(), text.size()) < 0) _exit(99);
     describe();
-    if (write(3, said.c_str(), said.size() < 1000 ? said.size() : 1000) < 0) _exit(99);
+    if (write(REPORT, said.c_str(), said.size() < 1000 ? said.size() : 1000) < 0) _exit(99);
     _exit(98);
 }
 
 void onSignal(int number) {
     static const char waited[] = "FINDING: a call takes too long\n";
-    if (number == SIGALRM && write(3, waited, sizeof waited - 1) < 0) _exit(99);
+    if (number == SIGALRM && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
     describe();
     signal(number, SIG_DFL);
     raise(number == SIGALRM ? SIGABRT : number);
@@ -436,7 +439,7 @@ int main(int argc, char **argv) {
     const char *folder = argc > 3 ? argv[3] : mkdtemp(made);
     if (folder == nullptr) folder = mkdtemp(other);
     if (argc > 3) mkdir(folder, 0777);
-    if (folder == nullptr || chdir(folder) != 0 || dup2(STDERR_FILENO, 3) != 3) return 2;
+    if (folder == nullptr || chdir(folder) != 0 || dup2(STDERR_FILENO, REPORT) != REPORT) return 2;
     for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
         signal(number, onSignal);
     CPLSetConfigOption("GDAL_DRIVER_PATH", REFS_PLUGIN_FOLDER);

@@ -31,6 +31,9 @@
 #define MAX_FILES     24
 #define MAX_SAID      (1 << 20)
 
+/* The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use. */
+#define REPORT 900
+
 /* Seconds that one seed may take. */
 #define MAX_SECONDS 60
 
@@ -57,23 +60,26 @@ static void describe(void) {
     char text[4400];
     const int size =
         snprintf(text, sizeof text, "seed %llu: refs%s\n", (unsigned long long)seed, line);
-    if (size > 0 && write(3, text, (size_t)size) < 0) return;
+    if (size > 0 && write(REPORT, text, (size_t)size) < 0) return;
 }
 
 static _Noreturn void find(const char *what) {
     char text[512];
     const int size = snprintf(text, sizeof text, "FINDING: %s\n", what);
-    if (write(3, text, (size_t)size) < 0) _exit(99);
+    if (write(REPORT, text, (size_t)size) < 0) _exit(99);
     describe();
-    if (write(3, said, strnlen(said, 2000)) < 0) _exit(99);
+    if (write(REPORT, said, strnlen(said, 2000)) < 0) _exit(99);
     _exit(98);
 }
 
-/* Sanitizers end the program with abort (their options say so). */
+/* Sanitizers end the program with abort (their options say so); the report of
+ * UndefinedBehaviorSanitizer is in what the verb wrote. */
 static void on_signal(int number) {
     static const char waited[] = "FINDING: a verb takes too long\n";
-    if (number == SIGALRM && write(3, waited, sizeof waited - 1) < 0) _exit(99);
+    if (number == SIGALRM && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
     describe();
+    const ssize_t size = pread(output, said, sizeof said - 1, 0);
+    if (size > 0 && write(REPORT, said, (size_t)size) < 0) _exit(99);
     signal(number, SIG_DFL);
     raise(number == SIGALRM ? SIGABRT : number);
 }
@@ -510,8 +516,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     output = fcntl(memfd_create("output", 0), F_DUPFD, 10);
-    if (dup2(STDERR_FILENO, 3) != 3 || output < 0) return 2;
-    if (__sanitizer_set_report_fd != NULL) __sanitizer_set_report_fd((void *)(uintptr_t)3);
+    if (dup2(STDERR_FILENO, REPORT) != REPORT || output < 0) return 2;
+    if (__sanitizer_set_report_fd != NULL) __sanitizer_set_report_fd((void *)(uintptr_t)REPORT);
     const int own = fcntl(STDOUT_FILENO, F_DUPFD, 10);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);

@@ -71,6 +71,53 @@ class InFolder(OwnFolder):
         self.addCleanup(os.chdir, before)
 
 
+class Nothing(InFolder):
+    """Nothing is lost without a word."""
+
+    def part(self, name, times, values, *more, **documents):
+        return write(name, array("t", ["t"], np.array(times, "<f8")), array("v", ["t"], np.array(values, "<i4")), *more,
+                     **documents)
+
+    def test_is_lost_where_a_coordinate_repeats_a_value(self):
+        self.part("a.json", [0, 0, 1, 1], [1, 2, 3, 4])
+        run("combine", "a.json", "-o", "all.json", "--along", "t")
+        np.testing.assert_array_equal(read("all.json", "v"), [1, 2, 3, 4])
+        self.part("b.json", [2, 2, 3], [5, 6, 7])
+        run("combine", "b.json", "a.json", "-o", "all.json", "--along", "t")
+        np.testing.assert_array_equal(read("all.json", "v"), [1, 2, 3, 4, 5, 6, 7])
+        np.testing.assert_array_equal(read("all.json", "t"), [0, 0, 1, 1, 2, 2, 3])
+
+    def test_is_lost_of_the_same_repeated_steps_in_two_sources(self):
+        for name in ("a.json", "b.json"):
+            self.part(name, [0, 0, 1], [1, 2, 3])
+        run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
+        np.testing.assert_array_equal(read("all.json", "v"), [1, 2, 3])
+
+    def test_is_lost_of_strings_that_differ_between_files_of_a_master(self):
+        self.part("a.json", [0], [1], array("s", ["x"], np.array([b"one"], "|S3")))
+        self.part("b.json", [1], [2], array("s", ["x"], np.array([b"two"], "|S3")))
+        said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
+        self.assertIn("/s: not the same in a.json and b.json: that of the first is kept", said)
+        self.part("b.json", [1], [2], array("s", ["x"], np.array([b"one"], "|S3")))
+        self.assertEqual(run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa"), "")
+
+    def test_is_lost_of_attributes_that_later_files_of_a_master_have(self):
+        self.part("a.json", [0], [1], **{".zattrs": '{"kept":"a"}'})
+        self.part("b.json", [1], [2], **{".zattrs": '{"kept":"b","title":"b","Conventions":"CF-1.11"}'})
+        said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
+        self.assertEqual(said, "refs: warning: attributes that only later sources have are left out: title of /\n")
+
+    def test_is_lost_of_variables_whose_fragments_are_no_sources(self):
+        self.part("a.json", [0, 1], [1, 2], array("w", ["t"], np.array([3, 4], "<i4")))
+        run("split", "a.json", "-o", "m.nca", "--subarray-shape", "1")
+        names = sorted(os.listdir("m"))
+        outline = [name for name in names if "outline" in name]
+        of_w = [name for name in names if name.startswith("m.w.")]
+        self.assertEqual((len(outline), len(of_w)), (1, 2), names)
+        said = run("combine", *("m/" + name for name in outline + of_w), "-o", "n.nca", "--along", "t", "--format", "cfa")
+        self.assertIn(f"/v: left out: m/{outline[0]} lists fragments of it, and none of them is a source", said)
+
+
 class Hostile(InFolder):
     """Sets that no program writes."""
 

@@ -49,10 +49,17 @@ static void print_element(const refs_dtype *dtype, const uint8_t *value, char te
     (void)snprintf(text, 32, "%.15g", dtype->size == 4 ? (double)single : number);
 }
 
+static void note_difference(const gathering *all, const char *path, size_t part, size_t other) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!all->arguments->quiet)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: not the same in %s and %s: that of the first is kept", path,
+                  all->parts[part].named, all->parts[other].named);
+}
+
 /* As refs index has it: coordinates of which some are elsewhere are those of another grid. */
 static refs_status tell_conflict(const gathering *all, whole *to, const conflict *found,
                                  refs_error *err) {
-    const refs_notes notes = {tool_note, NULL};
     const refs_cfa_variable *variable = &to->array->variable;
     const char *one = all->parts[found->part].named, *other = all->parts[found->other].named;
     char shown[2][32];
@@ -63,10 +70,7 @@ static refs_status tell_conflict(const gathering *all, whole *to, const conflict
                          "one grid are aggregated",
                          one, other, (unsigned long long)found->element, variable->path, shown[0],
                          shown[1]);
-    if (!to->has_told && !all->arguments->quiet)
-        refs_note(&notes, REFS_NOTE_WARNING,
-                  "%s: not the same in %s and %s: that of the first is kept", variable->path, one,
-                  other);
+    if (!to->has_told) note_difference(all, variable->path, found->part, found->other);
     to->has_told = true;
     return REFS_OK;
 }
@@ -423,6 +427,38 @@ static bool is_converted(const gathering *all, const char *path, const refs_cfa_
     return false;
 }
 
+static bool are_texts_of_one_shape(const refs_cfa_array *a, const refs_cfa_array *b) {
+    bool are_same = a->variable.rank == b->variable.rank && gather_is_text(&b->variable.dtype);
+    for (size_t d = 0; are_same && d < a->variable.rank; d++) are_same = a->shape[d] == b->shape[d];
+    return are_same;
+}
+
+static refs_status compare_strings(const refs_cfa_source *source, size_t i, const refs_buf *strings,
+                                   bool *are_same, refs_error *err) {
+    refs_buf values = REFS_BUF_INIT;
+    const refs_status status = source->read_strings(source->self, i, &values, err);
+    *are_same = status == REFS_OK && values.size == strings->size &&
+                (values.size == 0 || memcmp(values.data, strings->data, values.size) == 0);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* Warns of the first part whose strings differ from those of part `p`. */
+static refs_status compare_all_strings(const gathering *all, size_t p, const refs_cfa_array *array,
+                                       const refs_buf *strings, refs_error *err) {
+    for (size_t q = p + 1; q < all->names.n; q++) {
+        const size_t i = tool_arrays_find(&all->parts[q].arrays, array->variable.path);
+        if (i == SIZE_MAX || gather_is_filler(all, q) || gather_is_outline(all, q)) continue;
+        const refs_cfa_source *source = &all->parts[q].arrays.source;
+        bool are_same = are_texts_of_one_shape(array, &source->arrays[i]);
+        if (are_same) REFS_TRY(compare_strings(source, i, strings, &are_same, err));
+        if (are_same) continue;
+        note_difference(all, array->variable.path, p, q);
+        return REFS_OK;
+    }
+    return REFS_OK;
+}
+
 static refs_status write_strings(gathering *all, refs_master *master, size_t p, size_t i,
                                  refs_error *err) {
     const refs_cfa_source *source = &all->parts[p].arrays.source;
@@ -437,6 +473,7 @@ static refs_status write_strings(gathering *all, refs_master *master, size_t p, 
                              array->variable.path, array->variable.dims[d]);
     }
     refs_status status = source->read_strings(source->self, i, &strings, err);
+    if (status == REFS_OK) status = compare_all_strings(all, p, array, &strings, err);
     if (status == REFS_OK)
         status = refs_master_variable(master, &array->variable, refs_buf_view(&strings), err);
     refs_buf_clear(&strings);
@@ -624,7 +661,7 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
                              made.array->variable.path);
     }
     REFS_TRY(refs_buf_resize(&made.values, size, err));
-    memset(made.values.data, 0, size);
+    if (size > 0) memset(made.values.data, 0, size);
     made.writers = refs_calloc(size / made.array->variable.dtype.size + 1, sizeof *made.writers);
     refs_status status =
         made.writers != NULL ? copy_outlines(all, &made, err) : refs_fail_nomem(err);
