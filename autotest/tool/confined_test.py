@@ -341,6 +341,114 @@ class Masters(Confined):
         self.assertEqual(run("check", "a.json", "--deep", **{OPTION: "YES"})[0], 0)
 
 
+class LocalSets(Confined):
+    """Sets of this machine that refer to names, terms and attributes on a server: those are the server's."""
+
+    @staticmethod
+    def strings(text, shape):
+        return {**ZARRAY, "shape": shape, "chunks": shape, "dtype": f"|S{len(text)}"}
+
+    def cf(self, files, address, shape, texts):
+        """The documents of v(x) of one fragment whose encoding is in variables; `texts` are their values."""
+        names, values = {"map": "m", files: "u", address: "a"}, {}
+        documents = {".zgroup": '{"zarr_format":2}',
+                     "v/.zarray": json.dumps({**ZARRAY, "shape": [], "chunks": [], "dtype": "<f8"}),
+                     "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": [], "aggregated_dimensions": "x", "aggregated_data": " ".join(
+                         f"{term}: {name}" for term, name in names.items())}),
+                     "m/.zarray": json.dumps({**ZARRAY, "shape": [1], "chunks": [1], "dtype": "<i4"}),
+                     "m/.zattrs": '{"_ARRAY_DIMENSIONS":["f"]}', "m/0": "\u0004\u0000\u0000\u0000"}
+        for name, text in texts.items():
+            documents[f"{name}/.zarray"] = json.dumps(self.strings(text, shape))
+            documents[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["f"][:len(shape)]})
+            values[f"{name}/0"] = text
+        return {**documents, **values}
+
+    @staticmethod
+    def json_of(file):
+        return {"_ARRAY_DIMENSIONS": [], "cf_role": "cfa_variable", "cfa_dimensions": "x", "cfa_array": json.dumps(
+            {"pmdimensions": ["x"], "pmshape": [1], "Partitions": [
+                {"index": [0], "location": [[0, 3]], "subarray": {"file": file, "ncvar": "v", "shape": [4], "format": "nc"}}]})}
+
+    def group(self, file):
+        """CFA-0.5: partitions as variables of a group."""
+        documents = {".zgroup": '{"zarr_format":2}', "g/.zgroup": '{"zarr_format":2}',
+                     "v/.zarray": json.dumps({**ZARRAY, "shape": [], "chunks": [], "dtype": "<f8"}),
+                     "v/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": [], "cf_role": "cfa_variable", "cfa_dimensions": "x",
+                                              "cfa_group": "g"}),
+                     "g/location/.zarray": json.dumps({**ZARRAY, "shape": [1, 1, 2], "chunks": [1, 1, 2], "dtype": "<i4"}),
+                     "g/location/0.0.0": "\u0000\u0000\u0000\u0000\u0004\u0000\u0000\u0000"}
+        for name, text in ("file", file), ("ncvar", "v"):
+            documents[f"g/{name}/.zarray"] = json.dumps(self.strings(text, [1]))
+            documents[f"g/{name}/0"] = text
+        return documents
+
+    def make(self, documents, key):
+        """A local set whose `key` is on the server."""
+        url = self.url if self.server is not None else self.serve()
+        self.url = url
+        name = f"{len(os.listdir('srv'))}.bin"
+        self.write(f"srv/{name}", documents[key])
+        size = len(documents[key].encode())
+        self.write("set.json", {"version": 1, "refs": {**documents, key: [f"{url}/{name}", 0, size]}})
+        return "set.json"
+
+    def sets(self, file):
+        """Documents in all encodings with a fragment in `file`, and the key of what names it."""
+        template = self.cf("location", "address", [1], {"u": "${D}" + "/" + os.path.basename(file), "a": "v"})
+        template["v/.zattrs"] = template["v/.zattrs"].replace("map: m", "shape: m")
+        template["u/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["f"], "substitutions": "${D}: " + os.path.dirname(file)})
+        consolidated = {".zgroup": '{"zarr_format":2}', "v/.zarray": template["v/.zarray"],
+                        ".zmetadata": json.dumps({"zarr_consolidated_format": 1,
+                                                  "metadata": {"v/.zattrs": self.json_of(file)}})}
+        return {
+            "1.13": (self.cf("uris", "identifiers", [1], {"u": file, "a": "v"}), "u/0"),
+            "substitutions": (template, "u/.zattrs"),
+            "0.5": (self.group(file), "g/file/0"),
+            "0.4": ({".zgroup": '{"zarr_format":2}', "v/.zarray": template["v/.zarray"],
+                     "v/.zattrs": json.dumps(self.json_of(file))}, "v/.zattrs"),
+            "consolidated": (consolidated, ".zmetadata")}
+
+    def put_secret(self):
+        with netCDF4.Dataset("secret.nc", "w") as file:
+            file.createDimension("x", 4)
+            file.createVariable("v", "f8", ("x",))[:] = 1234567 + np.arange(4)
+        self.secret = f"{self.folder}/secret.nc"
+
+    def test_take_no_names_of_local_files_from_servers(self):
+        self.put_secret()
+        for file in self.secret, f"file://{self.secret}", "secret.nc", f"{METADATA}/secret.nc":
+            for encoding, (documents, key) in self.sets(file).items():
+                if (encoding, file) == ("substitutions", "secret.nc"):
+                    continue  # its folder has no name
+                one = self.make(documents, key)
+                with self.subTest((encoding, file)):
+                    self.expect_refused(one, [
+                        ["index", one, "-o", "out/a.json"], ["index", one, "-i", "1000", "-o", "out/b.json"],
+                        ["convert", one, "-o", "out/c.parq"], ["split", one, "-o", "out/m.nca"],
+                        ["check", one, "--deep"]] if encoding != "consolidated" else [["check", one, "--deep"]])
+
+    def test_take_names_from_servers_where_that_is_allowed(self):
+        self.put_secret()
+        for encoding, (documents, key) in self.sets(self.secret).items():
+            one = self.make(documents, key)
+            with self.subTest(encoding):
+                status, said = run("check", one, "--deep", **{OPTION: "YES"})
+                self.assertEqual(status, 0, said)
+                if encoding == "consolidated":
+                    continue  # not copied: it has no metadata outside of .zmetadata
+                status, said = run("convert", one, "-i", "1000", "-o", f"{encoding}.json", **{OPTION: "YES"})
+                self.assertEqual(status, 0, said)
+                self.assertEqual(run("check", f"{encoding}.json", "--deep")[0], 0)
+
+    def test_name_what_they_like_themselves(self):
+        self.put_secret()
+        for encoding, (documents, _) in self.sets(self.secret).items():
+            self.write("set.json", {"version": 1, "refs": documents})
+            with self.subTest(encoding):
+                status, said = run("check", "set.json", "--deep")
+                self.assertEqual(status, 0, said)
+
+
 class Catalogues(Confined):
     def item(self, href, links=()):
         return {"type": "Feature", "stac_version": "1.0.0", "id": "a", "links": list(links),

@@ -64,14 +64,11 @@ typedef struct refs_file_renamer {
 } refs_file_renamer;
 
 /** Tells a renamer of all variables and attributes that name files otherwise than the renamer does.
- * What it is given is borrowed for the call. An aggregation that makes no sense is skipped. */
+ * What it is given is borrowed for the call. REFS_INVALID where a name may not stand where it does
+ * (refs_location_confine): in a remote file, or in bytes of one that a local set refers to. An
+ * aggregation that makes no sense fails for no other reason. */
 refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
                                      refs_error *err);
-
-/** Whether the file `location` may name all fragments of its aggregations (refs_location_confine):
- * fails as reading them would, with the array and the partition. Reads their names. */
-refs_status refs_aggregations_confine(const refs_aggregations *all, const char *location,
-                                      refs_error *err);
 
 /* -- fragments --------------------------------------------------------------------------------- */
 

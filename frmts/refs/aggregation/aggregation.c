@@ -63,46 +63,8 @@ void refs_aggregations_free(refs_aggregations *all) {
     refs_free(all);
 }
 
-const refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) {
+refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) {
     return all != NULL && i < all->n ? all->list[i] : NULL;
-}
-
-/* Names that are refused for another reason name nothing. */
-static refs_status confine_fragment(const refs_aggregation *aggregation, uint64_t number,
-                                    const refs_agg_names *names, refs_error *err) {
-    const refs_agg_fragment *fragment = &aggregation->fragments[number];
-    refs_buf locations = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    char index[256];
-    if (!fragment->is_there || fragment->is_own) return REFS_OK;
-    for (size_t k = 0; k < aggregation->n_alternatives && status == REFS_OK; k++) {
-        const uint32_t id = aggregation->files[fragment->first_file + k];
-        refs_error problem = REFS_ERROR_INIT;
-        if (id == REFS_NO_TEXT) continue;
-        status = refs_aggregation__locate(
-            aggregation, names, refs_intern_get(&aggregation->strings, id), &locations, &problem);
-        if (status != REFS_NOMEM && status != REFS_INVALID) status = REFS_OK;
-        if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
-    }
-    refs_buf_clear(&locations);
-    if (status != REFS_OK)
-        refs_error_prefix(err, "%s partition %s", aggregation->container.path,
-                          refs_aggregation__print_index(aggregation, number, index, sizeof index));
-    return status;
-}
-
-refs_status refs_aggregations_confine(const refs_aggregations *all, const char *location,
-                                      refs_error *err) {
-    const refs_agg_names names = {.master = location};
-    for (size_t i = 0; i < all->n; i++) {
-        refs_aggregation *aggregation = all->list[i];
-        if (aggregation->meta.status != REFS_OK) continue;
-        REFS_TRY(refs_aggregation__load(aggregation, err));
-        if (aggregation->values != NULL) continue;
-        for (uint64_t k = 0; k < aggregation->n_partitions; k++)
-            REFS_TRY(confine_fragment(aggregation, k, &names, err));
-    }
-    return REFS_OK;
 }
 
 /* -- dimensions -------------------------------------------------------------------------------- */
@@ -310,13 +272,20 @@ refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_st
 
 /* -- reading variables of the aggregation's file ----------------------------------------------- */
 
+refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_error *err) {
+    uint64_t elements;
+    if (refs_array_meta_elements(meta, &elements) &&
+        elements <= REFS_MAX_PARTITIONS * REFS_MAX_RANK * 2)
+        return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%s: has too many elements", meta->path);
+}
+
 static refs_status open_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
                                  refs_array **array, size_t *n, refs_error *err) {
     const refs_array_context context = {.store = refs_hierarchy_store(aggregation->hierarchy)};
-    uint64_t elements;
-    if (!refs_array_meta_elements(meta, &elements) ||
-        elements > REFS_MAX_PARTITIONS * REFS_MAX_RANK * 2)
-        return refs_fail(err, REFS_LIMIT, "%s: has too many elements", meta->path);
+    uint64_t elements = 0;
+    REFS_TRY(refs_aggregation__check_elements(meta, err));
+    (void)refs_array_meta_elements(meta, &elements);
     *n = (size_t)elements;
     return refs_array_open(&context, meta, array, err);
 }
@@ -384,7 +353,7 @@ static void in_child(void *self) {
     aggregation->values = NULL;
 }
 
-refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err) {
+static refs_status load_once(refs_aggregation *aggregation, refs_error *err) {
     if (!begin_load(aggregation)) return REFS_OK;
     refs_status status = aggregation->encoding == REFS_ENCODING_CFA_GROUP
                              ? refs_aggregation__load_group(aggregation, err)
@@ -394,6 +363,12 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
     aggregation->is_loaded = status == REFS_OK;
     pthread_cond_broadcast(&aggregation->changed);
     refs_unlock(&aggregation->lock);
+    return status;
+}
+
+refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err) {
+    refs_status status = refs_aggregation__find_origin(aggregation, err);
+    if (status == REFS_OK) status = load_once(aggregation, err);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %s",
                           refs_store_name(refs_hierarchy_store(aggregation->hierarchy)),

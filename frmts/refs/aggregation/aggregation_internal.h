@@ -1,10 +1,10 @@
 /* aggregation_internal.h -- what the files of this room share.
  *
- * terms.c finds containers and the variables that their attributes name; one
- * file for each family of encodings turns those into the same thing, the
- * partitions below; piece.c finds the partitions of a region, place.c the part
- * of a fragment that is wanted, fragments.c its file, values.c what its
- * elements are in the container's terms.
+ * terms.c finds containers and the variables that their attributes name, origin.c
+ * which files those come from; one file for each family of encodings turns those into the same
+ * thing, the partitions below; piece.c finds the partitions of a region, place.c the part of a
+ * fragment that is wanted, fragments.c its file, values.c what its elements are in the container's
+ * terms.
  *
  * Read before this: aggregation.h, store.h.
  */
@@ -139,18 +139,19 @@ typedef struct refs_aggregation {
     uint8_t fill[16]; /**< one element of the container's type */
 
     refs_forked forked;
-    pthread_mutex_t lock;   /**< guards the next four */
+    pthread_mutex_t lock;   /**< guards the next five */
     pthread_cond_t changed; /**< whether it is loading */
     bool is_loading;        /**< by one thread: what follows is that thread's … */
     bool is_loaded;         /**< … and does not change any more */
     bool has_noted_units;   /**< that some fragment has others */
+    bool has_origin;        /**< named_by is known, and does not change any more */
     refs_intern strings;
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */
     size_t n_alternatives;
     uint8_t *values;   /**< one element for each partition, or NULL: they have fragments */
     size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
-    char *named_by;    /**< the remote file that names of files come from, or NULL: see url.h */
+    char *named_by;    /**< the remote file that names of files come from, or NULL: see origin.c */
     refs_buf base;     /**< that names start with in CFA-0.4 */
     bool has_base;
     struct refs_agg_block *blocks; /**< memory of extras */
@@ -214,14 +215,24 @@ refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_erro
 /** The variable that holds the names of files in CFA-0.5, or NULL. */
 const refs_array_meta *refs_aggregation__group_files(const refs_aggregation *aggregation);
 
+/** The variable that holds the names of files in any encoding, or NULL. */
+const refs_array_meta *refs_aggregation__files(const refs_aggregation *aggregation);
+
+/** Finds which remote file the names of files, or attributes that change them, come from. Before
+ * this, refs_aggregation__locate may not be called. Any number of threads may call it. */
+refs_status refs_aggregation__find_origin(refs_aggregation *aggregation, refs_error *err);
+
+/** REFS_LIMIT for a variable that has more elements than any encoding needs. */
+refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_error *err);
+
 /** Aggregation number `i`, or NULL. */
-const refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);
+refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);
 
 /** The array that a partition of a rectilinear grid is, for the caller to refs_free, or NULL. */
 refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
                                                 uint64_t number);
 
-/** Loads what partitions are made of, once. */
+/** Loads what partitions are made of, once, and finds where names of files come from. */
 refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err);
 
 /** The size that the dimension called `name` has in the container's file, 0 where nobody tells. */
@@ -250,7 +261,8 @@ typedef struct refs_agg_names {
 } refs_agg_names;
 
 /** Appends the locations at which `file`, as fragment number `number` names it, may be, in the
- * order in which they are to be tried: each with a NUL after it. REFS_UNSUPPORTED for OPeNDAP. */
+ * order in which they are to be tried: each with a NUL after it. REFS_UNSUPPORTED for OPeNDAP,
+ * REFS_INVALID where the file that names it may not do so (refs_location_confine). */
 refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
                                      const refs_agg_names *names, refs_str file,
                                      refs_buf *locations, refs_error *err);

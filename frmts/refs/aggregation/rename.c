@@ -1,6 +1,7 @@
 /* rename.c -- names of fragments for a set in another place; see aggregation.h. */
 #include "aggregation_internal.h"
 #include "refs/file_name.h"
+#include "refs/url.h"
 
 /* What is renamed, and with what. */
 typedef struct renaming {
@@ -10,21 +11,39 @@ typedef struct renaming {
     refs_buf *text; /* JSON that is written */
 } renaming;
 
-/* Appends the new name. Names that do not depend on a folder are their own location. */
-static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
+static bool is_confined(const renaming *job) {
+    return !job->renamer->remote_to_local &&
+           (job->aggregation->named_by != NULL ||
+            refs_location_may_be_remote(refs_str_from(job->renamer->location)));
+}
+
+/* Names that do not depend on a folder are their own location; those that are refused, but not for
+ * what they name, name nothing. */
+static refs_status find_locations(renaming *job, refs_str name, refs_buf *locations,
+                                  refs_error *err) {
     const refs_agg_names names = {job->renamer->location, NULL, job->renamer->remote_to_local};
-    const size_t begin = renamed->size;
-    refs_buf locations = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    if (name.size == 0) return REFS_OK;
     const bool is_plain =
         refs_file_name_is_relative(name) || job->aggregation->base.size > 0 ||
         (job->aggregation->terms.files != NULL &&
          refs_json_get(job->aggregation->terms.files->attributes, "substitutions") != NULL);
-    if (is_plain)
-        status = refs_aggregation__locate(job->aggregation, &names, name, &locations, err);
-    else if ((status = refs_buf_append_str(&locations, name, err)) == REFS_OK)
-        status = refs_buf_append(&locations, "", 1, err);
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = REFS_OK;
+    if (is_plain || is_confined(job))
+        status = refs_aggregation__locate(job->aggregation, &names, name, locations, &problem);
+    if (status != REFS_OK && (is_plain || status == REFS_INVALID || status == REFS_NOMEM))
+        return refs_fail(err, status, "%s", problem.message);
+    if (is_plain) return REFS_OK;
+    locations->size = 0;
+    REFS_TRY(refs_buf_append_str(locations, name, err));
+    return refs_buf_append(locations, "", 1, err);
+}
+
+/* Appends the new name. */
+static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
+    const size_t begin = renamed->size;
+    refs_buf locations = REFS_BUF_INIT;
+    if (name.size == 0) return REFS_OK;
+    refs_status status = find_locations(job, name, &locations, err);
     if (status == REFS_OK)
         status = job->renamer->rename(job->renamer->user, refs_buf_view(&locations), renamed, err);
     refs_buf_clear(&locations);
@@ -124,30 +143,29 @@ static refs_status rename_json(renaming *job, refs_error *err) {
 /* -- all of them ------------------------------------------------------------------------------- */
 
 static refs_status rename_all(renaming *job, refs_error *err) {
-    const refs_array_meta *files = job->aggregation->terms.files;
-    switch (job->aggregation->encoding) {
-    case REFS_ENCODING_RECTILINEAR:
-        return REFS_OK;
-    case REFS_ENCODING_CFA_JSON:
-        return rename_json(job, err);
-    case REFS_ENCODING_CFA_GROUP:
-        files = refs_aggregation__group_files(job->aggregation);
-        break;
-    default:
-        break;
-    }
+    if (job->aggregation->encoding == REFS_ENCODING_RECTILINEAR) return REFS_OK;
+    if (job->aggregation->encoding == REFS_ENCODING_CFA_JSON) return rename_json(job, err);
+    const refs_array_meta *files = refs_aggregation__files(job->aggregation);
     return files != NULL ? rename_variable(job, files, err) : REFS_OK;
+}
+
+/* What is only wrong with an aggregation that makes no sense anyway. Its names are confined all the
+ * same: it may make sense later, when more of it can be read. */
+static bool is_of_problem(const refs_aggregation *aggregation, refs_status status) {
+    return aggregation->meta.status != REFS_OK && status != REFS_INVALID && status != REFS_NOMEM &&
+           status != REFS_CANCELLED;
 }
 
 refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
                                      refs_error *err) {
-    const refs_aggregation *aggregation;
+    refs_aggregation *aggregation;
     for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
         renaming job = {renamer, aggregation, false, NULL};
-        if (aggregation->meta.status != REFS_OK) continue;
-        const refs_status status = rename_all(&job, err);
-        if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);
-        REFS_TRY(status);
+        refs_error problem = REFS_ERROR_INIT;
+        refs_status status = refs_aggregation__find_origin(aggregation, &problem);
+        if (status == REFS_OK) status = rename_all(&job, &problem);
+        if (status == REFS_OK || is_of_problem(aggregation, status)) continue;
+        return refs_fail(err, status, "%s: %s", aggregation->container.path, problem.message);
     }
     return REFS_OK;
 }

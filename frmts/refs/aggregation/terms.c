@@ -6,7 +6,6 @@
  * tell which it is.
  */
 #include "aggregation_internal.h"
-#include "refs/refset.h"
 #include "refs/store.h"
 
 const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name) {
@@ -305,37 +304,11 @@ static refs_status check_formats(refs_aggregation *aggregation, refs_error *err)
     return status;
 }
 
-/* A local set may refer to bytes of a remote one, whose names are that one's. */
-static refs_status note_origin(void *user, const uint64_t *index, const refs_ref *ref,
-                               refs_error *err) {
-    refs_aggregation *aggregation = user;
-    (void)index;
-    if (ref->kind == REFS_REF_INLINE || ref->location == NULL || aggregation->named_by != NULL ||
-        !refs_location_may_be_remote(refs_str_from(ref->location)))
-        return REFS_OK;
-    aggregation->named_by = refs_str_copy(refs_str_from(ref->location));
-    return aggregation->named_by != NULL ? REFS_OK : refs_fail_nomem(err);
-}
-
-static refs_status find_origin(refs_aggregation *aggregation, const refs_array_meta *meta,
-                               refs_error *err) {
-    const refs_store *store = refs_hierarchy_store(aggregation->hierarchy);
-    const refs_chunk_visitor visitor = {note_origin, aggregation};
-    uint64_t n[REFS_MAX_RANK];
-    if (meta->status != REFS_OK)
-        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
-    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
-    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
-    return refs_set_each_chunk(refs_store_set(store), &keys, &visitor, err);
-}
-
 static refs_status load_files(refs_aggregation *aggregation, refs_error *err) {
     const refs_terms *terms = &aggregation->terms;
     strings files = {.buf = REFS_BUF_INIT}, variables = {.buf = REFS_BUF_INIT};
     refs_status status = REFS_OK;
-    if (terms->files != NULL) status = find_origin(aggregation, terms->files, err);
-    if (status == REFS_OK && terms->files != NULL)
-        status = read_each(aggregation, terms->files, &files, err);
+    if (terms->files != NULL) status = read_each(aggregation, terms->files, &files, err);
     if (status == REFS_OK) status = read_each(aggregation, terms->variables, &variables, err);
     if (status == REFS_OK)
         status = refs_aggregation__allocate(aggregation, files.n_each > 0 ? files.n_each : 1, err);

@@ -969,7 +969,6 @@ static refs_status read_part(reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
     REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
-    if (in->join->n_dims == 0) REFS_TRY(refs_join__confine(in->part, &in->source, err));
     REFS_TRY(choose(in, err));
     REFS_TRY(find_containers(in, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));

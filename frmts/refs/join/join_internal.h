@@ -283,11 +283,6 @@ refs_status refs_join__source_open(const refs_join_options *options, const refs_
                                    refs_join_source *source, refs_error *err);
 void refs_join__source_close(refs_join_source *source);
 
-/** Fails where a part that may have come from another machine is an aggregation with fragments that
- * it may not name (refs_location_confine), unless its set was opened to allow it. */
-refs_status refs_join__confine(const refs_join_part *part, const refs_join_source *source,
-                               refs_error *err);
-
 /** Takes the values of array number `i` of those that are loaded, borrowed for the call. */
 typedef struct refs_value_sink {
     refs_status (*take)(void *user, size_t i, refs_bytes values, refs_error *err);

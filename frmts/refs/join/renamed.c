@@ -35,6 +35,7 @@ static refs_str location_at(refs_bytes locations, size_t which) {
 static refs_status rename_file(void *user, refs_bytes locations, refs_buf *renamed,
                                refs_error *err) {
     renaming *job = user;
+    REFS_TRY(refs_join__go_on(job->join, err));
     for (size_t at = 0, i = 0; job->which == SIZE_MAX && at < locations.size; i++) {
         const refs_str one = refs_str_from((const char *)locations.data + at);
         const bool is_only = i == 0 && one.size + 1 == locations.size;
