@@ -1180,6 +1180,60 @@ class NamesOfStores(Folder):
         self.assertNotIn("~", said)
 
 
+class CopiedNames(Folder):
+    """Sets whose variables are aggregations of CFA-0.4 and CF-1.13, copied into another folder."""
+
+    ZARRAY = {"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<f8", "fill_value": None, "order": "C",
+              "compressor": None, "filters": None}
+
+    def put(self, *names):
+        for name in names:
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(name)
+
+    def copied(self, *variables):
+        """The names in a copy of in/m.json, of CFA-0.4 variables with these names each."""
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for i, names in enumerate(variables):
+            parts = [{"index": [k], "location": [[k, k]], "subarray": {"file": name, "ncvar": "v", "shape": [1]}}
+                     for k, name in enumerate(names)]
+            refs[f"v{i}/.zarray"] = json.dumps(self.ZARRAY)
+            refs[f"v{i}/.zattrs"] = json.dumps(
+                {"_ARRAY_DIMENSIONS": [], "cf_role": "cfa_variable", "cfa_dimensions": "x", "cfa_array": json.dumps(
+                    {"pmdimensions": ["x"], "pmshape": [len(names)], "Partitions": parts})})
+        with open("in/m.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        os.makedirs("out", exist_ok=True)
+        run("convert", "in/m.json", "-o", "out/c.json")
+        with open("out/c.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        arrays = [json.loads(json.loads(refs[f"v{i}/.zattrs"])["cfa_array"]) for i in range(len(variables))]
+        return [[os.path.relpath(os.path.realpath(part["subarray"]["file"]), os.path.realpath("in"))
+                 for part in array["Partitions"]] for array in arrays]
+
+    def test_are_decided_for_each_variable(self):
+        self.put("in/a.nc", "in/m/b.nc")
+        self.assertEqual(self.copied(["a.nc"], ["b.nc"]), [["a.nc"], ["m/b.nc"]])
+        self.assertEqual(self.copied(["b.nc"], ["a.nc"]), [["m/b.nc"], ["a.nc"]])
+
+    def test_are_decided_for_names_that_are_escaped_and_others(self):
+        self.put("in/m/b c.nc", "in/m/a.nc")
+        self.assertEqual(self.copied(["a.nc", "b%20c.nc", "later.nc"])[0][::2], ["m/a.nc", "m/later.nc"])
+        self.put("in/d e.nc", "in/f.nc")
+        self.assertEqual(self.copied(["d%20e.nc", "f.nc"]), [["d e.nc", "f.nc"]])
+
+    def test_of_absent_files_are_those_of_files_found_later(self):
+        self.put("in/m/b.nc")
+        self.assertEqual(self.copied(["absent.nc", "b.nc"]), [["m/absent.nc", "m/b.nc"]])
+
+    def test_are_not_decided_by_a_file_that_cannot_be_opened(self):
+        self.put("in/m/b.nc")
+        os.symlink("loop.nc", "in/loop.nc")
+        with self.assertRaisesRegex(AssertionError, "status 1(.|\n)*loop.nc"):
+            self.copied(["loop.nc", "b.nc"])
+
+
 class Misspelt(Folder):
     def test_aliases_are_told_with_the_file_that_has_none(self):
         hosts = {"s3://tenancy-0": {"alias": "tenancy-0", "url": "http://127.0.0.1:1"}}

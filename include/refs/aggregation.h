@@ -48,9 +48,11 @@ typedef struct refs_file_renamer {
     const char *location; /**< of the aggregation's file: names are relative to it */
     bool remote_to_local; /**< as in refs_set_options */
 
-    /** Appends the new name of the file that is at one of `locations`, each with a NUL behind it,
-     * the most likely one first. */
-    refs_status (*rename)(void *user, refs_bytes locations, refs_buf *renamed, refs_error *err);
+    /** Whether there is a file; any failure ends the renaming. */
+    refs_status (*look)(void *user, const char *location, bool *is_there, refs_error *err);
+
+    /** Appends the new name of the file at `location`. */
+    refs_status (*rename)(void *user, refs_str location, refs_buf *renamed, refs_error *err);
 
     /** Takes the new elements of a variable that holds names, each with a NUL behind it; without
      * the dimension of letters of netCDF-3 it has `rank` dimensions. */

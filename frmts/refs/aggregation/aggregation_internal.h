@@ -260,6 +260,27 @@ typedef struct refs_agg_names {
     bool remote_to_local;
 } refs_agg_names;
 
+/** Where a file may be, in the order in which it is looked for. */
+typedef enum refs_location_kind {
+    REFS_LOCATION_AS_NAMED,
+    REFS_LOCATION_UNESCAPED, /**< the name is a URI (CF-1.13) */
+    REFS_LOCATION_BESIDE,    /**< in a folder beside the master (S3netCDF4) */
+    REFS_N_LOCATION_KINDS
+} refs_location_kind;
+
+/** A name of a file as a location of one kind. */
+typedef struct refs_agg_name {
+    const refs_agg_names *names;
+    refs_str text;
+    refs_location_kind kind;
+} refs_agg_name;
+
+/** Appends the location of that kind and a NUL; nothing where the name has none. Fails as
+ * refs_aggregation__locate. */
+refs_status refs_aggregation__locate_kind(const refs_aggregation *aggregation,
+                                          const refs_agg_name *file, refs_buf *locations,
+                                          refs_error *err);
+
 /** Appends the locations at which `file`, as fragment number `number` names it, may be, in the
  * order in which they are to be tried: each with a NUL after it. REFS_UNSUPPORTED for OPeNDAP,
  * REFS_INVALID where the file that names it may not do so (refs_location_confine). */

@@ -167,20 +167,34 @@ static refs_status add_unescaped(const refs_aggregation *aggregation, const refs
     return status;
 }
 
-refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
-                                     const refs_agg_names *names, refs_str file,
-                                     refs_buf *locations, refs_error *err) {
+refs_status refs_aggregation__locate_kind(const refs_aggregation *aggregation,
+                                          const refs_agg_name *file, refs_buf *locations,
+                                          refs_error *err) {
+    const refs_agg_names *names = file->names;
     refs_buf text = REFS_BUF_INIT;
     bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
                   aggregation->encoding == REFS_ENCODING_CFA_GROUP;
-    refs_status status = refs_buf_append_str(&text, file, err);
+    refs_status status = refs_buf_append_str(&text, file->text, err);
     if (status == REFS_OK) status = apply_substitutions(aggregation, names->rewrites, &text, err);
     refs_str name = refs_str_view((char *)text.data, text.size);
     if (status == REFS_OK) status = refuse_opendap(name, err);
-    if (status == REFS_OK) status = add_with_base(aggregation, names, name, locations, err);
-    if (status == REFS_OK) status = add_unescaped(aggregation, names, name, locations, err);
-    if (status == REFS_OK && is_cfa && refs_file_name_is_relative(name))
+    if (status == REFS_OK && file->kind == REFS_LOCATION_AS_NAMED)
+        status = add_with_base(aggregation, names, name, locations, err);
+    if (status == REFS_OK && file->kind == REFS_LOCATION_UNESCAPED)
+        status = add_unescaped(aggregation, names, name, locations, err);
+    if (status == REFS_OK && file->kind == REFS_LOCATION_BESIDE && is_cfa &&
+        refs_file_name_is_relative(name))
         status = add_beside(aggregation, names, name, locations, err);
     refs_buf_clear(&text);
     return status;
+}
+
+refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
+                                     const refs_agg_names *names, refs_str file,
+                                     refs_buf *locations, refs_error *err) {
+    for (int kind = 0; kind < REFS_N_LOCATION_KINDS; kind++) {
+        const refs_agg_name name = {names, file, (refs_location_kind)kind};
+        REFS_TRY(refs_aggregation__locate_kind(aggregation, &name, locations, err));
+    }
+    return REFS_OK;
 }

@@ -7,9 +7,18 @@
 typedef struct renaming {
     const refs_file_renamer *renamer;
     const refs_aggregation *aggregation;
-    bool changes;   /* some name has become another */
-    refs_buf *text; /* JSON that is written */
+    bool changes;                               /* some name has become another */
+    refs_buf *text;                             /* JSON that is written */
+    bool is_known[1u << REFS_N_LOCATION_KINDS]; /* by the kinds that a name has locations of … */
+    unsigned kind[1u << REFS_N_LOCATION_KINDS]; /* … that of which files are there */
 } renaming;
+
+/* Locations of one name. */
+typedef struct located {
+    refs_buf text;
+    unsigned kinds; /* a bit for each that it has */
+    const char *at[REFS_N_LOCATION_KINDS];
+} located;
 
 static bool is_confined(const renaming *job) {
     return !job->renamer->remote_to_local &&
@@ -17,37 +26,91 @@ static bool is_confined(const renaming *job) {
             refs_location_may_be_remote(refs_str_from(job->renamer->location)));
 }
 
-/* Names that do not depend on a folder are their own location; those that are refused, but not for
- * what they name, name nothing. */
-static refs_status find_locations(renaming *job, refs_str name, refs_buf *locations,
-                                  refs_error *err) {
-    const refs_agg_names names = {job->renamer->location, NULL, job->renamer->remote_to_local};
-    const bool is_plain =
-        refs_file_name_is_relative(name) || job->aggregation->base.size > 0 ||
-        (job->aggregation->terms.files != NULL &&
-         refs_json_get(job->aggregation->terms.files->attributes, "substitutions") != NULL);
-    refs_error problem = REFS_ERROR_INIT;
-    refs_status status = REFS_OK;
-    if (is_plain || is_confined(job))
-        status = refs_aggregation__locate(job->aggregation, &names, name, locations, &problem);
-    if (status != REFS_OK && (is_plain || status == REFS_INVALID || status == REFS_NOMEM))
-        return refs_fail(err, status, "%s", problem.message);
-    if (is_plain) return REFS_OK;
-    locations->size = 0;
-    REFS_TRY(refs_buf_append_str(locations, name, err));
-    return refs_buf_append(locations, "", 1, err);
+/* Whether the location of a name depends on the folder of the master, or on other attributes. */
+static bool is_dependent(const renaming *job, refs_str name) {
+    const refs_array_meta *files = job->aggregation->terms.files;
+    return refs_file_name_is_relative(name) || job->aggregation->base.size > 0 ||
+           (files != NULL && refs_json_get(files->attributes, "substitutions") != NULL);
 }
 
-/* Appends the new name. */
+/* Finds the locations of a name by their kinds. */
+static refs_status find_locations(const renaming *job, refs_str name, located *found,
+                                  refs_error *err) {
+    const refs_agg_names names = {job->renamer->location, NULL, job->renamer->remote_to_local};
+    size_t begin[REFS_N_LOCATION_KINDS];
+    found->kinds = 0;
+    found->text.size = 0;
+    for (unsigned kind = 0; kind < REFS_N_LOCATION_KINDS; kind++) {
+        const refs_agg_name one = {&names, name, (refs_location_kind)kind};
+        begin[kind] = found->text.size;
+        REFS_TRY(refs_aggregation__locate_kind(job->aggregation, &one, &found->text, err));
+        if (found->text.size > begin[kind]) found->kinds |= 1u << kind;
+    }
+    for (unsigned kind = 0; kind < REFS_N_LOCATION_KINDS; kind++)
+        found->at[kind] = (const char *)found->text.data + begin[kind];
+    return REFS_OK;
+}
+
+static bool has_one_kind(unsigned kinds) {
+    return (kinds & (kinds - 1)) == 0;
+}
+
+/* Files of one aggregation whose names have locations of the same kinds lie together: the first
+ * that is found tells of which kind their locations are. */
+static refs_status look_for(renaming *job, refs_str name, refs_error *err) {
+    located found = {.text = REFS_BUF_INIT};
+    refs_status status = REFS_OK;
+    if (name.size == 0 || !is_dependent(job, name)) return REFS_OK;
+    status = find_locations(job, name, &found, err);
+    for (unsigned kind = 0; kind < REFS_N_LOCATION_KINDS && status == REFS_OK; kind++) {
+        const bool is_known = job->is_known[found.kinds];
+        bool is_there = false;
+        if (is_known || has_one_kind(found.kinds) || (found.kinds & 1u << kind) == 0) continue;
+        status = job->renamer->look(job->renamer->user, found.at[kind], &is_there, err);
+        if (status != REFS_OK || !is_there) continue;
+        job->is_known[found.kinds] = true;
+        job->kind[found.kinds] = kind;
+    }
+    refs_buf_clear(&found.text);
+    return status;
+}
+
+/* Names that are refused, but not for what they name, name nothing. */
+static refs_status confine(const renaming *job, refs_str name, refs_error *err) {
+    located found = {.text = REFS_BUF_INIT};
+    refs_error problem = REFS_ERROR_INIT;
+    if (!is_confined(job)) return REFS_OK;
+    const refs_status status = find_locations(job, name, &found, &problem);
+    refs_buf_clear(&found.text);
+    if (status != REFS_INVALID && status != REFS_NOMEM) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status rename_dependent(renaming *job, refs_str name, refs_buf *renamed,
+                                    refs_error *err) {
+    located found = {.text = REFS_BUF_INIT};
+    unsigned kind = 0;
+    refs_status status = find_locations(job, name, &found, err);
+    if (status == REFS_OK) {
+        while ((found.kinds & 1u << kind) == 0) kind++;
+        if (job->is_known[found.kinds]) kind = job->kind[found.kinds];
+        status =
+            job->renamer->rename(job->renamer->user, refs_str_from(found.at[kind]), renamed, err);
+    }
+    refs_buf_clear(&found.text);
+    return status;
+}
+
+/* Appends the new name. Names that do not depend on a folder are their own location. */
 static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
     const size_t begin = renamed->size;
-    refs_buf locations = REFS_BUF_INIT;
     if (name.size == 0) return REFS_OK;
-    refs_status status = find_locations(job, name, &locations, err);
-    if (status == REFS_OK)
-        status = job->renamer->rename(job->renamer->user, refs_buf_view(&locations), renamed, err);
-    refs_buf_clear(&locations);
-    if (status != REFS_OK) return status;
+    if (is_dependent(job, name)) {
+        REFS_TRY(rename_dependent(job, name, renamed, err));
+    } else {
+        REFS_TRY(confine(job, name, err));
+        REFS_TRY(job->renamer->rename(job->renamer->user, name, renamed, err));
+    }
     job->changes =
         job->changes || !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
                                                             renamed->size - begin));
@@ -59,6 +122,11 @@ static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, r
 static refs_status rename_variable(renaming *job, const refs_array_meta *meta, refs_error *err) {
     refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
+    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
+        const refs_str name = refs_str_from((const char *)strings.data + at);
+        status = look_for(job, name, err);
+        at += name.size + 1;
+    }
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
         status = rename_one(job, name, &renamed, err);
@@ -124,10 +192,22 @@ static refs_status write_value(renaming *job, const refs_json *value, size_t dep
     return refs_buf_append(text, is_list ? "]" : "}", 1, err);
 }
 
+static refs_status look_for_all(renaming *job, refs_error *err) {
+    const refs_aggregation *aggregation = job->aggregation;
+    if (aggregation->meta.status != REFS_OK) return REFS_OK;
+    for (uint64_t i = 0; i < aggregation->n_partitions; i++) {
+        const uint32_t id = aggregation->files[aggregation->fragments[i].first_file];
+        if (id != REFS_NO_TEXT)
+            REFS_TRY(look_for(job, refs_intern_get(&aggregation->strings, id), err));
+    }
+    return REFS_OK;
+}
+
 static refs_status rename_json(renaming *job, refs_error *err) {
     const refs_array_meta *container = &job->aggregation->container;
     refs_json_doc *doc = NULL;
     refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(look_for_all(job, err));
     REFS_TRY(
         refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
     job->text = &text;
@@ -160,7 +240,7 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
                                      refs_error *err) {
     refs_aggregation *aggregation;
     for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
-        renaming job = {renamer, aggregation, false, NULL};
+        renaming job = {.renamer = renamer, .aggregation = aggregation};
         refs_error problem = REFS_ERROR_INIT;
         refs_status status = refs_aggregation__find_origin(aggregation, &problem);
         if (status == REFS_OK) status = rename_all(&job, &problem);

@@ -10,40 +10,28 @@ typedef struct renaming {
     refs_join_member *member;
     refs_intern *strings;
     size_t group; /* bytes of paths that the copy does not have */
-    size_t which; /* of several locations, that at which files are; SIZE_MAX: not known yet */
 } renaming;
 
-static bool is_there(const refs_join *join, const char *location) {
-    const refs_vfs *vfs = join->options.vfs;
+/* Only a file that is proven absent is not there: a name that was chosen by a failure would be read
+ * as fill. */
+static refs_status look(void *user, const char *location, bool *is_there, refs_error *err) {
+    const renaming *job = user;
+    const refs_vfs *vfs = job->join->options.vfs;
+    refs_error problem = REFS_ERROR_INIT;
     void *handle = NULL;
-    if (vfs == NULL || vfs->open(vfs->self, location, &handle, NULL) != REFS_OK) return false;
-    vfs->close(vfs->self, handle);
-    return true;
-}
-
-static refs_str location_at(refs_bytes locations, size_t which) {
-    refs_str first = refs_str_from((const char *)locations.data);
-    for (size_t at = 0, i = 0; at < locations.size; i++) {
-        const refs_str one = refs_str_from((const char *)locations.data + at);
-        if (i == which) return one;
-        at += one.size + 1;
-    }
-    return first;
-}
-
-/* Files of one aggregation lie together: the first that is found tells where. */
-static refs_status rename_file(void *user, refs_bytes locations, refs_buf *renamed,
-                               refs_error *err) {
-    renaming *job = user;
     REFS_TRY(refs_join__go_on(job->join, err));
-    for (size_t at = 0, i = 0; job->which == SIZE_MAX && at < locations.size; i++) {
-        const refs_str one = refs_str_from((const char *)locations.data + at);
-        const bool is_only = i == 0 && one.size + 1 == locations.size;
-        if (!is_only && is_there(job->join, one.data)) job->which = i;
-        at += one.size + 1;
-    }
-    return refs_join_url(&job->join->options.urls, location_at(locations, job->which), renamed,
-                         err);
+    if (vfs == NULL) return REFS_OK;
+    const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
+    *is_there = status == REFS_OK;
+    if (status == REFS_OK) vfs->close(vfs->self, handle);
+    if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status rename_file(void *user, refs_str location, refs_buf *renamed, refs_error *err) {
+    const renaming *job = user;
+    REFS_TRY(refs_join__go_on(job->join, err));
+    return refs_join_url(&job->join->options.urls, location, renamed, err);
 }
 
 static refs_join_array *find_array(const renaming *job, const refs_array_meta *meta) {
@@ -170,9 +158,10 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
 
 refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
                                         refs_error *err) {
-    renaming job = {join, copied->member, copied->strings, copied->group, SIZE_MAX};
+    renaming job = {join, copied->member, copied->strings, copied->group};
     const refs_file_renamer renamer = {refs_set_location(copied->set),
                                        refs_set_url_context(copied->set).remote_to_local,
+                                       look,
                                        rename_file,
                                        take_variable,
                                        take_attribute,
