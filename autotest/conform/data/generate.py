@@ -447,6 +447,8 @@ def grib():
     config = {"id": "grib", "var": "t"}
     for name, sample, options in (
         ("grib1", "regular_ll_pl_grib1", {}),
+        ("grib1-ieee", "regular_ll_pl_grib1", {"packing": "grid_ieee"}),
+        ("grib1-ieee-missing", "regular_ll_pl_grib1", {"packing": "grid_ieee", "missing": True}),
         ("grib2", "regular_ll_pl_grib2", {}),
         ("grib2-missing", "regular_ll_pl_grib2", {"missing": True}),
         ("grib2-ccsds", "regular_ll_pl_grib2", {"packing": "grid_ccsds"}),
@@ -459,9 +461,13 @@ def grib():
         ("grib2-constant", "regular_ll_pl_grib2", {"constant": True}),
     ):
         content, latitudes = message(sample, **options)
-        numbers = as_gdal(content) if options.get("packing") != "grid_ccsds" else None
-        if numbers is None:
-            numbers = 270 + ramp("f8", (96,)).reshape(8, 12) / 4
+        # GDAL 3.6 knows neither CCSDS nor ecCodes' IEEE floats in edition 1.
+        if options.get("packing") == "grid_ccsds" or name.startswith("grib1-ieee"):
+            numbers = 270 + ramp("f8", (96,)) / 4
+            numbers[30:35] = np.nan if options.get("missing") else numbers[30:35]
+            numbers = numbers.reshape(8, 12)
+        else:
+            numbers = as_gdal(content)
         # GDAL takes temperatures to be in Celsius where GRIB has Kelvin.
         numbers = numbers + (273.15 if np.nanmax(numbers) < 150 else 0)
         write(name, config, content, numbers.astype("<f4"))

@@ -172,10 +172,12 @@ static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
 }
 
 /* How many points there are, if not from a bitmap: what is packed says it, unless that is nothing,
- * when all values are equal. */
+ * when all values are equal. ecCodes leaves the number of unused bits of IEEE floats as it was. */
 static refs_status count_points(refs_bytes data, refs_grib_message *message, refs_error *err) {
-    size_t n_bits = 8 * (data.size - 11), n_unused = data.data[3] & 15u;
-    if (message->n_bits > 0)
+    size_t n_bits = 8 * message->data.size, n_unused = data.data[3] & 15u;
+    if (message->packing == REFS_GRIB_IEEE)
+        message->n_points = message->data.size / (message->parameters.data[11] == 1 ? 4 : 8);
+    else if (message->n_bits > 0)
         message->n_points = n_bits < n_unused ? 0 : (n_bits - n_unused) / message->n_bits;
     else if (!grid_size_1(message, &message->n_points))
         return damaged("grid description", err);
@@ -183,11 +185,30 @@ static refs_status count_points(refs_bytes data, refs_grib_message *message, ref
     return REFS_OK;
 }
 
+/* Flags of section 4, code table 11. ecCodes marks IEEE floats, of which edition 1 knows nothing,
+ * by additional flags of integers: the precision follows the number of bits, the values follow
+ * that.
+ */
+enum { SPHERICAL = 8, SECOND_ORDER = 4, INTEGERS = 2, MORE_FLAGS = 1 };
+
+static const char *name_unsupported(unsigned flags) {
+    if ((flags & SPHERICAL) != 0) return "spherical harmonics";
+    if ((flags & SECOND_ORDER) != 0) return "second-order packing";
+    return (flags & (MORE_FLAGS | INTEGERS)) == MORE_FLAGS ? "a matrix of values at each point"
+                                                           : NULL;
+}
+
 static refs_status read_data_1(refs_bytes data, refs_grib_message *message, refs_error *err) {
     unsigned flags = data.data[3] >> 4;
-    if ((flags & 0xc) != 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s of edition 1",
-                         (flags & 8) != 0 ? "spherical harmonics" : "second-order packing");
+    if (name_unsupported(flags) != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s of edition 1", name_unsupported(flags));
+    if ((flags & MORE_FLAGS) != 0) {
+        if (data.size < 12) return damaged("data", err);
+        message->packing = REFS_GRIB_IEEE;
+        message->parameters = data;
+        message->data = refs_bytes_view(data.data + 12, data.size - 12);
+        return REFS_OK;
+    }
     message->packing = REFS_GRIB_SIMPLE;
     message->n_bits = data.data[10];
     message->reference = ibm_float(refs_load_be32(data.data + 6));

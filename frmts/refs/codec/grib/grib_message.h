@@ -31,7 +31,7 @@ typedef struct refs_grib_message {
     size_t n_values; /**< those that are packed: where a bitmap says so, fewer */
 
     refs_grib_packing packing;
-    refs_bytes parameters; /**< section 5, for what only some packings have; empty in edition 1 */
+    refs_bytes parameters; /**< section 5, or 4 of edition 1, for what only some packings have */
     double reference;      /**< a value is (reference + packed * binary_factor) * decimal_factor */
     double binary_factor;
     double decimal_factor;
