@@ -360,3 +360,16 @@ TEST(MultidimAttribute, IsNotListedWhereAMethodStandsForIt) {
     EXPECT_EQ(attribute_names(array, "SHOW_ALL=YES").size(), 7u);
     EXPECT_EQ(Attribute(GDALMDArrayGetAttribute(array.get(), "_ARRAY_DIMENSIONS")), nullptr);
 }
+
+/* GDAL's masks read missing_value, and copies of the array need it. */
+TEST(MultidimAttribute, MissingValueIsListedWhereNodataIsAnother) {
+    Set set;
+    set.values({"v", {3}, "<i2", {}, {"x"}, R"("_FillValue": 0, "missing_value": 7)"},
+               bytes_of<int16_t>({0, 7, 5}));
+    const MDArray array = array_of(set);
+    EXPECT_EQ(attribute_names(array), std::vector<std::string>{"missing_value"});
+    EXPECT_EQ(values_of(array), (std::vector<double>{0, 7, 5}));
+    const MDArray mask(GDALMDArrayGetMask(array.get(), nullptr));
+    ASSERT_NE(mask, nullptr);
+    EXPECT_EQ(values_of(mask), (std::vector<double>{0, 0, 1}));
+}

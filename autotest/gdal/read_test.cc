@@ -275,6 +275,44 @@ TEST(ReadCost, NearestDownsamplingFetchesOnlyTheChunksItNeeds) {
     EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 1);
 }
 
+/* CF 2.5.1: _FillValue and missing_value are missing both, whereas GDAL has room for one. */
+template <class T> void expectMissing(const char *dtype) {
+    const struct {
+        const char *attributes;
+        std::vector<double> expected;
+    } rows[] = {
+        {R"("missing_value": 3)", {0, 1, 2, 9, 4, 5}},
+        {R"("missing_value": [0, 5, 77])", {9, 1, 2, 3, 4, 9}},
+        {R"("_FillValue": 2, "missing_value": [4, 5])", {0, 1, 2, 3, 2, 2}},
+        {R"("missing_value": 3, "valid_min": 1)", {9, 1, 2, 9, 4, 5}},
+        {R"("missing_value": 9)", {0, 1, 2, 3, 4, 5}},
+    };
+    for (const auto &row : rows) {
+        Array array{"v", {2, 3}, dtype, {}, {"lat", "lon"}, row.attributes};
+        array.fill = "9";
+        Set set;
+        const std::string name =
+            subdataset(set.axes(2, 3).values(array, bytes_of(counting<T>(6))).save(), "v");
+        EXPECT_EQ(pixels(open(name)), row.expected) << dtype << row.attributes;
+        EXPECT_EQ(pixels<float>(open(name)),
+                  std::vector<float>(row.expected.begin(), row.expected.end()))
+            << dtype << row.attributes;
+    }
+}
+
+TEST(Read, ShowsPixelsOfAllMissingValuesAsNodata) {
+    expectMissing<uint8_t>("|u1");
+    expectMissing<int8_t>("|i1");
+    expectMissing<uint16_t>("<u2");
+    expectMissing<int16_t>("<i2");
+    expectMissing<uint32_t>("<u4");
+    expectMissing<int32_t>("<i4");
+    expectMissing<uint64_t>("<u8");
+    expectMissing<int64_t>("<i8");
+    expectMissing<float>("<f4");
+    expectMissing<double>("<f8");
+}
+
 TEST(Read, ShowsPixelsOutsideOfTheirValidRangeAsNodataUnlessToldNotTo) {
     const struct {
         const char *attributes;

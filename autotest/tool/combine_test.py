@@ -296,6 +296,38 @@ class Values(InFolder):
                 for name in self.outputs("a.json", "b.json"):
                     self.assertEqual(self.unmasked(name), [seen.ravel().tolist()] * 2, (dtype, attributes, rows, name))
 
+    def test_all_missing_values_are_missing_however_sources_are_joined(self):
+        values = np.array([[1, -32768, 3], [-9999, 5, -5], [6, 7, 8]], "<i2")
+        expected = [None if v in (-32768, -9999, -5) else v for v in values.ravel().tolist()]
+        missing = {"_FillValue": -32768, "missing_value": [-9999, -5]}
+        self.part("a.json", 0, values, 3, **missing)
+        self.assertEqual(self.unmasked("a.json"), [expected])
+        for name in ('REFS:"a.json":/v', 'REFS:"a.json":/v[t=#0]?HONOUR_VALID_RANGE=NO'):
+            dataset = gdal.Open(name)
+            self.assertEqual(dataset.GetRasterBand(1).ComputeStatistics(False)[:2], [1, 8])
+            translated = gdal.Translate("", dataset, format="MEM")
+            self.assertEqual(translated.GetRasterBand(1).ReadAsArray().tolist(),
+                             [[6, 7, 8], [-32768, 5, -32768], [1, -32768, 3]])
+        for rows, other in ((3, missing), (2, missing), (3, {"_FillValue": -9999, "missing_value": [-32768, -5]})):
+            self.part("b.json", 1, values, rows, **other)
+            for name in self.outputs("a.json", "b.json"):
+                self.assertEqual(self.unmasked(name), [expected] * 2, (rows, other, name))
+
+    def test_fill_values_are_those_that_files_declared(self):
+        """As attributes, or in the metadata, where the format's own stands where nothing was declared."""
+        values = np.array([[0, 7, -9999]], "<i2")
+        for fill, attributes in ((None, {"_FillValue": -9999}), (-9999, {}), (0, {"_FillValue": -9999})):
+            for i in (0, 1):
+                self.part(f"{i}.json", i, values, 1, **attributes)
+                with open(f"{i}.json", encoding="utf-8") as file:
+                    doc = json.load(file)
+                metadata = json.loads(doc["refs"]["v/.zarray"])
+                doc["refs"]["v/.zarray"] = json.dumps({**metadata, "fill_value": fill})
+                with open(f"{i}.json", "w", encoding="utf-8") as file:
+                    json.dump(doc, file)
+            for name in self.outputs("0.json", "1.json"):
+                self.assertEqual(self.unmasked(name), [[0, 7, None]] * 2, (fill, attributes, name))
+
     def test_bytes_of_a_joined_set_can_be_joined_again(self):
         values = np.arange(256).astype("u1").reshape(4, 64)
         for i, rows in enumerate((4, 3, 2, 4)):

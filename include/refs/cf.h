@@ -132,7 +132,14 @@ bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** The same for an array of bytes, judged by that array alone, whatever else is in its set. */
+/** What the file of a numeric array declared as _FillValue: its attribute, or the fill value that a
+ * writer moved it to (of bytes, as refs_cf_byte_fill_is_chosen judges). Writes one element of its
+ * type, in this machine's byte order; false, and nothing written, if it declared none. */
+bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                           uint8_t *fill);
+
+/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever else is
+ * in its set. */
 bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array);
 
 /** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
@@ -187,6 +194,17 @@ typedef enum refs_cf_nodata_kind {
     REFS_CF_NODATA_INT64,
     REFS_CF_NODATA_UINT64
 } refs_cf_nodata_kind;
+
+/** A missing value: the member that its kind names counts, the others are zero. */
+typedef struct refs_cf_missing {
+    refs_cf_nodata_kind kind;
+    double number;
+    int64_t int64;
+    uint64_t uint64;
+} refs_cf_missing;
+
+/** Missing values of one array besides nodata; more of them are data, with a warning. */
+#define REFS_CF_MAX_MISSING 15
 
 /** A list of NAME=VALUE strings, in order. */
 typedef struct refs_cf_items {
@@ -245,6 +263,10 @@ typedef struct refs_cf_description {
     double nodata;
     int64_t nodata_int64;
     uint64_t nodata_uint64;
+    refs_cf_missing missing[REFS_CF_MAX_MISSING]; /**< other elements that count as missing, such
+                                                     as missing_value beside _FillValue; of the kind
+                                                     of nodata, as read: unsigned where that is */
+    size_t n_missing;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
     bool has_valid_range; /**< stored values outside count as missing */
     double valid_min;     /**< one of the two may be infinite */
@@ -276,6 +298,10 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
                              const refs_cf_options *options, refs_cf_description *description,
                              refs_error *err);
 void refs_cf_description_clear(refs_cf_description *description);
+
+/** Whether an element counts as missing: NaN, nodata, another missing value, or outside of the
+ * valid range. `element` as read: unsigned where the description says so. */
+bool refs_cf_is_missing(const refs_cf_description *description, double element);
 
 /** Number of bands: product of the band axes; false where that overflows. */
 bool refs_cf_n_bands(const refs_cf_description *description, uint64_t *n_bands);

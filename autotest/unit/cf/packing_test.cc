@@ -203,6 +203,91 @@ TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
     EXPECT_EQ(set.description.nodata_uint64, 18446744073709551615u);
 }
 
+/** Other missing values than nodata, in order. */
+std::vector<double> missingOf(const refs_cf_description &description) {
+    std::vector<double> values;
+    for (size_t i = 0; i < description.n_missing; i++) {
+        const refs_cf_missing &missing = description.missing[i];
+        EXPECT_EQ(missing.kind, description.nodata_kind);
+        values.push_back(missing.kind == REFS_CF_NODATA_INT64 ? static_cast<double>(missing.int64)
+                         : missing.kind == REFS_CF_NODATA_UINT64
+                             ? static_cast<double>(missing.uint64)
+                             : missing.number);
+    }
+    return values;
+}
+
+TEST(Missing, AreAllValuesOfBothAttributesThatElementsCanHave) {
+    const struct {
+        Nodata nodata;
+        std::vector<double> others;
+    } rows[] = {
+        {{"<i2", "-1", R"("missing_value":-9999)", -1}, {-9999}},
+        {{"<i2", "null", R"("_FillValue":-1,"missing_value":[-1,-9999,-9999,-8888])", -1},
+         {-9999, -8888}},
+        {{"<i2", "null", R"("missing_value":[-1,-9999])", -1}, {-9999}},
+        {{"<i2", "null", R"("_FillValue":[-1,-2],"missing_value":-3)", -1}, {-2, -3}},
+        {{"<i2", "-1", R"("missing_value":-1)", -1}, {}},
+        {{"<i2", "-1", R"("missing_value":40000)", -1}, {}},
+        {{"<i2", "-1", R"("missing_value":1e20)", -1}, {}},
+        {{"<i2", "-1", R"("missing_value":2.5)", -1}, {}},
+        {{"<i2", "-1", R"("missing_value":"none")", -1}, {}},
+        {{"<i2", "-1", R"("missing_value":"-9999")", -1}, {-9999}},
+        {{"<i2", "-1", R"("missing_value":"[-9999. -3.]")", -1}, {-9999, -3}},
+        {{"|u1", "7", R"("missing_value":255)", 7}, {255}},
+        {{"|u1", "null", R"("_FillValue":300,"missing_value":9)", 9}, {}},
+        {{"|u1", "null", R"("missing_value":["NaN",9])", 9}, {}},
+        {{"|i1", "-1", R"("missing_value":-2,"_Unsigned":"true")", 255}, {254}},
+        {{"<i2", "-1", R"("missing_value":-2,"_Unsigned":"true")", 65535}, {65534}},
+        {{"<f4", "-1", R"("missing_value":1e20)", -1}, {static_cast<double>(1e20f)}},
+        {{"<f4", "-1", R"("missing_value":0.1)", -1}, {static_cast<double>(0.1f)}},
+        {{"<f2", "-1", R"("missing_value":0.1)", -1}, {0.0999755859375}},
+        {{"<f8", "-1", R"("missing_value":[0.1,"Infinity"])", -1}, {0.1, INFINITY}},
+        {{"<f4", "-1", R"("missing_value":NaN)", -1}, {}},
+        {{"<f4", "\"NaN\"", R"("missing_value":-9999)", NAN}, {-9999}},
+        {{"<i8", "-1", R"("missing_value":-9007199254740995)", -1}, {-9007199254740995.}},
+        {{"<u8", "1", R"("missing_value":18446744073709551615)", 1}, {18446744073709551615.}},
+        {{"<i8", "null", R"("_FillValue":-9223372036854775806,"missing_value":[-7,1e30])",
+          -9223372036854775806.},
+         {-7}},
+    };
+    for (const auto &row : rows) {
+        Dataset set;
+        const double nodata = nodataOf(set, row.nodata);
+        EXPECT_TRUE(std::isnan(row.nodata.nodata) ? std::isnan(nodata)
+                                                  : nodata == row.nodata.nodata)
+            << row.nodata.dtype << row.nodata.attributes << nodata;
+        EXPECT_EQ(missingOf(set.description), row.others)
+            << row.nodata.dtype << row.nodata.attributes;
+        EXPECT_TRUE(set.notes.empty());
+        if (!row.others.empty()) {
+            EXPECT_TRUE(refs_cf_is_missing(&set.description, row.others[0]));
+        }
+        EXPECT_TRUE(refs_cf_is_missing(&set.description, nodata));
+        EXPECT_FALSE(refs_cf_is_missing(&set.description, 3.25));
+    }
+}
+
+TEST(Missing, AreExactAboveTwoToThe53) {
+    Dataset set;
+    set.array("v",
+              {{"y", "x"}, {4, 5}, R"("_FillValue":-1,"missing_value":9007199254740993)", "<i8"});
+    ASSERT_EQ(set.describe().n_missing, 1u);
+    EXPECT_EQ(set.description.missing[0].int64, 9007199254740993);
+}
+
+TEST(Missing, AreLimitedWithAWarning) {
+    Dataset set;
+    std::string list = "-1";
+    for (int i = 2; i <= 17; i++) list += ",-" + std::to_string(i);
+    set.array("v", {{"y", "x"}, {4, 5}, "\"missing_value\":[" + list + "]", "<i2"});
+    EXPECT_EQ(set.describe().n_missing, static_cast<size_t>(REFS_CF_MAX_MISSING));
+    ASSERT_EQ(set.notes.size(), 1u);
+    EXPECT_NE(set.notes[0].find("/v: -17 is read as data: expected 16 missing values at most"),
+              std::string::npos)
+        << set.notes[0];
+}
+
 struct Signs {
     const char *dtype, *attributes;
     bool isUnsigned;

@@ -415,6 +415,20 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number);
 /** The fill value as a number. */
 double refs_cf__fill_number(const refs_array_meta *array);
 
+/* -- missing.c: numbers that attributes call missing ------------------------------------------- */
+
+/** `number`, which stands in JSON as `element`, as a missing value of elements of `dtype`. */
+refs_cf_missing refs_cf__missing_of(const refs_dtype *dtype, const refs_json *element,
+                                    double number);
+
+/** The number that an element of `dtype` becomes that is set to `number`. */
+double refs_cf__as_element(const refs_dtype *dtype, double number);
+
+void refs_cf__set_nodata(refs_cf_description *description, refs_cf_missing missing);
+
+/** Fills in missing values beside nodata, where nodata and signs are known. */
+void refs_cf__describe_missing(const refs_cf__input *input, refs_cf_description *description);
+
 /* -- flags.c ----------------------------------------------------------------------------------- */
 
 /** Fills in the names of values, where these are known to be unsigned or not. */

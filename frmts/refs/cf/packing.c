@@ -223,6 +223,35 @@ bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array) {
                : refs_cf__fill_number(array) != 0;
 }
 
+/* zarr-python 3 writes _FillValue of all floating-point numbers in double precision. */
+static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
+    const refs_json *value = refs_json_get(array->attributes, "_FillValue");
+    const refs_dtype wide = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    uint8_t element[sizeof(double)];
+    bool has_fill = false;
+    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
+    if (refs_fill_value_parse(value, &array->dtype, element, &has_fill, NULL) == REFS_OK) {
+        if (has_fill) memcpy(fill, element, array->dtype.size);
+        return has_fill;
+    }
+    if (array->dtype.type != REFS_TYPE_FLOAT || array->dtype.size != sizeof(float) ||
+        refs_fill_value_parse(value, &wide, element, &has_fill, NULL) != REFS_OK)
+        return false;
+    const float number = (float)load_number(&wide, element);
+    memcpy(fill, &number, sizeof number);
+    return true;
+}
+
+bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                           uint8_t *fill) {
+    if (!refs_dtype_is_numeric(&array->dtype) || array->dtype.size > sizeof(double)) return false;
+    if (read_fill_attribute(array, fill)) return true;
+    const bool is_declared = array->dtype.size == 1 ? refs_cf_byte_fill_is_chosen(array)
+                                                    : refs_cf_fill_is_declared(hierarchy, array);
+    if (is_declared) memcpy(fill, array->fill, array->dtype.size);
+    return is_declared;
+}
+
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
 static bool is_never_filled(const refs_hierarchy *hierarchy) {
     const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
@@ -233,8 +262,7 @@ static bool is_never_filled(const refs_hierarchy *hierarchy) {
 
 static void set_double(refs_cf_description *description, const refs_dtype *dtype, double value) {
     description->nodata_kind = REFS_CF_NODATA_DOUBLE;
-    bool single = dtype->type == REFS_TYPE_FLOAT && dtype->size == 4 && fabs(value) < 3.5e38;
-    description->nodata = single ? (double)(float)value : value;
+    description->nodata = refs_cf__as_element(dtype, value);
 }
 
 static void set_int64(refs_cf_description *description, int64_t value) {
@@ -245,17 +273,6 @@ static void set_int64(refs_cf_description *description, int64_t value) {
 static void set_uint64(refs_cf_description *description, uint64_t value) {
     description->nodata_kind = REFS_CF_NODATA_UINT64;
     description->nodata_uint64 = value;
-}
-
-/* A number that was a text, or has a fraction. */
-static void set_number(refs_cf_description *description, const refs_dtype *dtype, double number) {
-    bool whole = number == floor(number);
-    if (is_wide(dtype, REFS_TYPE_INT) && whole && fabs(number) < 0x1p63)
-        set_int64(description, (int64_t)number);
-    else if (is_wide(dtype, REFS_TYPE_UINT) && whole && number >= 0 && number < 0x1p64)
-        set_uint64(description, (uint64_t)number);
-    else
-        set_double(description, dtype, number);
 }
 
 /* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
@@ -278,17 +295,10 @@ static refs_status set_from_attribute(const refs_array_meta *array, const char *
                                       refs_cf_description *description, refs_error *err) {
     const refs_json *value = refs_json_get(array->attributes, name);
     if (refs_json_is_array(value)) value = refs_json_at(value, 0);
-    int64_t int64;
-    uint64_t uint64;
     double number;
-    if (is_wide(&array->dtype, REFS_TYPE_INT) && refs_json_i64(value, &int64))
-        set_int64(description, int64);
-    else if (is_wide(&array->dtype, REFS_TYPE_UINT) && refs_json_u64(value, &uint64))
-        set_uint64(description, uint64);
-    else if (refs_cf__number(array->attributes, name, &number))
-        set_number(description, &array->dtype, number);
-    else
+    if (!refs_cf__number(array->attributes, name, &number))
         return set_from_base64(array, refs_cf__text(array->attributes, name), description, err);
+    refs_cf__set_nodata(description, refs_cf__missing_of(&array->dtype, value, number));
     return REFS_OK;
 }
 
@@ -573,6 +583,7 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_descr
         description->nodata = refs_cf__to_unsigned(&array->dtype, description->nodata);
     description->keeps_nan = refs_cf__is_tiff(input);
     if (input->options.as_stored) keep_signs(array, description);
+    refs_cf__describe_missing(input, description);
     description->longitudes = refs_cf__is_longitude(array);
     description->has_scale =
         refs_cf__number(array->attributes, "scale_factor", &description->scale);

@@ -1,46 +1,69 @@
 /* mask.cpp -- see mask.h. */
 #include "mask.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-template <class Pixel> Pixel RefsMask::nodataAs() const {
-    return static_cast<Pixel>(nodata_);
-}
-template <> int64_t RefsMask::nodataAs() const {
-    return nodataInt64_;
-}
-template <> uint64_t RefsMask::nodataAs() const {
-    return nodataUint64_;
-}
-
 namespace {
 
-/* A pixel that is not a number is not inside any range. */
-template <class Pixel> Pixel masked(Pixel pixel, double least, double most, Pixel nodata) {
-    const double value = static_cast<double>(pixel);
-    return value >= least && value <= most ? pixel : nodata;
+template <class Pixel> Pixel pixelOf(const refs_cf_missing &missing) {
+    return static_cast<Pixel>(missing.number);
+}
+template <> int64_t pixelOf(const refs_cf_missing &missing) {
+    return missing.int64;
+}
+template <> uint64_t pixelOf(const refs_cf_missing &missing) {
+    return missing.uint64;
+}
+
+/** Pixels of a row that is not contiguous, or not aligned, are masked by way of a buffer. */
+constexpr size_t maxBuffered = 256;
+
+template <class Pixel>
+void copyPixels(const GByte *from, GSpacing fromSpace, GByte *to, GSpacing toSpace, size_t n) {
+    for (size_t i = 0; i < n; i++, from += fromSpace, to += toSpace)
+        memcpy(to, from, sizeof(Pixel));
 }
 
 } // namespace
 
+/* A pixel that is not a number is not inside any range. */
+template <class Pixel> void RefsMask::keepRange(Pixel *row, size_t n, Pixel nodata) const {
+    const double least = least_, most = most_;
+    for (size_t i = 0; i < n; i++) {
+        const double value = static_cast<double>(row[i]);
+        row[i] = value >= least && value <= most ? row[i] : nodata;
+    }
+}
+
+template <class Pixel> void RefsMask::replaceMissing(Pixel *row, size_t n, Pixel nodata) const {
+    for (const refs_cf_missing &value : missing_) {
+        const Pixel missing = pixelOf<Pixel>(value);
+        for (size_t i = 0; i < n; i++) row[i] = row[i] == missing ? nodata : row[i];
+    }
+}
+
 template <class Pixel>
 void RefsMask::applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space) {
-    const Pixel nodata = mask.nodataAs<Pixel>();
-    const double least = mask.least_, most = mask.most_;
-    if (space == static_cast<GSpacing>(sizeof(Pixel)) &&
-        reinterpret_cast<uintptr_t>(pixels) % alignof(Pixel) == 0) {
-        auto *row = reinterpret_cast<Pixel *>(pixels);
-        for (size_t i = 0; i < n; i++) row[i] = masked(row[i], least, most, nodata);
-        return;
-    }
-    for (size_t i = 0; i < n; i++, pixels += space) {
-        Pixel pixel;
-        memcpy(&pixel, pixels, sizeof pixel);
-        pixel = masked(pixel, least, most, nodata);
-        memcpy(pixels, &pixel, sizeof pixel);
+    const Pixel nodata = pixelOf<Pixel>(mask.nodata_);
+    const auto apply = [&](Pixel *row, size_t count) {
+        if (mask.hasRange_) mask.keepRange(row, count, nodata);
+        mask.replaceMissing(row, count, nodata);
+    };
+    constexpr auto size = static_cast<GSpacing>(sizeof(Pixel));
+    if (space == size && reinterpret_cast<uintptr_t>(pixels) % alignof(Pixel) == 0)
+        return apply(reinterpret_cast<Pixel *>(pixels), n);
+    std::array<Pixel, maxBuffered> buffer;
+    for (size_t part; n > 0; n -= part, pixels += static_cast<GSpacing>(part) * space) {
+        part = std::min(n, maxBuffered);
+        auto *bytes = reinterpret_cast<GByte *>(buffer.data());
+        copyPixels<Pixel>(pixels, space, bytes, size, part);
+        apply(buffer.data(), part);
+        copyPixels<Pixel>(bytes, size, pixels, space, part);
     }
 }
 
@@ -77,13 +100,13 @@ RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
                                      : type == GDT_UInt64 ? REFS_CF_NODATA_UINT64
                                                           : REFS_CF_NODATA_DOUBLE;
     if (description.nodata_kind != kind) return;
-    nodataInt64_ = description.nodata_int64;
-    nodataUint64_ = description.nodata_uint64;
+    nodata_ = {kind, description.nodata, description.nodata_int64, description.nodata_uint64};
     const bool isNan = kind == REFS_CF_NODATA_DOUBLE && std::isnan(description.nodata);
-    const bool staysNan = !isFloat || isNan || description.keeps_nan;
-    if (!description.has_valid_range && staysNan) return;
     if (!isFloat && isNan) return;
-    nodata_ = description.nodata;
+    const bool staysNan = !isFloat || isNan || description.keeps_nan;
+    missing_.assign(description.missing, description.missing + description.n_missing);
+    hasRange_ = description.has_valid_range || !staysNan;
+    if (!hasRange_ && missing_.empty()) return;
     if (description.has_valid_range) {
         least_ = description.valid_min;
         most_ = description.valid_max;

@@ -1,8 +1,11 @@
 /* mask.h -- pixels that are as good as missing are shown as nodata, as the netCDF driver does.
  *
- * That are floating-point pixels which are not a number, and pixels outside of the valid range. */
+ * That are floating-point pixels which are not a number, pixels outside of the valid range, and
+ * those that have another missing value than nodata. */
 #ifndef REFS_MASK_H
 #define REFS_MASK_H
+
+#include <vector>
 
 #include "gdal_compat.h"
 #include "refs/cf.h"
@@ -25,11 +28,13 @@ class RefsMask {
     template <class Pixel>
     static void applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space);
     static Apply chooseApply(GDALDataType type);
-    template <class Pixel> Pixel nodataAs() const;
+    template <class Pixel> void keepRange(Pixel *row, size_t n, Pixel nodata) const;
+    template <class Pixel> void replaceMissing(Pixel *row, size_t n, Pixel nodata) const;
 
-    double nodata_ = 0, least_, most_;
-    int64_t nodataInt64_ = 0;
-    uint64_t nodataUint64_ = 0;
+    refs_cf_missing nodata_{};
+    double least_, most_;
+    bool hasRange_ = false; ///< or what is not a number is replaced
+    std::vector<refs_cf_missing> missing_;
     Apply apply_ = nullptr;
 };
 

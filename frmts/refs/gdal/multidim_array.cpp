@@ -1,5 +1,6 @@
 /* multidim_array.cpp -- arrays, see multidim.h. */
 #include <algorithm>
+#include <array>
 
 #include "guard.h"
 #include "multidim.h"
@@ -9,10 +10,21 @@
 
 namespace {
 
-/** Attributes that methods of their own stand for; the first only where elements follow it. */
-const char *const hiddenOfUnsigned[] = {"_Unsigned",    "_FillValue", "missing_value", "units",
-                                        "scale_factor", "add_offset", "grid_mapping",  nullptr};
-const char *const *const hiddenAttributes = hiddenOfUnsigned + 1;
+/** Attributes that methods of their own stand for: _Unsigned only where elements follow it,
+ * missing_value only where nodata says as much. GDAL's masks read both (GetMask). */
+class HiddenAttributes {
+  public:
+    HiddenAttributes(bool isUnsigned, bool hasOtherMissing) {
+        if (isUnsigned) names_[n_++] = "_Unsigned";
+        if (!hasOtherMissing) names_[n_++] = "missing_value";
+    }
+    const char *const *names() const { return names_.data(); }
+
+  private:
+    std::array<const char *, 8> names_{"_FillValue", "units", "scale_factor", "add_offset",
+                                       "grid_mapping"};
+    size_t n_ = 5;
+};
 
 /** Compressors, in the words of GDAL's creation options. */
 struct Compressor {
@@ -97,12 +109,13 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
-    const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
-                                : refs_cf_is_marked_unsigned(meta_)      ? hiddenOfUnsigned
-                                                                         : hiddenAttributes;
+    const bool all = CPLFetchBool(options, "SHOW_ALL", false);
     return RefsGuardRaised([&] {
+        const bool saysMissing = refs_json_get(meta_->attributes, "missing_value") != nullptr;
+        const HiddenAttributes hidden(refs_cf_is_marked_unsigned(meta_),
+                                      !all && saysMissing && description().hasOtherMissing);
         return RefsAttributesOf(GetFullName(), meta_->attributes,
-                                GetDataType().GetNumericDataType(), hidden);
+                                GetDataType().GetNumericDataType(), all ? nullptr : hidden.names());
     });
 }
 

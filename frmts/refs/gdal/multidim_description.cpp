@@ -90,6 +90,7 @@ RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
     RefsArrayDescription described;
     if (description.unit != nullptr) described.unit = description.unit;
     described.nodata = nodataOf(meta, description);
+    described.hasOtherMissing = description.n_missing > 0;
     described.scale = packingOf(meta, "scale_factor", description.has_scale, description.scale);
     described.offset = packingOf(meta, "add_offset", description.has_offset, description.offset);
     described.spatialRef = spatialRefOf(description, dimensions);

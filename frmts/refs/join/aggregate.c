@@ -204,10 +204,8 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
                                        .rank = joined->rank,
                                        .dims = of->dims,
                                        .attributes = refs_json_root(of->attributes)};
-    const bool is_chosen_byte = joined->like->dtype.size == 1 && joined->like->has_nodata;
-    if (joined->like->has_fill &&
-        (is_chosen_byte || refs_json_get(of->variable.attributes, "_FillValue") != NULL)) {
-        memcpy(of->fill, joined->like->fill, sizeof of->fill);
+    if (joined->like->declares_fill) {
+        memcpy(of->fill, joined->like->declared, sizeof of->fill);
         of->variable.fill = of->fill;
     }
     if (joined->has_hole_fill) {

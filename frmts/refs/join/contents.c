@@ -301,6 +301,8 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
+    array->declares_fill = meta->dtype.size <= sizeof array->declared &&
+                           refs_cf_declared_fill(in->source.hierarchy, meta, array->declared);
     array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
                         refs_json_get(meta->attributes, "missing_value") != NULL ||
                         (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(meta));

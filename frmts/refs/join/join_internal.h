@@ -86,6 +86,8 @@ typedef struct refs_join_array {
     bool gets_new;  /**< dimensions that the part does not have are put before its own */
     refs_join_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
+    bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
+    uint8_t declared[16]; /**< … what */
     uint32_t prefix;      /**< of chunk keys */
     uint32_t part_prefix; /**< of chunk keys in the part, where groups stand before it */
     char separator;

@@ -298,18 +298,10 @@ static refs_status find_periods(making *all, refs_error *err) {
 
 /* -- the range of the data --------------------------------------------------------------------- */
 
-static bool is_missing(const refs_cf_description *of, double value) {
-    if (!isfinite(value)) return true;
-    if (of->nodata_kind == REFS_CF_NODATA_DOUBLE && value == of->nodata) return true;
-    if (of->nodata_kind == REFS_CF_NODATA_INT64 && value == (double)of->nodata_int64) return true;
-    if (of->nodata_kind == REFS_CF_NODATA_UINT64 && value == (double)of->nodata_uint64) return true;
-    return of->has_valid_range && (value < of->valid_min || value > of->valid_max);
-}
-
 static void keep_samples(making *all, const double *values, size_t n) {
     const refs_cf_description *of = &all->description;
     for (size_t i = 0; i < n; i++)
-        if (!is_missing(of, values[i]))
+        if (isfinite(values[i]) && !refs_cf_is_missing(of, values[i]))
             all->samples[all->n_samples++] =
                 values[i] * (of->has_scale ? of->scale : 1) + (of->has_offset ? of->offset : 0);
 }

@@ -1,0 +1,130 @@
+/* missing.c -- numbers that attributes call missing: nodata, which is one of them, and the others.
+ *
+ * CF 2.5.1: elements equal to _FillValue or missing_value are missing data. NUG, "Attribute
+ * conventions": missing_value may be a vector.
+ */
+#include "cf_internal.h"
+
+#include <math.h>
+
+#include "refs/half.h"
+
+/* -- one number -------------------------------------------------------------------------------- */
+
+double refs_cf__as_element(const refs_dtype *dtype, double number) {
+    if (dtype->type != REFS_TYPE_FLOAT) return number;
+    if (dtype->size == 4 && fabs(number) < 3.5e38) return (double)(float)number;
+    if (dtype->size == 2 && fabs(number) < 65520)
+        return refs_half_to_double(refs_half_from_double(number));
+    return number;
+}
+
+refs_cf_missing refs_cf__missing_of(const refs_dtype *dtype, const refs_json *element,
+                                    double number) {
+    refs_cf_missing missing = {.kind = REFS_CF_NODATA_NONE};
+    const bool is_wide = dtype->size == 8, is_whole = number == floor(number);
+    if (is_wide && dtype->type == REFS_TYPE_INT) {
+        missing.kind = REFS_CF_NODATA_INT64;
+        if (refs_json_i64(element, &missing.int64)) return missing;
+        missing.int64 = is_whole && fabs(number) < 0x1p63 ? (int64_t)number : 0;
+        if (is_whole && fabs(number) < 0x1p63) return missing;
+    } else if (is_wide && dtype->type == REFS_TYPE_UINT) {
+        missing.kind = REFS_CF_NODATA_UINT64;
+        if (refs_json_u64(element, &missing.uint64)) return missing;
+        missing.uint64 = is_whole && number >= 0 && number < 0x1p64 ? (uint64_t)number : 0;
+        if (is_whole && number >= 0 && number < 0x1p64) return missing;
+    }
+    return (refs_cf_missing){REFS_CF_NODATA_DOUBLE, refs_cf__as_element(dtype, number), 0, 0};
+}
+
+void refs_cf__set_nodata(refs_cf_description *description, refs_cf_missing missing) {
+    description->nodata_kind = missing.kind;
+    description->nodata = missing.number;
+    description->nodata_int64 = missing.int64;
+    description->nodata_uint64 = missing.uint64;
+}
+
+static refs_cf_missing nodata_of(const refs_cf_description *description) {
+    return (refs_cf_missing){description->nodata_kind, description->nodata,
+                             description->nodata_int64, description->nodata_uint64};
+}
+
+static bool is_same(refs_cf_missing a, refs_cf_missing b) {
+    return a.kind == b.kind && (a.kind == REFS_CF_NODATA_INT64    ? a.int64 == b.int64
+                                : a.kind == REFS_CF_NODATA_UINT64 ? a.uint64 == b.uint64
+                                                                  : a.number == b.number);
+}
+
+/* Whether elements that are read as `as` can have this value. */
+static bool is_element(const refs_dtype *as, refs_cf_missing missing) {
+    if (missing.kind == REFS_CF_NODATA_NONE) return false;
+    if (missing.kind != REFS_CF_NODATA_DOUBLE || as->type == REFS_TYPE_FLOAT) return true;
+    const bool has_sign = as->type == REFS_TYPE_INT;
+    const double end = ldexp(1, (int)as->size * 8 - has_sign);
+    return missing.number == floor(missing.number) && missing.number < end &&
+           missing.number >= (has_sign ? -end : 0);
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+static bool is_known(const refs_cf_description *description, refs_cf_missing missing) {
+    if (is_same(nodata_of(description), missing)) return true;
+    for (size_t i = 0; i < description->n_missing; i++)
+        if (is_same(description->missing[i], missing)) return true;
+    return false;
+}
+
+/* NaN is missing anyhow (keeps_nan). Nodata that no element can have is replaced. */
+static void add_missing(const refs_cf__input *input, const refs_dtype *as, refs_cf_missing missing,
+                        refs_cf_description *description) {
+    const bool is_nan = missing.kind == REFS_CF_NODATA_DOUBLE && isnan(missing.number);
+    if (is_nan || !is_element(as, missing) || is_known(description, missing)) return;
+    if (!is_element(as, nodata_of(description)))
+        refs_cf__set_nodata(description, missing);
+    else if (description->nodata_kind != missing.kind)
+        return;
+    else if (description->n_missing < REFS_CF_MAX_MISSING)
+        description->missing[description->n_missing++] = missing;
+    else
+        refs_note(&input->options.notes, REFS_NOTE_WARNING,
+                  "%s: %.17g is read as data: expected %d missing values at most",
+                  input->array->path, missing.number, REFS_CF_MAX_MISSING + 1);
+}
+
+static void add_attribute(const refs_cf__input *input, const char *name,
+                          refs_cf_description *description) {
+    const refs_array_meta *array = input->array;
+    const refs_json *value = refs_json_get(array->attributes, name);
+    double numbers[REFS_CF_MAX_MISSING + 2];
+    const size_t n =
+        refs_cf__numbers(array->attributes, name, numbers, sizeof numbers / sizeof *numbers);
+    refs_dtype as = array->dtype;
+    if (description->unsigned_values) as.type = REFS_TYPE_UINT;
+    for (size_t i = 0; i < n; i++) {
+        const refs_json *element = refs_json_is_array(value) ? refs_json_at(value, i) : value;
+        refs_cf_missing missing = refs_cf__missing_of(&array->dtype, element, numbers[i]);
+        if (description->unsigned_values)
+            missing.number = refs_cf__to_unsigned(&array->dtype, missing.number);
+        add_missing(input, &as, missing, description);
+    }
+}
+
+void refs_cf__describe_missing(const refs_cf__input *input, refs_cf_description *description) {
+    add_attribute(input, "_FillValue", description);
+    add_attribute(input, "missing_value", description);
+}
+
+static bool is_number(refs_cf_missing missing, double element) {
+    return missing.kind == REFS_CF_NODATA_DOUBLE   ? element == missing.number
+           : missing.kind == REFS_CF_NODATA_INT64  ? element == (double)missing.int64
+           : missing.kind == REFS_CF_NODATA_UINT64 ? element == (double)missing.uint64
+                                                   : false;
+}
+
+bool refs_cf_is_missing(const refs_cf_description *description, double element) {
+    bool is_missing = isnan(element) || is_number(nodata_of(description), element);
+    for (size_t i = 0; i < description->n_missing; i++)
+        is_missing = is_missing || is_number(description->missing[i], element);
+    return is_missing || (description->has_valid_range &&
+                          (element < description->valid_min || element > description->valid_max));
+}
