@@ -207,6 +207,9 @@ void refs_http_free(refs_http *http);
  * is larger than `max_whole_bytes` is left to the other vfs. */
 typedef struct refs_http_vfs refs_http_vfs;
 
+/** The `max_whole_bytes` of this project's programs and libraries. */
+#define REFS_HTTP_MAX_WHOLE_BYTES (512 * (uint64_t)REFS_MIB)
+
 /** Both `http` and `other` must outlive it. */
 refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t max_whole_bytes,
                                refs_http_vfs **vfs, refs_error *err);

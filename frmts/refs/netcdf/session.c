@@ -15,9 +15,6 @@
 #include "refs/refset.h"
 #include "refs/store.h"
 
-/* Objects over HTTP that are fetched whole; larger ones are read by ranges. */
-#define MAX_WHOLE_BYTES (512 * (uint64_t)REFS_MIB)
-
 /* Decoded chunks of one file that are kept, where REFS_CACHE_MAX does not say how many. */
 #define CACHE_BYTES (256 * REFS_MIB)
 
@@ -76,7 +73,7 @@ static refs_status open_session(ncrefs_session *session, refs_error *err) {
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
     REFS_TRY(refs_file_pool_open(refs_vfs_posix(), 0, &session->file_pool, err));
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
-                                MAX_WHOLE_BYTES, &session->http_vfs, err));
+                                REFS_HTTP_MAX_WHOLE_BYTES, &session->http_vfs, err));
     REFS_TRY(refs_pool_open(n_threads(), &session->pool, err));
     return refs_pool_open(PREFETCH_THREADS, &session->prefetch_pool, err);
 }

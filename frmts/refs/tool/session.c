@@ -11,9 +11,6 @@
 #include "refs/redact.h"
 #include "tool.h"
 
-/* Objects over HTTP that are fetched whole; larger ones are read by ranges. */
-#define MAX_WHOLE_BYTES (512 * (uint64_t)REFS_MIB)
-
 const refs_fetch_advice tool_advice = {
     .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them"};
 
@@ -99,7 +96,7 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     REFS_TRY(
         refs_file_pool_open(refs_watch_functions(session->watch), 0, &session->file_pool, err));
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
-                                MAX_WHOLE_BYTES, &session->http_vfs, err));
+                                REFS_HTTP_MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
