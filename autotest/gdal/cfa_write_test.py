@@ -375,7 +375,7 @@ except RuntimeError as problem:
         os.mkdir(self.path("m"))
         with open(self.path("m", "mine.txt"), "w") as file:
             file.write("mine")
-        self.fails(raster(values()), "holds other things")
+        self.fails(raster(values()), "holds files of another origin")
         self.assertEqual(self.fragments(), ["mine.txt"])
 
     def test_folders_that_are_not_there_are_named(self):

@@ -177,8 +177,7 @@ static refs_status settle_name(const refs_master *master, cfa_filler *filler, re
         refs_free(filler->name);
         filler->name = NULL;
     }
-    return refs_fail(err, REFS_IO, "%s: cannot be written: all names like it are taken",
-                     filler->asked);
+    return refs_place_fail_names(filler->asked, MAX_NAMES, err);
 }
 
 static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_spot *spot,

@@ -106,8 +106,7 @@ static refs_status choose_first(cfa_generation *generation, refs_str folder, con
         REFS_TRY(looked);
         if (is_free) return generation->first != NULL ? REFS_OK : refs_fail_nomem(err);
     }
-    return refs_fail(err, REFS_IO, "%.*s%s: cannot be written: all names beside it are taken",
-                     REFS_STR_WHOLE(folder), name);
+    return refs_place_fail_names(generation->last_path, MAX_NAMES, err);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -117,10 +116,11 @@ static refs_status choose_names(cfa_generation *generation, refs_str folder, con
     content found;
     REFS_TRY(look_into(generation->last_path, stem, &found, err));
     if (found == CONTENT_OTHER)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: is where fragments are to be, and holds other things: give the "
-                         "master another name",
-                         generation->last_path);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: cannot write fragments: the folder holds files of another origin: give "
+            "the master another name",
+            generation->last_path);
     REFS_TRY(choose_first(generation, folder, name, stem, err));
     const bool keeps_first = found != CONTENT_NONE && is_shared(folder, stem, name);
     if (found != CONTENT_NONE && !keeps_first) {

@@ -23,7 +23,7 @@ typedef struct cfa_generation {
 } cfa_generation;
 
 /** Makes a folder for the fragments of the master at `path`, which begin with `stem`. REFS_INVALID
- * where the folder that they are to have holds other things. */
+ * where the folder that they are to have holds files of another origin. */
 refs_status refs_cfa__generation_open(const char *path, const char *stem,
                                       cfa_generation *generation, refs_error *err);
 

@@ -35,7 +35,7 @@ bool refs_join__counts_time(const refs_join *join, const refs_join_array *array)
 
 static refs_status fail_inexact(double value, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.9g cannot be said exactly in the units of the first part", value);
+                     "cannot convert %.9g to the units of the first source exactly", value);
 }
 
 static refs_status fail_type(refs_error *err) {

@@ -24,13 +24,20 @@
 /* Deepest folder of a set that is removed: groups in groups. */
 #define MAX_DEPTH 128
 
+refs_status refs_place_fail_names(const char *path, unsigned n, refs_error *err) {
+    return refs_fail(err, REFS_IO,
+                     "%s: cannot be written: no free name beside it, %u exist: remove old and "
+                     "unfinished results",
+                     path, n);
+}
+
 refs_status refs_place_fail(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* -- removing ---------------------------------------------------------------------------------- */
 
-static void remove_tree(int folder, const char *name, int depth);
+static void remove_tree(int folder, const char *name, const struct stat *seen, int depth);
 
 /* Ends `folder`. */
 static void remove_content(int folder, int depth) {
@@ -42,13 +49,20 @@ static void remove_content(int folder, int depth) {
     }
     while ((entry = readdir(entries)) != NULL)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_tree(dirfd(entries), entry->d_name, depth + 1);
+            remove_tree(dirfd(entries), entry->d_name, NULL, depth + 1);
     closedir(entries);
 }
 
+/* Whether an open folder is still what was looked at, and belongs to this user. */
+static bool is_own(int opened, const struct stat *seen) {
+    struct stat now;
+    return fstat(opened, &now) == 0 && now.st_uid == geteuid() && now.st_dev == seen->st_dev &&
+           now.st_ino == seen->st_ino;
+}
+
 /* Each name is looked up in an open folder, and no link is followed: a folder that becomes a link
- * meanwhile leads nowhere. */
-static void remove_tree(int folder, const char *name, int depth) {
+ * meanwhile leads nowhere. With `seen`, a folder is removed only if it is that one. */
+static void remove_tree(int folder, const char *name, const struct stat *seen, int depth) {
     const int opened = depth > MAX_DEPTH
                            ? -1
                            : openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -56,12 +70,16 @@ static void remove_tree(int folder, const char *name, int depth) {
         (void)unlinkat(folder, name, 0);
         return;
     }
+    if (seen != NULL && !is_own(opened, seen)) {
+        close(opened);
+        return;
+    }
     remove_content(opened, depth);
     (void)unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 void refs_place_remove(const char *path) {
-    remove_tree(AT_FDCWD, path, 0);
+    remove_tree(AT_FDCWD, path, NULL, 0);
 }
 
 void refs_place_retire(const char *path) {
@@ -79,28 +97,10 @@ void refs_place_retire(const char *path) {
     refs_buf_clear(&name);
 }
 
-/* Whether `name` is still what was looked at, and belongs to this user. */
-static bool is_own(int opened, const struct stat *seen) {
-    struct stat now;
-    return fstat(opened, &now) == 0 && now.st_uid == geteuid() && now.st_dev == seen->st_dev &&
-           now.st_ino == seen->st_ino;
-}
-
 void refs_place_remove_own(int folder, const char *name) {
     struct stat seen;
-    if (fstatat(folder, name, &seen, AT_SYMLINK_NOFOLLOW) != 0 || seen.st_uid != geteuid()) return;
-    if (!S_ISDIR(seen.st_mode)) {
-        (void)unlinkat(folder, name, 0);
-        return;
-    }
-    const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (opened < 0) return;
-    if (!is_own(opened, &seen)) {
-        close(opened);
-        return;
-    }
-    remove_content(opened, 0);
-    (void)unlinkat(folder, name, AT_REMOVEDIR);
+    if (fstatat(folder, name, &seen, AT_SYMLINK_NOFOLLOW) == 0 && seen.st_uid == geteuid())
+        remove_tree(folder, name, &seen, 0);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -187,8 +187,7 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
         place->written = NULL;
         REFS_TRY(failed);
     }
-    return refs_fail(err, REFS_IO, "%s: cannot be written: all names beside it are taken",
-                     place->wanted);
+    return refs_place_fail_names(place->wanted, MAX_NAMES, err);
 }
 
 /* -- permissions ------------------------------------------------------------------------------- */

@@ -42,6 +42,9 @@ refs_status refs_place_append_name(const char *wanted, int number, refs_buf *nam
 /** Fails with REFS_IO, the path and what errno says. */
 refs_status refs_place_fail(const char *path, refs_error *err);
 
+/** Fails with REFS_IO: all of the `n` names that were tried beside `path` exist. */
+refs_status refs_place_fail_names(const char *path, unsigned n, refs_error *err);
+
 /** Whether a name is one of these, of whatever process. */
 bool refs_place_is_unfinished(const char *name);
 
