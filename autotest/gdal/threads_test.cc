@@ -1,7 +1,7 @@
-/* threads_test.cc -- eight threads on one set, and on a set each; and datasets opened, read and
- * closed in all orders. */
+/* threads_test.cc -- eight threads on one set, and on a set each; four on one array; and datasets
+ * opened, read and closed in all orders. */
 #include "all_orders.h"
-#include "driver_test.h"
+#include "multidim_test.h"
 #include "range_server.h"
 
 #include <atomic>
@@ -99,6 +99,35 @@ TEST(Threads, EightOnARemoteSetReadWhatOneReads) {
         in_threads([&](unsigned i) { work_on(server.url("set.json"), i, 5); });
     }
     VSIRmdirRecursive(folder.c_str());
+}
+
+TEST(Threads, FourReadRegionsOfOneMdArray) {
+    const std::string path = save("array.json");
+    const Group root = root_of(path);
+    const MDArray array = array_of(root, "v");
+    ASSERT_NE(array, nullptr);
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 4; i++)
+        threads.emplace_back([&array, i] {
+            std::mt19937 random(i);
+            const DataType type(GDALExtendedDataTypeCreate(GDT_Int32));
+            for (int round = 0; round < 200; round++) {
+                const GUInt64 band = random() % bands, row = random() % side;
+                const GUInt64 start[] = {band, row, 0};
+                const size_t count[] = {1, 1, side};
+                std::vector<int32_t> values(side);
+                size_t n = 0;
+                GDALAttributeH *attributes = GDALMDArrayGetAttributes(array.get(), &n, nullptr);
+                GDALReleaseAttributes(attributes, n);
+                ASSERT_NE(GDALMDArrayRead(array.get(), start, count, nullptr, nullptr, type.get(),
+                                          values.data(), values.data(), side * sizeof(int32_t)),
+                          0);
+                const std::vector<int32_t> expected = values_of(1, static_cast<int>(band));
+                const auto first = expected.begin() + static_cast<std::ptrdiff_t>(row * side);
+                EXPECT_TRUE(std::equal(values.begin(), values.end(), first));
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
 }
 
 TEST(Threads, OpenReadAndCloseInAllOrders) {
