@@ -174,12 +174,15 @@ std::string largeFile(size_t &size) {
     return messageOf({first}) + messageOf({second});
 }
 
+/** The place of the second message, with the notes before it. */
 std::string readWith(const std::string &sidecar) {
     size_t size;
     const std::string content = largeFile(size);
     ScannedFile file(content, {{"a.idx", sidecar}});
     EXPECT_EQ(file.status, REFS_OK) << file.message();
-    return file.chunk("t", {1, 0, 0});
+    std::string result;
+    for (const std::string &note : file.notes) result += note + "\n";
+    return result + file.chunk("t", {1, 0, 0});
 }
 
 } // namespace
@@ -193,9 +196,23 @@ TEST(GribFile, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
         second);
     EXPECT_EQ(readWith("{\"_offset\": 0, \"_length\": 9}\n{\"_offset\": " + at + "}\n"), second);
     EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n"), second);
-    EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n2:4711:d=2024010100:TMP\n"), second);
-    EXPECT_EQ(readWith("1:7:d=2024010100:TMP\n"), second);
-    EXPECT_EQ(readWith("<html>\n"), second);
+}
+
+TEST(GribFile, SaysWhyAnIndexBesideTheFileIsIgnored) {
+    size_t size;
+    largeFile(size);
+    const std::string second = place(1, size);
+    const auto lists = [&](int offset) {
+        return "GRIB: a.idx lists a message at byte " + std::to_string(offset) +
+               ", and a has none there: make the index again; it is ignored\n" + second;
+    };
+    EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n2:4711:d=2024010100:TMP\n"), lists(4711));
+    EXPECT_EQ(readWith("1:7:d=2024010100:TMP\n"), lists(7));
+    for (const std::string other : {"<html>\n", "", "\x80\x04\x95 a pickle", "{\"offset\": 0}\n"})
+        EXPECT_EQ(readWith(other),
+                  "GRIB: a.idx is not an index of wgrib2 (\"1:0:d=…\") or ECMWF ({\"_offset\": 0, "
+                  "…}): it is ignored\n" +
+                      second);
 }
 
 /* By each template that ecCodes 2.50 has, with lists of one element and of two: a forecast of 6

@@ -140,7 +140,7 @@ static int compare_u64(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Several lines may be of one message. */
+/* Several lines may be of one message. False where a line is none of an index. */
 static bool read_offsets(refs_str text, offsets *found) {
     while (text.size > 0) {
         refs_str line = refs_str_part(text, 0, refs_str_find(text, '\n'));
@@ -171,56 +171,82 @@ static refs_status want_heads(grib *self, const offsets *listed, refs_error *err
     return status;
 }
 
-/* Adds the messages that are listed; *agrees where the file has messages there, one behind the
- * other from the first one on. */
-static refs_status add_listed(grib *self, const offsets *listed, bool *agrees, uint64_t *end,
+/* Adds the messages that are listed, as long as the file has messages there, one behind the other
+ * from `*end` on, which moves behind the last; *wrong is the first offset without one, or
+ * UINT64_MAX. */
+static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong, uint64_t *end,
                               refs_error *err) {
-    *agrees = listed->offsets[0] == *end;
+    *wrong = listed->offsets[0] == *end ? UINT64_MAX : listed->offsets[0];
     REFS_TRY(want_heads(self, listed, err));
-    for (size_t i = 0; i < listed->n && *agrees; i++) {
+    for (size_t i = 0; i < listed->n && *wrong == UINT64_MAX; i++) {
         refs_source_range place = {listed->offsets[i], 0};
         REFS_TRY(refs_scan__grib_length(self->source, place.offset, &place.length, err));
-        *agrees = place.length > 0 && place.offset >= *end && place.offset - *end <= HEAD_BYTES &&
-                  refs_add_u64(place.offset, place.length, end);
-        if (*agrees) REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
+        const bool agrees = place.length > 0 && place.offset >= *end &&
+                            place.offset - *end <= HEAD_BYTES &&
+                            refs_add_u64(place.offset, place.length, end);
+        if (!agrees) *wrong = place.offset;
+        if (agrees) REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
     }
     return REFS_OK;
 }
 
-/* Reads a sidecar where there is one, and what it lists; *at moves behind that. */
-static refs_status use_sidecar(grib *self, uint64_t *at, refs_error *err) {
-    static const refs_source_ending endings[] = {
-        {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
-    refs_buf text = REFS_BUF_INIT;
+/* Reads what a sidecar lists; *at moves behind that. */
+static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint64_t *at,
+                               refs_error *err) {
+    const refs_notes *notes = &self->job->options->notes;
     offsets listed = {NULL, 0, 0};
-    uint64_t end = *at;
-    bool agrees = false;
-    refs_status status = REFS_NOT_FOUND;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && status != REFS_OK; i++)
-        status = refs_source_read_beside(self->source, &endings[i], MAX_SIDECAR_BYTES, &text);
-    if (status == REFS_OK &&
-        read_offsets(refs_str_view((const char *)text.data, text.size), &listed))
-        status = add_listed(self, &listed, &agrees, &end, err);
-    if (status == REFS_OK && agrees) *at = end;
-    if (status == REFS_OK && !agrees) {
-        refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
-                  "GRIB: the index beside %s is of another file: it is not used",
-                  refs_source_location(self->source));
-        refs_scan__grib_list_clear(&self->list);
-        self->list = (grib_list){.fields = NULL};
+    uint64_t end = *at, wrong = 0;
+    refs_status status = REFS_OK;
+    if (!read_offsets(text, &listed)) {
+        refs_note(
+            notes, REFS_NOTE_WARNING,
+            "GRIB: %s is not an index of wgrib2 (\"1:0:d=…\") or ECMWF ({\"_offset\": 0, …}): "
+            "it is ignored",
+            name);
+    } else {
+        status = add_listed(self, &listed, &wrong, &end, err);
+        if (status == REFS_OK && wrong == UINT64_MAX) *at = end;
+        if (status == REFS_OK && wrong != UINT64_MAX) {
+            refs_note(
+                notes, REFS_NOTE_WARNING,
+                "GRIB: %s lists a message at byte %llu, and %s has none there: make the index "
+                "again; it is ignored",
+                name, (unsigned long long)wrong, refs_source_location(self->source));
+            refs_scan__grib_list_clear(&self->list);
+            self->list = (grib_list){.fields = NULL};
+        }
     }
     refs_free(listed.offsets);
+    return status;
+}
+
+/* Where there is a sidecar, the first one counts. */
+static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
+    static const refs_source_ending endings[] = {
+        {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
+    refs_buf text = REFS_BUF_INIT, name = REFS_BUF_INIT;
+    refs_status status = REFS_NOT_FOUND;
+    size_t i = 0;
+    for (; i < sizeof endings / sizeof endings[0]; i++) {
+        status = refs_source_read_beside(self->source, &endings[i], MAX_SIDECAR_BYTES, &text);
+        if (status == REFS_OK) break;
+    }
+    if (status == REFS_OK) {
+        status = refs_source_name_beside(self->source, &endings[i], &name, err);
+        const refs_str lines = refs_str_view((const char *)text.data, text.size);
+        if (status == REFS_OK) status = use_sidecar(self, (const char *)name.data, lines, at, err);
+    }
     refs_buf_clear(&text);
+    refs_buf_clear(&name);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Where a look costs nothing, or one reads all, there is no use for a sidecar. */
+/* Where one look reads all, there is no use for a sidecar. */
 static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
     REFS_TRY(next_message(self->source, 0, &first, err));
     uint64_t at = first.offset;
-    if (!refs_source_is_local(self->source) && first.length > WINDOW_BYTES)
-        REFS_TRY(use_sidecar(self, &at, err));
+    if (first.length > WINDOW_BYTES) REFS_TRY(find_sidecar(self, &at, err));
     REFS_TRY(scan_from(self, at, err));
     if (self->list.n_left_out > 0)
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING,

@@ -320,8 +320,8 @@ bool refs_source_is_local(const refs_source *source) {
 }
 
 /* The name of the other file: what follows a "?" in a URL stays behind it. */
-static refs_status name_beside(const refs_source *source, const refs_source_ending *ending,
-                               refs_buf *name) {
+refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
+                                    refs_buf *name, refs_error *err) {
     refs_str whole = refs_str_from(source->location);
     bool is_url = refs_url_authority_begin(whole) != SIZE_MAX;
     size_t query = is_url ? refs_str_find(whole, '?') : SIZE_MAX;
@@ -329,10 +329,10 @@ static refs_status name_beside(const refs_source *source, const refs_source_endi
     if (!refs_str_ends(path, ending->replaced)) return REFS_NOT_FOUND;
     refs_str rest = refs_str_part(whole, path.size, whole.size);
     path.size -= strlen(ending->replaced);
-    REFS_TRY(refs_buf_append_str(name, path, NULL));
-    REFS_TRY(refs_buf_append_str(name, refs_str_from(ending->ending), NULL));
-    REFS_TRY(refs_buf_append_str(name, rest, NULL));
-    return refs_buf_append(name, "", 1, NULL);
+    REFS_TRY(refs_buf_append_str(name, path, err));
+    REFS_TRY(refs_buf_append_str(name, refs_str_from(ending->ending), err));
+    REFS_TRY(refs_buf_append_str(name, rest, err));
+    return refs_buf_append(name, "", 1, err);
 }
 
 static refs_status read_other(refs_source *source, void *handle, size_t max_bytes,
@@ -355,7 +355,7 @@ refs_status refs_source_read_beside(refs_source *source, const refs_source_endin
                                     size_t max_bytes, refs_buf *bytes) {
     refs_buf name = REFS_BUF_INIT;
     void *handle;
-    refs_status status = name_beside(source, ending, &name);
+    refs_status status = refs_source_name_beside(source, ending, &name, NULL);
     if (status == REFS_OK)
         status = refs_vfs_open_whole(source->vfs, (const char *)name.data, &handle, NULL);
     if (status == REFS_OK) {

@@ -71,6 +71,11 @@ bool refs_source_gains(const refs_source *source);
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err);
 
+/** Appends the name of the file that is called so, with a NUL. REFS_NOT_FOUND without a message
+ * where this one has another ending. */
+refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
+                                    refs_buf *name, refs_error *err);
+
 /** Appends what the file holds that is called so. REFS_NOT_FOUND without a message where this one
  * has another ending, there is no such file, it cannot be read, or has more than `max_bytes`. */
 refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
