@@ -253,6 +253,53 @@ class Files(Case):
                 self.assertNotIn(SECRET, done.stderr)
 
 
+def step(time):
+    """A set of one time step, all in itself."""
+    def array(shape, dtype):
+        return json.dumps({"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": dtype, "fill_value": None,
+                           "order": "C", "compressor": None, "filters": None})
+    refs = {".zgroup": '{"zarr_format": 2}', "time/.zarray": array([1], "|u1"), "v/.zarray": array([1, 1, 2], "|u1"),
+            "time/.zattrs": '{"_ARRAY_DIMENSIONS": ["time"], "units": "days since 2000-01-01"}', "time/0": chr(time),
+            "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["time", "y", "x"]}', "v/0.0.0": chr(time) * 2}
+    return json.dumps(refs).encode()
+
+
+class Prefixes(Case):
+    """Objects below a name that ends with a slash are those that `refs index` takes."""
+
+    CONTENT = {f"/data/pre/{name}": content for name, content in {
+        "b.json": step(2), "a.json": step(1), "deeper/c.json": step(3), "deeper/": b"", ".hidden.json": step(9)}.items()}
+
+    def expect_steps(self, name, steps, **options):
+        self.assertEqual(read(name, **options), [step for step in steps for _ in range(2)])
+
+    def test_are_opened_by_alias(self):
+        server = self.serve({**self.CONTENT, "/data/prefix.json": step(8)})
+        server.page = 2
+        config = self.write(hosts={"one": self.host(server)})
+        self.expect_steps("s3://one/data/pre/", [1, 2, 3], S3NC_CONFIG=config)
+        self.expect_steps("s3://one/data/pre/*.json", [1, 2], S3NC_CONFIG=config)
+        dataset = gdal.OpenEx('REFS:"s3://one/data/pre/"', open_options=[f"S3NC_CONFIG={config}"])
+        self.assertEqual(dataset.RasterCount, 3)
+
+    def test_are_opened_of_buckets(self):
+        server = self.serve(self.CONTENT)
+        for name, value in (("AWS_S3_ENDPOINT", server.url[len("http://"):]), ("AWS_HTTPS", "NO"), ("AWS_VIRTUAL_HOSTING", "FALSE"),
+                            ("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", SECRET)):
+            self.set_option(name, value)
+        self.expect_steps("s3://data/pre/", [1, 2, 3])
+        self.expect_steps("/vsis3/data/pre/", [1, 2, 3])
+        self.expect_steps("s3://data/pre/deeper/", [3])
+        with self.assertRaisesRegex(RuntimeError, "/data/none/"):
+            gdal.Open('REFS:"s3://data/none/"')
+
+    def test_say_who_may_not_list_them(self):
+        server = self.serve(self.CONTENT)
+        config = self.write(hosts={"one": self.host(server, ("id", "wrong"))})
+        with self.assertRaisesRegex(RuntimeError, "/data/pre/: .*s3://one is asked with the credentials of"):
+            read("s3://one/data/pre/", S3NC_CONFIG=config)
+
+
 class Limits(Case):
     def part_set(self):
         """20 chunks of 1000 bytes, one after the other."""

@@ -75,11 +75,11 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def list(self, bucket, query):
-        """Answers ListObjectsV2, `page` keys at a time."""
+        """Answers ListObjectsV2, and ListObjects, which GDAL asks for, `page` keys at a time."""
         asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         begin, delimiter = f"/{bucket}/", asked.get("delimiter")
         prefix = asked.get("prefix", "")
-        after = asked.get("continuation-token", "")
+        after = asked.get("continuation-token", asked.get("marker", ""))
         found = {}  # a folder stands for what is in it
         for name in self.server.objects:
             key = name[len(begin):]
@@ -90,13 +90,14 @@ class Handler(BaseHTTPRequestHandler):
         names = sorted((name for name in found if name > after), key=str.encode)
         shown, is_cut = names[:self.server.page], len(names) > self.server.page
         text = ['<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-                f"<Name>{bucket}</Name><IsTruncated>{str(is_cut).lower()}</IsTruncated><EncodingType>url</EncodingType>"]
+                f"<Name>{bucket}</Name><Prefix>{html.escape(prefix)}</Prefix><IsTruncated>{str(is_cut).lower()}</IsTruncated><EncodingType>url</EncodingType>"]
         for name in shown:
             quoted = urllib.parse.quote_plus(name, safe="/")
             text.append(f"<CommonPrefixes><Prefix>{quoted}</Prefix></CommonPrefixes>" if found[name] else
                         f"<Contents><Key>{quoted}</Key><Size>{len(self.server.objects[begin + name])}</Size></Contents>")
         if is_cut:
-            text.append(f"<NextContinuationToken>{html.escape(shown[-1])}</NextContinuationToken>")
+            token = "NextContinuationToken" if "list-type" in asked else "NextMarker"
+            text.append(f"<{token}>{html.escape(shown[-1])}</{token}>")
         self.answer(200, "".join(text + ["</ListBucketResult>"]).encode(), Content_Type="application/xml")
 
     def refuse(self, status, code):
@@ -118,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
         if not any(name.startswith(f"/{bucket}/") for name in self.server.objects):
             return self.refuse(404, "NoSuchBucket")
         query = self.path.partition("?")[2]
-        if "list-type=2" in query.split("&"):
+        if "list-type=2" in query.split("&") or path.strip("/") == bucket:
             return self.list(bucket, query)
         content = self.server.objects.get(path)
         if content is None:

@@ -146,5 +146,67 @@ class ManyFiles(unittest.TestCase):
         self.expect_many_at_once(0)
 
 
+class Names(unittest.TestCase):
+    """What cannot be joined without more being said."""
+
+    def setUp(self):
+        self.work = tempfile.TemporaryDirectory()
+        self.addCleanup(self.work.cleanup)
+
+    def refuse(self, *names, along=()):
+        """What the program says, and what the driver says of a list of them."""
+        command = [REFS, "index", *names, *along, "-o", os.path.join(self.work.name, "all.json")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        files = os.path.join(self.work.name, "list.txt")
+        with open(files, "w", encoding="utf-8") as file:
+            file.write("\n".join(names))
+        with self.assertRaises(RuntimeError) as caught:
+            gdal.OpenEx(f'REFS:"{files}"' if len(names) > 1 else f'REFS:"{names[0]}"')
+        return done.stderr, str(caught.exception)
+
+    def write(self, name, variables, axis="x", first=0):
+        """Variables along an axis whose coordinates count on from `first`."""
+        refs = {".zgroup": '{"zarr_format": 2}'}
+        for each in (*variables, axis):
+            refs[f"{each}/.zarray"] = json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "order": "C",
+                                                  "fill_value": None, "compressor": None, "filters": None})
+            refs[f"{each}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": [axis]})
+            refs[f"{each}/0"] = chr(first) + chr(first + 1)
+        path = os.path.join(self.work.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        return path
+
+    def test_of_files_without_a_common_variable_tell_what_each_has(self):
+        one, other = self.write("a.json", "pqrstu"), self.write("b.json", ["snow"], first=2)
+        for said in self.refuse(one, other):
+            self.assertIn(f"no variable in common: {one} has p, q, r, s, t, …, {other} has snow: ", said)
+
+    def test_of_files_with_the_same_coordinates_ask_for_a_dimension(self):
+        one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"])
+        for said in self.refuse(one, other):
+            self.assertIn(f"the coordinates of {one} and {other} are the same: say along which dimension", said)
+
+    def test_of_files_without_a_common_coordinate_say_so(self):
+        one, other = self.write("a.json", ["v"], axis="x"), self.write("b.json", ["v"], axis="y")
+        for said in self.refuse(one, other):
+            self.assertIn(f"{one} and {other} have no coordinate in common: ", said)
+
+    def test_that_are_given_twice_are_named(self):
+        one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"], first=2)
+        for said in self.refuse(one, other, one):
+            self.assertIn(f"{one} is given twice, as source 1 and 3: leave one out", said)
+
+    def test_of_folders_on_http_servers_say_what_to_give(self):
+        folder = Folder()
+        self.addCleanup(folder.close)
+        server = Server(folder)
+        self.addCleanup(server.close)
+        for name in ("pre/", "pre/*.nc"):
+            for said in self.refuse(server.url(name)):
+                self.assertIn("folders of HTTP servers cannot be listed: give a list of URLs", said)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -225,6 +225,15 @@ refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *er
 /** Whether a name ends as those of data files do: ".nc", ".h5", ".tif", ".grib2" and others. */
 bool refs_join_has_data_name(const char *name);
 
+/** Whether an object of a store, of so many bytes, is among those that a name stands for: those
+ * that match a pattern or, where that is NULL, all below a prefix that are not hidden. Objects
+ * without bytes mark folders, unless they are called as data files are. */
+bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size);
+
+/** What to do where nothing is found at `name`, which may be a folder or a pattern of an HTTP server;
+ * NULL where it is none. */
+const char *refs_join_advice_for(const char *name);
+
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
 
@@ -245,10 +254,21 @@ struct refs_array_meta;
 void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
- * they are to be joined along these, as REFS_JOIN_GUESSED. Of the options, only vfs and http count.
- */
+ * they are to be joined along these, as REFS_JOIN_GUESSED. None of sets that have no variable in
+ * common, unless only one dimension differs of a grid that they share. Of the options, only vfs and
+ * http count. */
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
                                  const refs_join_options *options, refs_buf *dims, refs_error *err);
+
+/** Fails with REFS_INVALID and the reason why refs_join_guess_dims finds none, and what to do:
+ * `along` is how people say along which dimension. */
+refs_status refs_join_fail_no_dim(const refs_join_part *first, const refs_join_part *last,
+                                  const refs_join_options *options, const char *along,
+                                  refs_error *err);
+
+/** Fails with REFS_INVALID where one name is given twice: to join a source with itself, its
+ * dimension has to be said. */
+refs_status refs_join_check_names(const char *const *names, size_t n, refs_error *err);
 
 #ifdef __cplusplus
 }

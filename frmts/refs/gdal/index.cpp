@@ -8,7 +8,9 @@
 #include "joined.h"
 #include "options.h"
 #include "refs/codec.h"
+#include "refs/join.h"
 #include "report.h"
+#include "store_objects.h"
 #include "vsi_source.h"
 
 namespace {
@@ -244,7 +246,17 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
         return refs_fail(error, listed, "%s", problem.message);
     if (!files.empty()) return joinFiles(files, options, openOptions, error);
     refs_set *set = nullptr;
-    REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
+    refs_error_clear(&problem);
+    const refs_status opened = refs_set_open(vfs, location_.c_str(), &options, &set, &problem);
+    const bool isNoSet = opened == REFS_NOT_FOUND || opened == REFS_INVALID;
+    if (isNoSet && RefsIsPrefix(location_)) { // an empty object may mark it as a folder
+        REFS_TRY(RefsListObjects(location_, files, error));
+        if (!files.empty()) return joinFiles(files, options, openOptions, error);
+    }
+    const char *advice =
+        opened == REFS_NOT_FOUND ? refs_join_advice_for(location_.c_str()) : nullptr;
+    if (advice != nullptr) return refs_fail(error, opened, "%s: %s", problem.message, advice);
+    if (opened != REFS_OK) return refs_fail(error, opened, "%s", problem.message);
     set_.reset(set);
     const std::vector<std::string> itself = {location_};
     const RefsJoinJob job = {location_,        itself,     vfs, refs_watch_functions(watch_.get()),

@@ -8,6 +8,7 @@
 #include "refs/join.h"
 #include "refs/pool.h"
 #include "report.h"
+#include "store_objects.h"
 #include "task_context.h"
 #include "vsi_source.h"
 
@@ -147,6 +148,12 @@ struct Whole {
     refs_join_sources *sources;
 };
 
+std::vector<const char *> namesOf(const RefsJoinJob &job) {
+    std::vector<const char *> names;
+    for (const std::string &file : job.files) names.push_back(file.c_str());
+    return names;
+}
+
 /** Opens files and adds them to a join, several at a time. */
 class Parts {
   public:
@@ -154,8 +161,7 @@ class Parts {
         : job_(job), options_(options), whole_(whole) {}
 
     refs_status addAll(refs_error *error) {
-        std::vector<const char *> names;
-        for (const std::string &file : job_.files) names.push_back(file.c_str());
+        const std::vector<const char *> names = namesOf(job_);
         const refs_each each = {run, this, names.size(),
                                 refs_join_n_threads(names.data(), names.size()), RefsTaskContext()};
         return refs_each_run(&each, error);
@@ -200,16 +206,25 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
     const Parts parts(job, options, {nullptr, nullptr});
     RefsSetHandle first, last;
     RefsBuffer names;
+    const std::vector<const char *> given = namesOf(job);
+    const refs_status checked = refs_join_check_names(given.data(), given.size(), error);
+    if (checked != REFS_OK) {
+        refs_error_prefix(error, "%s", job.location.c_str());
+        return checked;
+    }
     REFS_TRY(parts.open(0, first, error));
     REFS_TRY(parts.open(job.files.size() - 1, last, error));
     const refs_join_options joinOptions = optionsOf(job);
     REFS_TRY(refs_join_guess_dims(first.get(), last.get(), &joinOptions, &names, error));
     for (const std::string &name : textsIn(names)) dims.AddString(name.c_str());
     if (dims.size() > 0) return REFS_OK;
-    return refs_fail(error, REFS_INVALID,
-                     "%s: the coordinates of %s and %s are the same: the open option ALONG says "
-                     "along which dimension they are joined",
-                     job.location.c_str(), job.files.front().c_str(), job.files.back().c_str());
+    const refs_join_part ends[2] = {
+        {0, job.files.front().c_str(), first.get(), REFS_JOIN_FROM_NAME},
+        {job.files.size() - 1, job.files.back().c_str(), last.get(), REFS_JOIN_FROM_NAME}};
+    const refs_status status =
+        refs_join_fail_no_dim(&ends[0], &ends[1], &joinOptions, "the open option ALONG", error);
+    refs_error_prefix(error, "%s", job.location.c_str());
+    return status;
 }
 
 /** The set that the files are saved as, or NULL. */
@@ -302,6 +317,12 @@ refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
     files.clear();
     // URLs have other signs of patterns, and looking at what is in an archive may open a pipe.
     if (isVirtual && location.find('*') == std::string::npos) return REFS_OK;
+    if (RefsIsOfStore(location)) {
+        REFS_TRY(RefsListObjects(location, files, error));
+        return !files.empty() ? REFS_OK
+                              : refs_fail(error, REFS_NOT_FOUND,
+                                          "%s: no object has a name like this", location.c_str());
+    }
     const refs_name_kind kind = isRemote ? REFS_NAME_ABSENT : look(nullptr, location.c_str());
     if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE) {
         const bool isList = EQUAL(CPLGetExtension(location.c_str()), "txt");

@@ -61,21 +61,127 @@ static refs_status differ(const refs_join_source *a, const refs_join_source *b,
     return status;
 }
 
+/* What two sets share. */
+typedef struct common {
+    bool has_variable;
+    size_t n_axes;
+} common;
+
+static bool is_variable(const refs_array_meta *meta) {
+    return meta->status == REFS_OK && !meta->is_instruction && !refs_join__is_axis(meta);
+}
+
+static common find_common(const refs_join_source *a, const refs_join_source *b) {
+    common found = {false, 0};
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        if (other == NULL) continue;
+        found.has_variable = found.has_variable || (is_variable(one) && is_variable(other));
+        found.n_axes += refs_join__is_axis(one) && refs_join__is_axis(other) ? 1 : 0;
+    }
+    return found;
+}
+
+/* Sets without a variable in common are parts of one data set where they share a grid. */
+static bool may_be_parts(const common *shared, size_t n_dims) {
+    return shared->has_variable || (n_dims == 1 && shared->n_axes > 1);
+}
+
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
                                  const refs_join_options *options, refs_buf *dims,
                                  refs_error *err) {
     refs_join_source a = {.store = NULL}, b = {.store = NULL};
     refs_status status = refs_join__source_open(options, first, &a, err);
     if (status == REFS_OK) status = refs_join__source_open(options, last, &b, err);
-    size_t n = status == REFS_OK ? refs_hierarchy_n_arrays(a.hierarchy) : 0;
+    size_t n = status == REFS_OK ? refs_hierarchy_n_arrays(a.hierarchy) : 0, n_dims = 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(a.hierarchy, i);
         bool is_other = false;
         if (refs_join__is_axis(meta)) status = differ(&a, &b, meta, &is_other, err);
-        if (status == REFS_OK && is_other)
-            status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
+        if (status != REFS_OK || !is_other) continue;
+        status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
+        n_dims++;
+    }
+    if (status == REFS_OK) {
+        const common shared = find_common(&a, &b);
+        if (!may_be_parts(&shared, n_dims)) dims->size = 0;
     }
     refs_join__source_close(&a);
     refs_join__source_close(&b);
+    return status;
+}
+
+/* -- where there is none ----------------------------------------------------------------------- */
+
+/* Names that a message lists. */
+#define MAX_SHOWN 5
+
+static refs_status list_variables(const refs_join_source *source, const char *name, refs_buf *text,
+                                  refs_error *err) {
+    size_t n = 0;
+    REFS_TRY(refs_buf_printf(text, err, "%s has ", name));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
+        if (!is_variable(meta) || ++n > MAX_SHOWN) continue;
+        REFS_TRY(refs_buf_printf(text, err, "%s%s", n > 1 ? ", " : "", meta->path + 1));
+    }
+    return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
+}
+
+static refs_status fail_for(const refs_join_source *a, const refs_join_source *b,
+                            const refs_join_part *const parts[2], const char *along,
+                            refs_error *err) {
+    const common found = find_common(a, b);
+    const char *one = parts[0]->name, *other = parts[1]->name;
+    refs_buf text = REFS_BUF_INIT;
+    if (found.has_variable)
+        return refs_fail(err, REFS_INVALID,
+                         found.n_axes > 0
+                             ? "the coordinates of %s and %s are the same: say along "
+                               "which dimension they are joined (%s)"
+                             : "%s and %s have no coordinate in common: say along which "
+                               "dimension they are joined (%s)",
+                         one, other, along);
+    refs_status status = list_variables(a, one, &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
+    if (status == REFS_OK) status = list_variables(b, other, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_fail(err, REFS_INVALID,
+                      "no variable in common: %.*s: join files of one data set, or, where they "
+                      "share a grid, say along which dimension (%s)",
+                      (int)text.size, (const char *)text.data, along);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join_fail_no_dim(const refs_join_part *first, const refs_join_part *last,
+                                  const refs_join_options *options, const char *along,
+                                  refs_error *err) {
+    const refs_join_part *const parts[2] = {first, last};
+    refs_join_source a = {.store = NULL}, b = {.store = NULL};
+    refs_status status = refs_join__source_open(options, first->set, &a, err);
+    if (status == REFS_OK) status = refs_join__source_open(options, last->set, &b, err);
+    if (status == REFS_OK) status = fail_for(&a, &b, parts, along, err);
+    refs_join__source_close(&a);
+    refs_join__source_close(&b);
+    return status;
+}
+
+refs_status refs_join_check_names(const char *const *names, size_t n, refs_error *err) {
+    refs_intern known = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        uint32_t id;
+        status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
+        if (status == REFS_OK && id < i)
+            status = refs_fail(err, REFS_INVALID,
+                               "%s is given twice, as source %zu and %zu: leave "
+                               "one out",
+                               names[i], (size_t)id + 1, i + 1);
+    }
+    refs_intern_clear(&known);
     return status;
 }

@@ -51,6 +51,31 @@ refs_names_host refs_names_posix(void) {
     return host;
 }
 
+/* -- object stores ----------------------------------------------------------------------------- */
+
+/* Outlines lie beside fragments, and are none. */
+static bool is_hidden(refs_str name) {
+    const size_t slash = refs_str_find_last(name, '/');
+    return refs_str_ends(name, REFS_CFA_OUTLINE) || slash + 1 >= name.size ||
+           name.data[slash + 1] == '.';
+}
+
+bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size) {
+    const bool matches = pattern != NULL ? fnmatch(pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
+                                         : !is_hidden(refs_str_from(name));
+    return matches && (size > 0 || refs_join_has_data_name(name));
+}
+
+const char *refs_join_advice_for(const char *name) {
+    const bool is_http = strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
+                         strncmp(name, "/vsicurl", 8) == 0;
+    const size_t size = strlen(name);
+    if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
+    return "folders of HTTP servers cannot be listed: give a list of URLs, or the name of the "
+           "object "
+           "store that has them (s3://bucket/folder/)";
+}
+
 /* -- how many at a time ------------------------------------------------------------------------ */
 
 /* Bytes of local sets that are open at a time, where there is more than a processor for each. */

@@ -143,7 +143,13 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
         *set = all->grown;
         return REFS_OK;
     }
-    return refs_set_open(all->session.vfs, (const char *)location->data, &options, set, err);
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status =
+        refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
+    const char *advice = refs_join_advice_for(all->names.items[number]);
+    if (status != REFS_NOT_FOUND || advice == NULL)
+        return refs_fail(err, status, "%s", problem.message);
+    return refs_fail(err, status, "%s: %s", problem.message, advice);
 }
 
 static void close_source(const build *all, refs_set *set) {
@@ -205,13 +211,6 @@ static refs_status add_sources(build *all, refs_error *err) {
 
 /* -- along what -------------------------------------------------------------------------------- */
 
-static refs_status fail_no_dim(refs_error *err) {
-    return refs_fail(err, REFS_INVALID,
-                     "the coordinates of the first and the last source are the same: say along "
-                     "which dimension they are to be joined (--along), and, where their names say "
-                     "that, how (--pattern)");
-}
-
 /* The first source from number *at on, by steps of `by`, that can be read; others are left out
  * later, with the reason, where that is asked for. */
 static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
@@ -235,11 +234,17 @@ static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **s
 static refs_status guess_dims(build *all, refs_error *err) {
     refs_set *first = NULL, *last = NULL;
     size_t begin = 0, end = all->names.n - 1;
+    const char *const *names = (const char *const *)all->names.items;
+    REFS_TRY(refs_join_check_names(names, all->names.n, err));
     refs_status status = open_readable(all, &begin, 1, &first, err);
     if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
     if (status == REFS_OK)
         status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
-    if (status == REFS_OK && all->dim_names.size == 0) status = fail_no_dim(err);
+    const refs_join_part parts[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
+                                     {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
+    if (status == REFS_OK && all->dim_names.size == 0)
+        status = refs_join_fail_no_dim(&parts[0], &parts[1], &all->options,
+                                       "--along, and --pattern where names tell its values", err);
     close_source(all, first);
     close_source(all, last);
     return status;

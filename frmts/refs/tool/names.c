@@ -1,10 +1,8 @@
 /* names.c -- what arguments name. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "refs/cfa.h"
 #include "refs/intern.h"
 #include "tool.h"
 
@@ -50,24 +48,15 @@ typedef struct matching {
     const char *pattern; /* or NULL: all but what is hidden */
 } matching;
 
-/* Outlines lie beside fragments, and are none. */
-static bool is_hidden(refs_str url) {
-    size_t slash = refs_str_find_last(url, '/');
-    return refs_str_ends(url, REFS_CFA_OUTLINE) || slash + 1 >= url.size ||
-           url.data[slash + 1] == '.';
-}
-
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
     const matching *at = user;
     REFS_TRY(tool_check_interrupted(err));
     if (listed->is_folder) return REFS_OK;
     char *name = refs_str_copy(listed->url);
     if (name == NULL) return refs_fail_nomem(err);
-    const bool may_be_data = listed->size > 0 || refs_join_has_data_name(name);
-    bool matches = at->pattern != NULL ? fnmatch(at->pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
-                                       : !is_hidden(listed->url);
-    refs_status status =
-        matches && may_be_data ? tool_names_add(at->names, listed->url, err) : REFS_OK;
+    const refs_status status = refs_join_takes_object(at->pattern, name, listed->size)
+                                   ? tool_names_add(at->names, listed->url, err)
+                                   : REFS_OK;
     refs_free(name);
     return status;
 }
