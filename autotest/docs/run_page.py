@@ -19,7 +19,7 @@ opening fence say what a block is, and a block of which they say nothing known i
                      the same, with the aliases tenancy-0 and tenancy-1 of an object store that has the
                      buckets test and test-bucket; left out where the server for that is not there
   python qgis        the same, inside of QGIS, which keeps no statistics
-  ... needs=a,b      left out where Python does not find these modules
+  ... needs=a,b      left out where there are no such modules of Python, or programs (sh)
   c, cmake file=F    the content of file F
   c in=F             lines that stand in file F
   text output        what the block before it prints; … stands for anything, on a line of its own for
@@ -91,13 +91,14 @@ class Block:
         return self.language in ("sh", "python") and self.kind not in ("background", "long", "window")
 
     def missing(self):
-        """Modules that it needs and that are not there."""
+        """Modules, or programs, that it needs and that are not there."""
         needed = self.options.get("needs", "").split(",")
         if "qgis" in self.kind:
             needed.append("qgis")
         if self.kind == "store" and object_store.WHY_NOT:
             return ["versitygw"]
-        return [name for name in needed if name and importlib.util.find_spec(name) is None]
+        is_there = find_program if self.language == "sh" else importlib.util.find_spec
+        return [name for name in needed if name and not is_there(name)]
 
 
 def blocks_of(path):

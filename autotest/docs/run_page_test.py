@@ -57,6 +57,10 @@ class Runner(unittest.TestCase):
                                 block("text output", "anything"))
         self.assertIn("left out: needs nosuchmodule", said)
 
+    def test_commands_that_need_a_program_that_is_not_there_are_left_out(self):
+        said = self.assert_fine(block("sh needs=nosuchprogram,sh", "nosuchprogram"), block("sh needs=sh", "true"))
+        self.assertIn("left out: needs nosuchprogram", said)
+
     def test_output_is_compared(self):
         commands = block("sh", "printf 'a\\nbcd\\ne\\n'")
         self.assert_fine(commands, block("text output", "a", "b…", "e"))
