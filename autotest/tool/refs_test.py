@@ -1681,6 +1681,26 @@ class OverHttp(Folder):
         os.truncate("2.nc", 500)
         self.assertIn("2.nc: ", run("check", "all.json", status=1))
 
+    def requests(self):
+        with open("log", encoding="utf-8") as log:
+            return len(log.readlines())
+
+    def test_what_was_interrupted_is_gone_on_with_by_a_request_a_file(self):
+        urls = [self.url + name for name in self.names]
+        run("index", *urls, "--along", "time", "-o", "whole.json")
+        whole = self.requests()
+        run("index", *urls, self.url + "gone.nc", "--along", "time", "--threads", "1", "--resume", "-o", "all.json", status=1)
+        before = self.requests()
+        run("index", *urls, "--along", "time", "--resume", "-o", "all.json")
+        self.assertLessEqual(self.requests() - before, min(whole, len(urls)))
+        self.assertEqual(content("all.json"), content("whole.json"))
+        run("index", *urls, self.url + "gone.nc", "--along", "time", "--threads", "1", "--resume", "-o", "b.json", status=1)
+        self.write("1.nc", [7])
+        run("index", *urls, "--along", "time", "--resume", "-o", "b.json")
+        run("index", *urls, "--along", "time", "-o", "whole.json")
+        self.assertEqual(content("b.json"), content("whole.json"))
+        self.assertEqual(glob.glob("*.resume"), [])
+
     def test_a_source_that_is_not_there_is_named(self):
         said = run("index", self.url + "gone.nc", "-o", "all.json", status=1)
         self.assertIn("gone.nc", said)

@@ -59,6 +59,17 @@ typedef enum refs_join_values {
 
 #define REFS_JOIN_MAX_VALUE_CHUNKS 16
 
+/** Where values of coordinates and other small arrays of parts are kept between runs, as they were
+ * read: in this machine's byte order. Both functions are called on the thread that adds the part.
+ */
+typedef struct refs_join_kept_values {
+    void *self;
+    /** Appends the values of the array at `path` of part `number`; false: none are kept. NULL: none
+     * ever are. */
+    bool (*find)(void *self, size_t number, refs_str path, refs_buf *values);
+    void (*keep)(void *self, size_t number, refs_str path, refs_bytes values);
+} refs_join_kept_values;
+
 typedef struct refs_join_options {
     size_t struct_size;      /**< sizeof(refs_join_options) */
     const char *const *dims; /**< along which parts are joined, NULL-ended. None, or NULL: there is
@@ -77,13 +88,15 @@ typedef struct refs_join_options {
     refs_notes notes;
     refs_join_values values;
     refs_fetch_advice advice; /**< of messages about sources */
+    refs_join_kept_values kept;
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
-            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE, { \
-            NULL, NULL                                                                             \
+            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE,   \
+            {NULL, NULL}, {                                                                        \
+            NULL, NULL, NULL                                                                       \
         }                                                                                          \
     }
 
@@ -167,6 +180,10 @@ refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_pa
 refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
                                        refs_error *err);
 
+/** The same of a file of which the state is known. */
+refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
+                                        const refs_vfs_validators *now, refs_error *err);
+
 /** Appends the document that says all states, each once: the attributes of REFS_SOURCES_GROUP. */
 refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
                                        refs_error *err);
@@ -230,8 +247,8 @@ bool refs_join_has_data_name(const char *name);
  * without bytes mark folders, unless they are called as data files are. */
 bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size);
 
-/** What to do where nothing is found at `name`, which may be a folder or a pattern of an HTTP server;
- * NULL where it is none. */
+/** What to do where nothing is found at `name`, which may be a folder or a pattern of an HTTP
+ * server; NULL where it is none. */
 const char *refs_join_advice_for(const char *name);
 
 /** Whether there is a file of this name that a scanner knows. */

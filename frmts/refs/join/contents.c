@@ -449,6 +449,9 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
 
 static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
     reader *in = user;
+    const refs_join_kept_values *kept = &in->join->options.kept;
+    if (kept->keep != NULL)
+        kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
     return number_text(in, refs_str_view((const char *)values.data, values.size),
                        &in->member->arrays[in->values[i].number].values, err);
 }
@@ -457,8 +460,38 @@ static bool is_optional(void *user, size_t i) {
     return ((reader *)user)->values[i].is_optional;
 }
 
+/* Values that an earlier run has kept. */
+static refs_status find_values(reader *in, const wanted_values *wanted, bool *found,
+                               refs_error *err) {
+    const refs_join_kept_values *kept = &in->join->options.kept;
+    refs_buf values = REFS_BUF_INIT;
+    uint64_t bytes;
+    *found = kept->find != NULL && refs_join__value_bytes(wanted->meta, &bytes) &&
+             kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
+             values.size == bytes;
+    refs_status status = REFS_OK;
+    if (*found)
+        status = number_text(in, refs_str_view((const char *)values.data, values.size),
+                             &in->member->arrays[wanted->number].values, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status drop_kept_values(reader *in, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < in->n_values; i++) {
+        bool found;
+        REFS_TRY(find_values(in, &in->values[i], &found, err));
+        if (!found) in->values[n++] = in->values[i];
+    }
+    in->n_values = n;
+    return REFS_OK;
+}
+
 /* All at once: over a network, that is one request more. */
 static refs_status load_values(reader *in, refs_error *err) {
+    REFS_TRY(drop_kept_values(in, err));
+    if (in->n_values == 0) return REFS_OK;
     const refs_value_sink sink = {take_values, is_optional, in};
     const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
     if (metas == NULL) return refs_fail_nomem(err);

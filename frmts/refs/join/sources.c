@@ -88,11 +88,16 @@ refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *l
                                        refs_error *err) {
     const refs_vfs *vfs = sources->vfs;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    refs_buf url = REFS_BUF_INIT;
     if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
+    return refs_join_sources_add_state(sources, location, &now, err);
+}
+
+refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
+                                        const refs_vfs_validators *now, refs_error *err) {
+    refs_buf url = REFS_BUF_INIT;
     refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
-    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now.size,
-                                     now.modified_s, refs_str_from(now.etag), now.modified_ns};
+    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now->size,
+                                     now->modified_s, refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = record(sources, &state, err);
     refs_buf_clear(&url);
     return status;

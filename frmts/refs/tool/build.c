@@ -10,12 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kept.h"
 #include "refs/cfa.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
 #include "tool.h"
+
+/* In the folder of what was kept of sources, beside their sets. */
+#define KEPT_VALUES "values"
 
 typedef struct build {
     const tool_arguments *arguments;
@@ -31,6 +35,8 @@ typedef struct build {
     tool_list dims;
     refs_buf dim_names;
     char folder[PATH_MAX]; /* that names are relative to */
+    tool_kept kept;
+    bool *was_kept; /* of each source, with --resume: an earlier run indexed it as it is */
 
     pthread_mutex_t lock; /* guards what follows */
     tool_names skipped;
@@ -48,6 +54,19 @@ static refs_status resumed_name(const build *all, const char *location, refs_buf
     return refs_buf_append(name, "", 1, err);
 }
 
+/* Values that were read of a source are as good as its set. */
+static bool find_values(void *self, size_t number, refs_str path, refs_buf *values) {
+    const build *all = self;
+    const tool_kept_key key = {all->names.items[number], path};
+    return all->was_kept[number] && tool_kept_find(&all->kept, &key, values);
+}
+
+static void keep_values(void *self, size_t number, refs_str path, refs_bytes values) {
+    build *all = self;
+    const tool_kept_key key = {all->names.items[number], path};
+    tool_kept_add(&all->kept, &key, values);
+}
+
 /* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
  * waited for until it is on the disk. */
 static refs_status keep_part(build *all, const refs_join_part *part, refs_error *err) {
@@ -62,6 +81,7 @@ static refs_status keep_part(build *all, const refs_join_part *part, refs_error 
     options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
     options.inline_bytes = 0;
     options.urls = (refs_join_urls){NULL, NULL, NULL};
+    options.kept = (refs_join_kept_values){NULL, NULL, NULL};
     writing.sync = REFS_WRITE_UNSYNCED;
     const char *location = part->name;
     refs_status status = resumed_name(all, location, &name, err);
@@ -110,7 +130,8 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return REFS_OK;
 }
 
-static bool open_kept(build *all, const char *location, refs_set **set) {
+/* *now is the state of the source, where it is found. */
+static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs_validators *now) {
     refs_buf name = REFS_BUF_INIT;
     const refs_vfs *vfs = all->session.vfs;
     comparing at = {.location = location};
@@ -127,6 +148,7 @@ static bool open_kept(build *all, const char *location, refs_set **set) {
         refs_set_free(*set);
         *set = NULL;
     }
+    *now = at.now;
     refs_buf_clear(&name);
     return found;
 }
@@ -162,14 +184,16 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_status status = tool_location(all->names.items[number], &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
-    bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set);
+    refs_vfs_validators now;
+    bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
+    if (all->was_kept != NULL) all->was_kept[number] = was_kept;
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     if (status == REFS_OK) {
         const refs_join_values_from from =
             set == all->grown ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
         const refs_join_part part = {number, name, set, from};
-        status = was_kept ? refs_join_sources_add_file(all->sources, name, err)
+        status = was_kept ? refs_join_sources_add_state(all->sources, name, &now, err)
                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
         if (status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set))
@@ -384,7 +408,8 @@ static refs_status find_folder(build *all, refs_error *err) {
 
 /* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
 static bool is_kept(const char *name) {
-    return strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0;
+    return strcmp(name, KEPT_VALUES) == 0 ||
+           (strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0);
 }
 
 static void remove_parts(const char *path, DIR *folder) {
@@ -408,20 +433,37 @@ static void remove_kept(const build *all) {
     refs_buf_clear(&path);
 }
 
+/* Whether the folder holds the set of a source. */
+static bool has_parts(DIR *folder) {
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL)
+        if (is_kept(entry->d_name) && strcmp(entry->d_name, KEPT_VALUES) != 0) return true;
+    return false;
+}
+
 /* Where nothing was kept, nothing is left. */
 static void remove_empty_kept(const build *all) {
     refs_buf path = REFS_BUF_INIT;
-    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK)
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK) {
+        DIR *folder = opendir((const char *)path.data);
+        const bool is_of_use = folder != NULL && has_parts(folder);
+        if (folder != NULL) rewinddir(folder);
+        if (folder != NULL && !is_of_use) remove_parts((const char *)path.data, folder);
+        if (folder != NULL) closedir(folder);
         rmdir((const char *)path.data);
+    }
     refs_buf_clear(&path);
 }
 
-static refs_status make_kept(const build *all, refs_error *err) {
+static refs_status make_kept(build *all, refs_error *err) {
     refs_buf folder = REFS_BUF_INIT;
     REFS_TRY(refs_buf_printf(&folder, err, "%s.resume", all->output));
     refs_status status = REFS_OK;
     if (mkdir((const char *)folder.data, 0777) != 0 && errno != EEXIST)
         status = refs_fail(err, REFS_IO, "%s: %s", (const char *)folder.data, strerror(errno));
+    if (status == REFS_OK) status = refs_buf_printf(&folder, err, "/%s", KEPT_VALUES);
+    if (status == REFS_OK) status = refs_buf_append(&folder, "", 1, err);
+    if (status == REFS_OK) tool_kept_open((const char *)folder.data, &all->kept);
     refs_buf_clear(&folder);
     return status;
 }
@@ -507,7 +549,12 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(set_options(all, err));
     REFS_TRY(choose_dims(all, err));
     REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
-    if (all->arguments->resume) REFS_TRY(make_kept(all, err));
+    if (all->arguments->resume) {
+        REFS_TRY(make_kept(all, err));
+        all->was_kept = refs_calloc(all->names.n, sizeof *all->was_kept);
+        if (all->was_kept == NULL) return refs_fail_nomem(err);
+        all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
+    }
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     REFS_TRY(add_sources(all, err));
     if (all->skipped.n == all->names.n)
@@ -525,6 +572,8 @@ static void clear(build *all) {
     close_source(all, all->only);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
+    refs_free(all->was_kept);
+    tool_kept_close(&all->kept);
     tool_session_close(&all->session);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
@@ -564,6 +613,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                       refs_writer_options *options) {
     build all = {.arguments = arguments,
                  .output = output,
+                 .kept = {.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER},
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
