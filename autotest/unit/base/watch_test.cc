@@ -96,6 +96,27 @@ TEST_F(Watch, ReadsWhatItForgotAsItIsNow) {
     EXPECT_NE(Read(path_).find(replaced), std::string::npos);
 }
 
+TEST_F(Watch, ForgetsNoFileWhoseNameOnlyBeginsAsTheOther) {
+    const std::string longer = path_ + ".bak";
+    WriteOld(longer, "0123456789");
+    EXPECT_EQ(Read(longer), "0123456789");
+    WriteOld(longer, "01234");
+    refs_watch_forget(watch_.get(), path_.c_str());
+    EXPECT_NE(Read(longer).find(replaced), std::string::npos);
+}
+
+TEST_F(Watch, IsCurrentAgainOnceWhatHasChangedIsForgotten) {
+    EXPECT_EQ(Read(path_), "0123456789");
+    WriteOld(path_, "01234");
+    EXPECT_NE(Read(path_).find(replaced), std::string::npos);
+    EXPECT_FALSE(IsCurrent());
+    refs_watch_forget(watch_.get(), path_.c_str());
+    EXPECT_EQ(Read(path_), "01234");
+    EXPECT_TRUE(IsCurrent());
+    WriteOld(path_, "0123456");
+    EXPECT_FALSE(IsCurrent());
+}
+
 TEST_F(Watch, FindsAnotherFileOfTheSameSizeAndTime) {
     EXPECT_EQ(Read(path_), "0123456789");
     Write(path_ + "2", "9876543210");

@@ -11,10 +11,11 @@
 
 /* What is known of a location. */
 typedef struct seen {
-    enum { KNOWN, ABSENT, UNKNOWN } kind;
+    enum { KNOWN, ABSENT, UNKNOWN, FORGOTTEN } kind;
     uint32_t modified_ns, changed_ns;
     uint64_t size, device, inode;
     int64_t modified_s, changed_s;
+    bool is_doubtful; /* it was another later, or may be without its time telling so */
 } seen;
 
 struct refs_watch {
@@ -26,7 +27,7 @@ struct refs_watch {
     seen *seen; /* one for each */
     size_t capacity;
     refs_watch_sum sum;
-    bool changed; /* what was noted holds no more, or cannot be told */
+    bool changed; /* what was seen cannot all be told */
 };
 
 /* A thing that was opened. */
@@ -40,14 +41,14 @@ typedef struct opened {
 /* -- comparing --------------------------------------------------------------------------------- */
 
 static seen seen_of(const refs_vfs_validators *validators) {
-    return (seen){KNOWN,
-                  validators->modified_ns,
-                  validators->changed_ns,
-                  validators->size,
-                  validators->device,
-                  validators->inode,
-                  validators->modified_s,
-                  validators->changed_s};
+    return (seen){.kind = KNOWN,
+                  .modified_ns = validators->modified_ns,
+                  .changed_ns = validators->changed_ns,
+                  .size = validators->size,
+                  .device = validators->device,
+                  .inode = validators->inode,
+                  .modified_s = validators->modified_s,
+                  .changed_s = validators->changed_s};
 }
 
 static bool is_same(const seen *one, const seen *other) {
@@ -94,17 +95,21 @@ static const char *located(const refs_watch *watch, const char *location, refs_b
 
 /* -- noting ------------------------------------------------------------------------------------ */
 
+static void keep(seen *noted, const seen *now) {
+    *noted = *now;
+    noted->is_doubtful = noted->is_doubtful || !is_settled(now);
+}
+
 /* Under the lock. */
 static void add(refs_watch *watch, refs_str location, const seen *now) {
     uint32_t id;
     size_t n = watch->locations.count;
     watch->sum.locations++;
     if (now->kind == UNKNOWN) watch->sum.unknown++;
-    if (!is_settled(now)) watch->changed = true;
     if (n < REFS_WATCH_MAX_LOCATIONS &&
         refs_grow((void **)&watch->seen, &watch->capacity, n, sizeof *watch->seen) &&
         refs_intern_add(&watch->locations, location, &id, NULL) == REFS_OK)
-        watch->seen[id] = *now;
+        keep(&watch->seen[id], now);
     else
         watch->changed = true;
 }
@@ -117,10 +122,12 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
     uint32_t id = refs_intern_find(&watch->locations, text);
     if (id == REFS_INTERN_NONE) {
         add(watch, text, now);
+    } else if (watch->seen[id].kind == FORGOTTEN) {
+        keep(&watch->seen[id], now);
     } else if (!is_same(&watch->seen[id], now)) {
-        watch->changed = true;
         differs = difference(&watch->seen[id], now);
         if (watch->seen[id].kind == ABSENT) watch->seen[id] = *now;
+        watch->seen[id].is_doubtful = true;
     }
     refs_unlock(&watch->lock);
     return differs;
@@ -135,6 +142,13 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
     if (id != REFS_INTERN_NONE) (void)note(watch, location, &known);
 }
 
+/* What cannot be noted cannot be told either. */
+static void doubt(refs_watch *watch) {
+    refs_lock(&watch->lock);
+    watch->changed = true;
+    refs_unlock(&watch->lock);
+}
+
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
     for (uint32_t id = 0;; id++) {
         char *location = NULL;
@@ -147,17 +161,25 @@ void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
         }
         refs_unlock(&other->lock);
         if (is_last) return;
+        if (location == NULL) doubt(watch);
         if (location != NULL) (void)note(watch, location, &known);
         refs_free(location);
     }
 }
 
+/* The location itself, or what is in that folder. */
+static bool is_within(refs_str location, const char *folder) {
+    const size_t size = strlen(folder);
+    return refs_str_starts(location, folder) &&
+           (location.size == size || location.data[size] == '/' ||
+            (size > 0 && folder[size - 1] == '/'));
+}
+
 void refs_watch_forget(refs_watch *watch, const char *location) {
     refs_lock(&watch->lock);
-    watch->changed = true;
     for (uint32_t id = 0; id < watch->locations.count; id++)
-        if (refs_str_starts(refs_intern_get(&watch->locations, id), location))
-            watch->seen[id] = (seen){.kind = ABSENT};
+        if (is_within(refs_intern_get(&watch->locations, id), location))
+            watch->seen[id] = (seen){.kind = FORGOTTEN};
     refs_unlock(&watch->lock);
 }
 
@@ -353,7 +375,9 @@ bool refs_watch_is_current(refs_watch *watch) {
     seen noted;
     bool current = true;
     for (uint32_t id = 0; current && take(watch, id, &location, &noted); id++) {
-        if (noted.kind != UNKNOWN) {
+        if (noted.is_doubtful) {
+            current = false;
+        } else if (noted.kind != UNKNOWN && noted.kind != FORGOTTEN) {
             const seen now = look(watch, location, NULL);
             /* Who opens the name again means another file. */
             current = is_same(&noted, &now) && !is_elsewhere(watch, location);

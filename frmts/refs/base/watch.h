@@ -47,8 +47,9 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
 /** The same of all locations that `other` has seen. */
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other);
 
-/** Forgets what was seen of locations that begin with `location`: they may be opened as they are
- * now. What is still open of them fails when it is read on. The watch counts as changed. */
+/** Forgets what was seen of `location`, and of what is in that folder: they may be opened as they
+ * are now, and do not count as changed before they change again. What is still open of them fails
+ * when it is read on. */
 void refs_watch_forget(refs_watch *watch, const char *location);
 
 /** What a watch has seen. */
