@@ -103,23 +103,24 @@ static refs_status posix_peek(void *self, const char *location, void *handle,
     return REFS_OK;
 }
 
-static refs_status visit_names(DIR *folder, const refs_vfs_listing *listing, refs_error *err) {
+static refs_status visit_names(DIR *folder, const char *location, const refs_vfs_listing *listing,
+                               refs_error *err) {
     const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
+    while (errno = 0, (entry = readdir(folder)) != NULL) {
         const refs_str name = refs_str_from(entry->d_name);
         if (refs_str_is(name, ".") || refs_str_is(name, "..")) continue;
         REFS_TRY(listing->visit(listing->user, name, err));
     }
-    return REFS_OK;
+    return errno == 0 ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
 }
 
 static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
                               refs_error *err) {
     (void)self;
     DIR *folder = opendir(location);
-    if (folder == NULL && errno == ENOENT) return REFS_OK;
+    if (folder == NULL && (errno == ENOENT || errno == ENOTDIR)) return REFS_OK;
     if (folder == NULL) return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
-    refs_status status = visit_names(folder, listing, err);
+    refs_status status = visit_names(folder, location, listing, err);
     closedir(folder);
     return status;
 }
