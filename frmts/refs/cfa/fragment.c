@@ -150,7 +150,8 @@ static refs_status create(cfa_open_part *open, refs_error *err) {
     nc_creation creation = {.path = open->part->path,
                             .shown = open->writing->shown,
                             .format = open->writing->options->format,
-                            bytes_of(open)};
+                            .is_private = open->part->is_private,
+                            .size = bytes_of(open)};
     REFS_TRY(refs_cfa__file_create(&creation, &open->file, err));
     REFS_TRY(define_groups(open, err));
     for (size_t i = 0; i < open->writing->source->n_arrays; i++)

@@ -363,6 +363,7 @@ static refs_status copy_file(const char *from, const refs_place *to, refs_error 
 static refs_status change(moving_file *file, const refs_place *longer, refs_error *err) {
     REFS_TRY(move_group(file, file->root, "", err));
     if (file->wide->n == 0) return REFS_OK;
+    file->wide->is_private = refs_place_is_private(longer);
     return refs_cfa__widen(file->root, longer->written, file->shown, file->wide, err);
 }
 
@@ -377,7 +378,7 @@ static refs_status move_copy(moving_file *file, const refs_place *copy, const re
 
 refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
                           refs_error *err) {
-    cfa_widened_list wide = {NULL, 0, 0};
+    cfa_widened_list wide = {.items = NULL};
     moving_file file = {path, moving, n, 0, &wide};
     refs_place copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;

@@ -2,6 +2,7 @@
 #include "move_widen.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "nc_library.h"
 
@@ -162,6 +163,7 @@ refs_status refs_cfa__widen(int from, const char *path, const char *shown,
     if (format == NC_FORMAT_64BIT_OFFSET) mode |= NC_64BIT_OFFSET;
     if (format == NC_FORMAT_64BIT_DATA) mode |= NC_64BIT_DATA;
     REFS_TRY(check(&of, NC(nc_create(path, mode, &of.to)), err));
+    if (list->is_private) (void)chmod(path, 0600);
     refs_status status = copy_all(&of, err);
     if (status != REFS_OK) {
         (void)NC(nc_abort(of.to));

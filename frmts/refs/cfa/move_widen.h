@@ -15,6 +15,7 @@ typedef struct cfa_widened {
 typedef struct cfa_widened_list {
     cfa_widened *items;
     size_t n, capacity;
+    bool is_private; /**< the new file is to be read by its owner alone, until it has its place */
 } cfa_widened_list;
 
 void refs_cfa__widened_clear(cfa_widened_list *list);
