@@ -1009,8 +1009,8 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
+    REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
     if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
-    REFS_TRY(find_others(in, err));
     REFS_TRY(load_values(in, err));
     REFS_TRY(settle_pieces(in, err));
     REFS_TRY(find_axes(in, err));
