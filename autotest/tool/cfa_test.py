@@ -1234,6 +1234,32 @@ class CopiedNames(Folder):
             self.copied(["loop.nc", "b.nc"])
 
 
+class Copied(Folder):
+    def test_masters_of_netcdf_3_have_each_key_once(self):
+        self.write()
+        run("split", "source.nc", "--subarray-shape", "time=2", "--cfa-version", "1.13", "--format", "NETCDF3",
+            "-o", "m.nca")
+        run("index", "m.nca", "-o", "a.json")
+        run("convert", "a.json", "-o", "b.json")
+        with open("b.json", encoding="utf-8") as file:
+            pairs = json.loads(file.read(), object_pairs_hook=list)
+        keys = [key for key, _ in dict(pairs)["refs"]]
+        self.assertEqual(sorted(keys), sorted(set(keys)))
+
+
+class Neighbours(Folder):
+    def test_with_another_ending_keep_their_fragments(self):
+        for ending in ".nc4", ".cdf", ".nc":
+            self.write()
+            run("split", "source.nc", "--subarray-shape", "time=2", "-o", "m.nca")
+            os.rename("m.nca", f"m{ending}")
+            before = read(f"m{ending}")
+            run("split", "source.nc", "--subarray-shape", "time=1", "-o", "m.nca")
+            np.testing.assert_array_equal(read(f"m{ending}"), before)
+            for name in glob.glob("m*"):
+                shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+
+
 class Misspelt(Folder):
     def test_aliases_are_told_with_the_file_that_has_none(self):
         hosts = {"s3://tenancy-0": {"alias": "tenancy-0", "url": "http://127.0.0.1:1"}}

@@ -38,8 +38,13 @@ static refs_status look_into(const char *path, const char *stem, content *found,
     DIR *entries = opendir(path);
     const struct dirent *entry;
     *found = CONTENT_NONE;
+    int number = 0;
     if (entries == NULL) return errno == ENOENT ? REFS_OK : refs_place_fail(path, err);
-    while (*found != CONTENT_OTHER && (entry = readdir(entries)) != NULL) {
+    while (*found != CONTENT_OTHER) {
+        errno = 0;
+        entry = readdir(entries);
+        number = errno;
+        if (entry == NULL) break;
         if (entry->d_name[0] == '.') continue;
         if (is_outline(entry->d_name, stem))
             *found = CONTENT_WITH_OUTLINE;
@@ -49,25 +54,49 @@ static refs_status look_into(const char *path, const char *stem, content *found,
             *found = CONTENT_FRAGMENTS;
     }
     closedir(entries);
-    return REFS_OK;
+    errno = number;
+    return number == 0 ? REFS_OK : refs_place_fail(path, err);
 }
 
-/* Whether another master has the same folder: "m.nc" beside "m.nca". */
-static bool is_shared(refs_str folder, const char *stem, const char *own) {
-    static const char *const ends[] = {".nca", ".nc", ""};
-    bool is = false;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && !is; i++) {
-        refs_buf path = REFS_BUF_INIT;
-        struct stat status;
-        if (refs_buf_printf(&path, NULL, "%.*s%s%s", REFS_STR_WHOLE(folder), stem, ends[i]) ==
-            REFS_OK) {
-            const char *name = (const char *)path.data + folder.size;
-            is = strcmp(name, own) != 0 && stat((const char *)path.data, &status) == 0 &&
-                 S_ISREG(status.st_mode);
-        }
-        refs_buf_clear(&path);
+/* Whether a name is that of another master with the same folder: the stem, and an ending or none.
+ */
+static bool is_other_master(const char *name, const char *stem, const char *own) {
+    const size_t n = strlen(stem);
+    return strncmp(name, stem, n) == 0 && strcmp(name, own) != 0 &&
+           (name[n] == '\0' || (name[n] == '.' && strchr(name + n + 1, '.') == NULL));
+}
+
+static refs_status check_file(refs_str folder, const char *name, bool *is_file, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    struct stat status;
+    refs_status done = refs_buf_printf(&path, err, "%.*s%s", REFS_STR_WHOLE(folder), name);
+    if (done == REFS_OK && stat((const char *)path.data, &status) == 0)
+        *is_file = S_ISREG(status.st_mode);
+    else if (done == REFS_OK && errno != ENOENT)
+        done = refs_place_fail((const char *)path.data, err);
+    refs_buf_clear(&path);
+    return done;
+}
+
+/* Whether another master has the same folder: "m.nc" or "m.nc4" beside "m.nca". */
+static refs_status find_sharer(refs_str folder, const char *stem, const char *own, bool *is_shared,
+                               refs_error *err) {
+    char *path = folder.size > 0 ? refs_str_copy(folder) : refs_str_copy(refs_str_from("."));
+    if (path == NULL) return refs_fail_nomem(err);
+    DIR *entries = opendir(path);
+    refs_status status = entries != NULL ? REFS_OK : refs_place_fail(path, err);
+    *is_shared = false;
+    while (status == REFS_OK && !*is_shared) {
+        errno = 0;
+        const struct dirent *entry = readdir(entries);
+        if (entry == NULL && errno != 0) status = refs_place_fail(path, err);
+        if (entry == NULL) break;
+        if (is_other_master(entry->d_name, stem, own))
+            status = check_file(folder, entry->d_name, is_shared, err);
     }
-    return is;
+    if (entries != NULL) closedir(entries);
+    refs_free(path);
+    return status;
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -122,7 +151,8 @@ static refs_status choose_names(cfa_generation *generation, refs_str folder, con
             "the master another name",
             generation->last_path);
     REFS_TRY(choose_first(generation, folder, name, stem, err));
-    const bool keeps_first = found != CONTENT_NONE && is_shared(folder, stem, name);
+    bool keeps_first = false;
+    if (found != CONTENT_NONE) REFS_TRY(find_sharer(folder, stem, name, &keeps_first, err));
     if (found != CONTENT_NONE && !keeps_first) {
         generation->last = refs_str_copy(refs_str_from(stem));
         REFS_TRY(keep_old(generation, generation->last_path, err));
