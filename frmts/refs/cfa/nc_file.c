@@ -352,7 +352,7 @@ static refs_status charge(nc_file *file, size_t size, refs_error *err) {
 
 refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype *dtype,
                                 refs_bytes values, refs_error *err) {
-    nc_kept *kept;
+    nc_kept *kept = NULL;
     REFS_TRY(charge(file, values.size, err));
     REFS_TRY(keep(file, place, 0, &kept, err));
     return refs_cfa__nc_convert(dtype, values, &kept->values, err);
@@ -389,7 +389,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
                                      nc_place *place, refs_error *err) {
     const char *dims[REFS_MAX_RANK];
     nc_shape wider = *shape;
-    nc_kept *kept;
+    nc_kept *kept = NULL;
     size_t width, all;
     char name[32];
     size_t n = count_strings(values, &width);
@@ -410,7 +410,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
 
 refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,
                                    nc_place *place, refs_error *err) {
-    nc_kept *kept;
+    nc_kept *kept = NULL;
     size_t longest;
     if (file->format == REFS_CFA_NETCDF3) return define_characters(file, shape, values, place, err);
     REFS_TRY(charge(file, values.size, err));

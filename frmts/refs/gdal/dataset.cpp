@@ -247,7 +247,7 @@ void RefsDataset::makeSpatialRef(std::string &problem) const {
 }
 
 const OGRSpatialReference *RefsDataset::GetSpatialRef() const {
-    RefsGuard(nullptr, [this] {
+    (void)RefsGuard(nullptr, [this] {
         std::string problem;
         makeSpatialRef(problem);
         warnOfSpatialRef(problem);

@@ -47,7 +47,7 @@ static refs_status open_table(refs_bytes buffer, size_t at, refs_flat_table *tab
 }
 
 refs_status refs_icechunk__flat_root(refs_bytes buffer, refs_flat_table *root, refs_error *err) {
-    size_t at;
+    size_t at = 0;
     if (!is_inside(buffer, 0, OFFSET_SIZE)) return fail("the root", 0, err);
     REFS_TRY(follow(buffer, 0, &at, err));
     return open_table(buffer, at, root, err);
@@ -99,7 +99,7 @@ static refs_status open_vector(refs_bytes buffer, size_t at, size_t element_size
 refs_status refs_icechunk__flat_vector(const refs_flat_table *table, unsigned field,
                                        size_t element_size, refs_flat_vector *vector,
                                        refs_error *err) {
-    size_t at, to;
+    size_t at = 0, to = 0;
     *vector = (refs_flat_vector){table->buffer, 0, 0, false};
     REFS_TRY(find_field(table, field, OFFSET_SIZE, &at, err));
     if (at == 0) return REFS_OK;
@@ -109,7 +109,7 @@ refs_status refs_icechunk__flat_vector(const refs_flat_table *table, unsigned fi
 
 refs_status refs_icechunk__flat_bytes(const refs_flat_table *table, unsigned field,
                                       refs_bytes *bytes, refs_error *err) {
-    refs_flat_vector vector;
+    refs_flat_vector vector = {.n = 0};
     REFS_TRY(refs_icechunk__flat_vector(table, field, 1, &vector, err));
     *bytes = vector.is_present ? refs_bytes_view(vector.buffer.data + vector.at, vector.n)
                                : refs_bytes_view(NULL, 0);
@@ -126,7 +126,7 @@ refs_status refs_icechunk__flat_string(const refs_flat_table *table, unsigned fi
 
 refs_status refs_icechunk__flat_child(const refs_flat_table *table, unsigned field,
                                       refs_flat_table *child, refs_error *err) {
-    size_t at, to;
+    size_t at = 0, to = 0;
     *child = (refs_flat_table){{NULL, 0}, 0, 0, 0, 0};
     REFS_TRY(find_field(table, field, OFFSET_SIZE, &at, err));
     if (at == 0) return REFS_OK;
@@ -145,15 +145,15 @@ static refs_status follow_element(const refs_flat_vector *vector, uint32_t i, si
 
 refs_status refs_icechunk__flat_table_at(const refs_flat_vector *vector, uint32_t i,
                                          refs_flat_table *table, refs_error *err) {
-    size_t to;
+    size_t to = 0;
     REFS_TRY(follow_element(vector, i, &to, err));
     return open_table(vector->buffer, to, table, err);
 }
 
 refs_status refs_icechunk__flat_string_at(const refs_flat_vector *vector, uint32_t i,
                                           refs_str *text, refs_error *err) {
-    refs_flat_vector bytes;
-    size_t to;
+    refs_flat_vector bytes = {.n = 0};
+    size_t to = 0;
     REFS_TRY(follow_element(vector, i, &to, err));
     REFS_TRY(open_vector(vector->buffer, to, 1, &bytes, err));
     *text = refs_str_view((const char *)bytes.buffer.data + bytes.at, bytes.n);

@@ -53,7 +53,7 @@ refs_status refs_icechunk__flex_root(refs_bytes buffer, refs_flex_value *root, r
 static refs_status open_elements(const refs_flex_value *value, size_t *at, size_t *n,
                                  refs_error *err) {
     size_t size;
-    *n = 0;
+    *at = *n = 0;
     if (value->type != TYPE_MAP && value->type != TYPE_VECTOR) return REFS_OK;
     REFS_TRY(follow(value->buffer, value->at, value->width, at, err));
     if (*at < value->own_width) return fail(err);

@@ -210,7 +210,7 @@ static refs_status move(const tool_arguments *arguments, tool_sending *master, r
 tool_exit tool_move(const tool_arguments *arguments) {
     refs_error err = REFS_ERROR_INIT;
     tool_session session;
-    tool_sending master = {NULL};
+    tool_sending master = {.location = NULL};
     bool is_told = arguments->prefix != NULL || arguments->rewrites.n > 0;
     if (arguments->names.n != 1 || !is_told) {
         fprintf(stderr, "refs: usage: refs mv MASTER --prefix FOLDER, or --rewrite 'OLD=>NEW'\n");
