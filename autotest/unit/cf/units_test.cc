@@ -294,6 +294,7 @@ TEST(Units, RebaseTimesWithoutRounding) {
     for (int minute = 0; minute < 100000; minute += 7)
         EXPECT_EQ(rebased("days since 2000-01-01", "minutes since 1950-01-01", minute / 1440.),
                   18262 * 1440 + minute);
+    EXPECT_EQ(rebased("days since 0001-01-01", "seconds since 2000-01-01", 730121.00011574070), 10);
     EXPECT_TRUE(std::isinf(rebased("hours since 2000-01-01", "days since 2000-01-01", INFINITY)));
     EXPECT_TRUE(std::isnan(rebased("hours since 2000-01-01", "K", 1)));
 }

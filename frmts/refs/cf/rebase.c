@@ -54,11 +54,38 @@ bool refs_cf_rebase_integer(const refs_cf_rebase *rebase, int64_t *value) {
     return true;
 }
 
-/* Rounded to microseconds, so that another change of units gives what one would have; the quotient
- * of two whole numbers is rounded once. */
+/* A double that cannot tell microseconds apart (days since the year 1 are 10 of them apart) stands
+ * for the roundest time within its precision: the second, else the millisecond, and so on. */
+static int64_t roundest(int64_t us, int64_t precision) {
+    for (int64_t unit = 1000000; unit > 1; unit /= 10) {
+        int64_t beyond = us % unit;
+        if (beyond > unit / 2) beyond -= unit;
+        if (beyond < -unit / 2) beyond += unit;
+        if (beyond <= precision && beyond >= -precision) return us - beyond;
+    }
+    return us;
+}
+
+/* Microseconds since the origin of the value, in whole numbers; false beyond int64_t. */
+static bool count_us(const refs_cf_rebase *rebase, double value, int64_t *us) {
+    const double units = floor(value), unit_us = (double)rebase->unit_us;
+    const double ulp_us = (nextafter(fabs(value), INFINITY) - fabs(value)) * unit_us;
+    if (fabs(value) * unit_us >= 9e18) return false;
+    *us = (int64_t)units * rebase->unit_us + llround((value - units) * unit_us);
+    if (ulp_us > 1) *us = roundest(*us, llround(ulp_us / 2));
+    return !__builtin_add_overflow(*us, rebase->add_us, us);
+}
+
+/* Rounded to microseconds, so that another change of units gives what one would have. A double
+ * holds 2^53 of them, 285 years: they are counted in whole numbers. */
 static double convert_time(const refs_cf_rebase *rebase, double value) {
-    const double us = round(value * rebase->unit * 1e6) + (double)rebase->add_us;
-    return rebase->to_unit_us != 0 ? us / (double)rebase->to_unit_us : us / 1e6 / rebase->to_unit;
+    int64_t us;
+    if (rebase->unit_us != 0 && rebase->to_unit_us != 0 && count_us(rebase, value, &us))
+        return (double)(us / rebase->to_unit_us) +
+               (double)(us % rebase->to_unit_us) / (double)rebase->to_unit_us;
+    const double rounded = round(value * rebase->unit * 1e6) + (double)rebase->add_us;
+    return rebase->to_unit_us != 0 ? rounded / (double)rebase->to_unit_us
+                                   : rounded / 1e6 / rebase->to_unit;
 }
 
 /* -- other numbers ------------------------------------------------------------------------------
