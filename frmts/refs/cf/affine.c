@@ -195,7 +195,7 @@ static refs_status from_axes(const refs_cf__input *input, refs_cf__frame *frame,
     axis_span y = span_of_y(frame);
     REFS_TRY(read_span(input, frame->axes.x, &x, &description->geolocation2, err));
     REFS_TRY(read_span(input, frame->axes.y, &y, &description->geolocation2, err));
-    frame->lost = x.lost;
+    frame->lost |= x.lost;
     if (y.lost) lose_rows(frame, description);
     /* Also where nothing tells the columns, as GDAL's netCDF driver does. */
     if (y.regular) order_rows(frame, &y, description);

@@ -364,10 +364,9 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
     if (!numeric || input->options.values == NULL || input->options.values->read == NULL)
         return REFS_OK;
     if (!refs_array_meta_elements(variable, &n) || n > REFS_CF_MAX_AXIS) {
-        refs_note(&input->options.notes, REFS_NOTE_WARNING,
-                  "%s: has too many values for a coordinate variable, which are not read",
-                  variable->path);
-        return REFS_OK;
+        const refs_status limit = refs_fail(
+            err, REFS_UNSUPPORTED, "expected at most %d values, found more", REFS_CF_MAX_AXIS);
+        return refs_cf__forgive(input, variable, limit, err);
     }
     double *read = refs_calloc((size_t)n, sizeof *read);
     if (read == NULL) return refs_fail_nomem(err);
