@@ -432,6 +432,30 @@ class Outputs(InFolder):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("is no name", done.stderr)
 
+    def test_shorter_strings_are_not_mixed_with_longer_ones(self):
+        for name, value in (("a.json", b"ab"), ("b.json", b"abc")):
+            write(name, array("t", ["t"], np.array([1.0]), units="days since 2000-01-01"),
+                  array("name", ["t"], np.array([value], dtype=f"S{len(value)}")))
+        done = attempt("combine", "a.json", "b.json", "--along", "t", "-o", "ab.json")
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("name: a.json and b.json both have", done.stderr)
+
+    def test_large_arrays_that_sets_share_are_compared(self):
+        """A coordinate along one of two dimensions is that of the first part: sets tell as files do where they differ."""
+        document = {"zarr_format": 2, "shape": [2000, 36000], "chunks": [1000, 36000], "dtype": "|u1", "fill_value": None,
+                    "order": "C", "compressor": None, "filters": None}
+        for name, t, first in (("a", 0.0, b"\0"), ("b", 1.0, b"\1")):
+            with open(name + ".bin", "wb") as file:
+                file.write(first)
+                file.truncate(2 * 36000000)
+            mask = {"mask/.zarray": json.dumps(document), "mask/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["z", "x"]}),
+                    **{f"mask/{z}.0": [name + ".bin", z * 36000000, 36000000] for z in (0, 1)}}
+            write(name + ".json", array("t", ["t"], np.array([t]), units="days since 2000-01-01"),
+                  array("z", ["z"], np.arange(2000.0), units="m"),
+                  array("v", ["t", "z"], np.full((1, 2000), t), coordinates="mask"), mask)
+        done = attempt("combine", "a.json", "b.json", "--along", "t", "--along", "z", "-o", "ab.json")
+        self.assertIn("mask: not the same in a.json and b.json", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

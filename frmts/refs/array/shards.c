@@ -301,7 +301,8 @@ refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_
         status = refs_store_measure_objects(shards[0].array->context.store,
                                             refs_key_list__view(&keys), n_asked, client, sizes);
         if (status == REFS_OK) take_sizes(shards, n, sizes);
-        if (status != REFS_OK) status = refs_fail(err, status, "cancelled");
+        if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
+        if (status == REFS_CANCELLED) (void)refs_fail(err, status, "cancelled");
     }
     refs_key_list__clear(&keys);
     refs_free(sizes);

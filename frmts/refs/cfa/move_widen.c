@@ -106,7 +106,8 @@ static refs_status measure(const widening *of, copied *one, refs_error *err) {
         if (d == 0)
             one->n_rows = one->count[0];
         else if (!refs_mul_size(one->row_bytes, one->count[d], &one->row_bytes))
-            return refs_fail_nomem(err);
+            return refs_fail(err, REFS_LIMIT, "a row of variable %d has more than 2^64 bytes",
+                             one->id);
     }
     return REFS_OK;
 }

@@ -77,6 +77,7 @@ refs_status filesOfList(const std::string &location, const refs_vfs *vfs,
     RefsBuffer content;
     REFS_TRY(refs_vfs_read_whole(vfs, location.c_str(), maxListBytes, &content, error));
     std::string text = content.text();
+    for (size_t at; (at = text.find("\r\n")) != std::string::npos;) text.erase(at, 1);
     std::replace(text.begin(), text.end(), '\r', '\n');
     const CPLStringList lines(CSLTokenizeString2(text.c_str(), "\n", CSLT_ALLOWEMPTYTOKENS));
     for (int i = 0; i < lines.size(); i++)

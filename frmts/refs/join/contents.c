@@ -170,6 +170,7 @@ static refs_status choose(reader *in, refs_error *err) {
         refs_buf_clear(&path);
         if (meta == NULL)
             meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));
+        if (meta != NULL && !is_in_group(in, meta->path)) meta = NULL;
         if (meta == NULL) return fail_without(in, *names, err);
         if (meta->status != REFS_OK)
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
@@ -519,13 +520,21 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     return bytes;
 }
 
-/* As above, what cannot be decoded is taken from the first. */
+/* As above, what cannot be decoded is taken from the first, and so is, with a warning, what a set
+ * names and cannot be read: sets are joined where their files are out of reach. */
 static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     in->scratch.size = 0;
     const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
+    if (!in->source.is_file && (status == REFS_IO || status == REFS_NOT_FOUND)) {
+        refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
+                  "%s: cannot be compared with other sources, and the values of the first are "
+                  "taken: %s",
+                  meta->path, problem.message);
+        return REFS_OK;
+    }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
     return number_scratch(in, &array->digest, err);
 }
@@ -544,7 +553,7 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
         if (array->is_thin) return want_values(in, meta, false, err);
         /* Parts that differ along another dimension have it twice. */
         const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
-        return is_shared && in->source.is_file ? take_digest(in, meta, array, err) : REFS_OK;
+        return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
     uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
                                                                : REFS_JOIN_MAX_COMPARED_BYTES;

@@ -105,6 +105,19 @@ typedef struct elements {
     size_t size;
 } elements;
 
+/* A string is followed by zeros in an element that is longer than it. */
+static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
+    if (memcmp(there, moved, size) != 0) return false;
+    for (size_t i = size; i < to_size; i++)
+        if (there[i] != 0) return false;
+    return true;
+}
+
+static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
+    memcpy(there, moved, size);
+    memset(there + size, 0, to_size - size);
+}
+
 /* Copies the elements of a member to where they belong. */
 static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
                            refs_error *err) {
@@ -131,10 +144,10 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
         }
         const bool is_reported = to->differs != NULL && *to->differs;
         if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
-            memcmp(to->values + place * to_size, moved, size) != 0)
+            !is_element(to->values + place * to_size, to_size, moved, size))
             REFS_TRY(fail_twice(to, at, places, err));
         if (!is_hole && to->taken != NULL) to->taken[place] = 1;
-        if (!is_hole) memcpy(to->values + place * to_size, moved, size);
+        if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }
