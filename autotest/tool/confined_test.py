@@ -192,6 +192,36 @@ class Sets(Confined):
                 one = f"{url}/{i}.json"
                 self.expect_refused(one, [["cat", one, "v/0"], ["index", one, "-o", "out/a.json"]], "may not")
 
+    def test_taken_over_name_what_was_read(self):
+        """Relative names, also at the end of chains, are of the server that the set came from, and stay that."""
+        up = "../" * 12 + self.secret[1:]
+        names = {"s.bin": "/s.bin", "ab::c": "/ab::c", "simplecache::foo::s.bin": "/foo::s.bin",
+                 "zip://m::a.zip": "/a.zip", "tar://m::simplecache::a.tar": "/a.tar", f"x::{up}": self.secret,
+                 f"zip://m::{up}": self.secret, f"tar://m::{up}": self.secret,
+                 f"simplecache::foo::{up}": self.secret, f"zip://m::tar://n::{up}": self.secret,
+                 f"file://{up}": self.secret}
+        for i, name in enumerate(names):
+            self.write(f"srv/{i}.json", {"version": 1, "refs": {**documents(), "v/0": [name, 0, 40]}})
+            self.write(f"srv/{i}.dmrpp", dmrpp_of(name))
+            self.assertEqual(run("convert", f"srv/{i}.json", "-o", f"srv/{i}.parq",
+                                 "--rewrite", f"{name}=>{name}")[0], 0)
+        url = self.serve()
+        for i, (name, path) in enumerate(names.items()):
+            for kind in "json", "dmrpp", "parq":
+                one = f"{url}/{i}.{kind}"
+                for verb in ["convert", one, "-o", "out/a.json"], ["index", one, "-o", "out/b.json"]:
+                    with self.subTest(name=name, verb=verb):
+                        shutil.rmtree("out", ignore_errors=True)
+                        os.mkdir("out")
+                        status, said = run(*verb)
+                        self.assertEqual(status, 0, said)
+                        with open(verb[-1], encoding="utf-8") as file:
+                            refs = json.load(file)["refs"]
+                        written = {value[0] for key, value in refs.items() if key.startswith("v/") and key[2].isdigit()}
+                        end = written.pop().split("::http://", 1)[-1].removeprefix("http://")
+                        self.assertEqual(end.partition("/")[::2], (url[7:], path.lstrip("/")))
+                        self.assertNotIn("TOPSECRET", run("cat", verb[-1], next(k for k in refs if k[:3] == "v/0"))[1])
+
     def test_of_parquet_name_no_local_file(self):
         self.write("local.json", {"version": 1, "refs": {**documents(), "v/0": [self.secret, 0, 40]}})
         self.assertEqual(run("convert", "local.json", "-o", "srv/s.parq")[0], 0)

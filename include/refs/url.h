@@ -33,6 +33,25 @@ typedef struct refs_url_scheme {
 /** Scheme number `i`, or NULL behind the last one. */
 const refs_url_scheme *refs_url_scheme_at(size_t i);
 
+/** The first scheme whose URL is mapped to `location`, a name of GDAL's that begins with the prefix
+ * of the scheme; NULL where none is. The URL is "scheme://" and what follows the prefix, or, where
+ * the form is REFS_URL_WHOLE, what follows the prefix. */
+const refs_url_scheme *refs_url_scheme_of(refs_str location);
+
+/** An archive that names begin with: "zip://member::file" is GDAL's "/vsizip/{file}/member". */
+typedef struct refs_url_archive {
+    const char *scheme; /**< "zip" */
+    const char *prefix; /**< "/vsizip/" */
+} refs_url_archive;
+
+/** The archive that a URL "zip://…" begins with; NULL for other names. `file` is what follows the
+ * first "::", and empty where there is none. */
+const refs_url_archive *refs_url_split_archive(refs_str name, refs_str *member, refs_str *file);
+
+/** The same for GDAL's name "/vsizip/{file}/member". NULL also where no URL names that member. */
+const refs_url_archive *refs_location_split_archive(refs_str location, refs_str *member,
+                                                    refs_str *file);
+
 /** Whether a scheme is called `name`, in small letters or capitals. */
 bool refs_url_is_scheme(refs_str scheme, const char *name);
 

@@ -15,11 +15,22 @@ TEST(FileName, IsAUrlWithASchemeAndTwoSlashes) {
 
 TEST(FileName, IsRelativeWhereAFolderDecides) {
     for (const char *name : {"", "x.nc", "../x.nc", "a/x.nc", "2020-01-01T00:00.nc", "a:b/c.nc",
-                             "a/b://c", "C:x", "file:x.nc"})
+                             "a/b://c", "C:x", "file:x.nc", "ab::c", "x::../y"})
         EXPECT_TRUE(refs_file_name_is_relative(refs_str_from(name))) << name;
     for (const char *name : {"/x.nc", "s3://b/k", "file:/x.nc", "file:///x.nc", "C:/x.nc", "C:\\x",
                              "/vsis3/b/k", "simplecache::s3://b/k", "zip://a::b.zip"})
         EXPECT_FALSE(refs_file_name_is_relative(refs_str_from(name))) << name;
+}
+
+TEST(FileName, NeedsAFolderWhereItsLastPartDoes) {
+    for (const char *name :
+         {"x.nc", "ab::c", "zip://m::a.zip", "tar://m::zip://n::../a.zip", "simplecache::x.nc",
+          "simplecache::foo::../x", "file://a.nc", "ZIP://m::filecache::file://a.zip"})
+        EXPECT_TRUE(refs_file_name_needs_folder(refs_str_from(name))) << name;
+    for (const char *name : {"/x.nc", "s3://b/k", "file:/x.nc", "C:/x.nc", "/vsis3/b/k",
+                             "simplecache::s3://b/k", "zip://m::s3://b/a.zip", "zip://m::/a.zip",
+                             "zip://m::simplecache::file:///a.zip", "memory://x"})
+        EXPECT_FALSE(refs_file_name_needs_folder(refs_str_from(name))) << name;
 }
 
 } // namespace

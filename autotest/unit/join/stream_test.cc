@@ -89,6 +89,28 @@ TEST(Urls, OfRemoteFilesAreTheirs) {
     EXPECT_EQ(Url("/vsimem/a.nc", nullptr), "/vsimem/a.nc");
 }
 
+TEST(Urls, AreMappedToWhatTheyCameFrom) {
+    for (const char *location :
+         {"/vsicurl/https://h/a.nc", "/vsis3/b/k", "/vsis3//k", "/vsiaz/c/k@l", "/vsiaz/c@d/k",
+          "/vsiadls/c/k", "/vsihdfs/hdfs://n/a", "/vsihdfs/hdfs:/a", "/vsioss/b/k", "/vsiswift/c/k",
+          "/vsizip/{/vsis3/b/a.zip}/m", "/vsizip/{/vsis3/b/a.zip}/m::n",
+          "/vsitar/{/vsizip/{/vsigs/b/a.zip}/b.tar}/m", "/vsizip/{/data/a{.zip}/m",
+          "/vsizip/{/data/a.zip}/m", "/vsizip/{/data/x::a.zip}/m", "/data/a::b", "/other/b"})
+        for (const char *relative_to : {static_cast<const char *>(nullptr), "/data"}) {
+            const std::string url = Url(location, relative_to);
+            const refs_url_context context = {"/data/set.json", nullptr, false};
+            refs_buf mapped = REFS_BUF_INIT;
+            EXPECT_EQ(refs_url_map(refs_str_from(url.c_str()), &context, &mapped, nullptr), REFS_OK)
+                << url;
+            EXPECT_EQ(std::string(reinterpret_cast<const char *>(mapped.data), mapped.size),
+                      location)
+                << url;
+            refs_buf_clear(&mapped);
+        }
+    EXPECT_EQ(Url("/vsizip/{/data/x/a.zip}/m", "/data"), "zip://m::x/a.zip");
+    EXPECT_EQ(Url("/vsihdfs/hdfs://n/a", nullptr), "hdfs://n/a");
+}
+
 TEST(Urls, AreRewrittenAtTheirBeginning) {
     EXPECT_EQ(Url("/a/b.nc", nullptr, "/a/=>s3://bucket/"), "s3://bucket/b.nc");
     EXPECT_EQ(Url("/x/a/b.nc", nullptr, "/a/=>s3://bucket/"), "/x/a/b.nc");

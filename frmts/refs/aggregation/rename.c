@@ -29,7 +29,7 @@ static bool is_confined(const renaming *job) {
 /* Whether the location of a name depends on the folder of the master, or on other attributes. */
 static bool is_dependent(const renaming *job, refs_str name) {
     const refs_array_meta *files = job->aggregation->terms.files;
-    return refs_file_name_is_relative(name) || job->aggregation->base.size > 0 ||
+    return refs_file_name_needs_folder(name) || job->aggregation->base.size > 0 ||
            (files != NULL && refs_json_get(files->attributes, "substitutions") != NULL);
 }
 

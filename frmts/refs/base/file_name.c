@@ -25,14 +25,17 @@ bool refs_file_name_is_url(refs_str name) {
     return refs_file_name_split(name, &scheme, &rest) && scheme.size > 1;
 }
 
-static bool holds_chain(refs_str name) {
-    for (size_t i = 1; i < name.size; i++)
-        if (name.data[i - 1] == ':' && name.data[i] == ':') return true;
-    return false;
-}
-
 bool refs_file_name_is_relative(refs_str name) {
     refs_str scheme, rest, path = name;
     return !refs_str_starts(name, "/") && !refs_url_take_file(&path) &&
-           !refs_file_name_split(name, &scheme, &rest) && !holds_chain(name);
+           !refs_file_name_split(name, &scheme, &rest) &&
+           refs_url_without_caches(name).size == name.size;
+}
+
+bool refs_file_name_needs_folder(refs_str name) {
+    refs_str member, file = refs_url_without_caches(name);
+    while (refs_url_split_archive(file, &member, &file) != NULL)
+        file = refs_url_without_caches(file);
+    (void)refs_url_take_file(&file);
+    return refs_file_name_is_relative(file);
 }

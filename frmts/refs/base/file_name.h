@@ -18,10 +18,15 @@ bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest);
 /** Whether it is a URL: "s3://bucket/key". */
 bool refs_file_name_is_url(refs_str name);
 
-/** Whether it depends on a folder which file it names: it is neither a URL, nor a path from the
- * root or a drive on, nor a chain of file systems ("simplecache::…"). A colon alone makes no URL:
- * "12:00.nc" is relative, and so is "file:x.nc" (RFC 8089: paths of "file:" are absolute). */
+/** Whether it is a relative path, which can be appended to a folder: it is neither a URL, nor a
+ * path from the root or a drive on, nor a chain that fsspec reads ("simplecache::…", "zip://…").
+ * Colons alone make no URL: "12:00.nc" and "a::b" are relative, and so is "file:x.nc" (RFC 8089:
+ * paths of "file:" are absolute). */
 bool refs_file_name_is_relative(refs_str name);
+
+/** Whether it depends on a folder which file it names: it is a relative path, or a chain or a URL
+ * of a file that ends in one ("zip://m::a.zip", "simplecache::a.nc", "file://a.nc"). */
+bool refs_file_name_needs_folder(refs_str name);
 
 #ifdef __cplusplus
 }

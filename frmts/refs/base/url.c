@@ -27,6 +27,8 @@ static const refs_url_scheme schemes[] = {
 };
 #define N_SCHEMES (sizeof schemes / sizeof schemes[0])
 
+static const refs_url_archive archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsitar/"}};
+
 /* Schemes of this machine. */
 static const char *const file_schemes[] = {"file", "local"};
 
@@ -58,6 +60,67 @@ const refs_url_scheme *refs_url_scheme_at(size_t i) {
 
 bool refs_url_is_scheme(refs_str scheme, const char *name) {
     return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
+}
+
+const refs_url_scheme *refs_url_scheme_of(refs_str location) {
+    refs_str scheme, behind;
+    for (size_t i = 0; i < N_SCHEMES; i++) {
+        if (!refs_str_starts(location, schemes[i].prefix)) continue;
+        const refs_str rest = drop(location, strlen(schemes[i].prefix));
+        const refs_str bucket = refs_str_part(rest, 0, refs_str_find(rest, '/'));
+        const bool is_whole = schemes[i].form == REFS_URL_WHOLE;
+        if (is_whole && refs_file_name_split(rest, &scheme, &behind) &&
+            refs_url_is_scheme(scheme, schemes[i].name))
+            return &schemes[i];
+        /* "@" would begin the name of an account. */
+        if (!is_whole && bucket.size > 0 &&
+            (schemes[i].form == REFS_URL_PATH || refs_str_find(bucket, '@') == SIZE_MAX))
+            return &schemes[i];
+    }
+    return NULL;
+}
+
+static size_t find_chain(refs_str name) {
+    for (size_t i = 0; i + 1 < name.size; i++)
+        if (name.data[i] == ':' && name.data[i + 1] == ':') return i;
+    return SIZE_MAX;
+}
+
+const refs_url_archive *refs_url_split_archive(refs_str name, refs_str *member, refs_str *file) {
+    refs_str scheme, rest;
+    if (!refs_file_name_split(name, &scheme, &rest)) return NULL;
+    for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
+        if (!refs_url_is_scheme(scheme, archives[i].scheme)) continue;
+        const size_t chain = find_chain(rest);
+        *member = refs_str_part(rest, 0, chain);
+        *file = chain != SIZE_MAX ? drop(rest, chain + 2) : drop(rest, rest.size);
+        return &archives[i];
+    }
+    return NULL;
+}
+
+/* Where the brace at the beginning is closed; SIZE_MAX where it is not. */
+static size_t find_closing(refs_str text) {
+    size_t depth = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        depth += text.data[i] == '{';
+        if (text.data[i] == '}' && --depth == 0) return i;
+    }
+    return SIZE_MAX;
+}
+
+const refs_url_archive *refs_location_split_archive(refs_str location, refs_str *member,
+                                                    refs_str *file) {
+    for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
+        if (!refs_str_starts(location, archives[i].prefix)) continue;
+        const refs_str rest = drop(location, strlen(archives[i].prefix));
+        const size_t end = refs_str_starts(rest, "{") ? find_closing(rest) : SIZE_MAX;
+        if (end == SIZE_MAX || end + 1 == rest.size || rest.data[end + 1] != '/') return NULL;
+        *member = drop(rest, end + 2);
+        *file = refs_str_part(rest, 1, end);
+        return find_chain(*member) == SIZE_MAX ? &archives[i] : NULL;
+    }
+    return NULL;
 }
 
 bool refs_url_take_file(refs_str *name) {

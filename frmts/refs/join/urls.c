@@ -4,12 +4,6 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* Names of GDAL's file systems, and the schemes that they stand for. */
-static const struct {
-    const char *prefix, *scheme;
-} remote[] = {{"/vsicurl/", ""},    {"/vsis3/", "s3://"},   {"/vsigs/", "gs://"},
-              {"/vsiaz/", "az://"}, {"/vsioss/", "oss://"}, {"/vsiswift/", "swift://"}};
-
 /* Appends a path without "." and ".." in it. */
 static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
     size_t root = url->size;
@@ -78,16 +72,27 @@ static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_
     return status;
 }
 
+/* A URL that reading maps to the location again. Archives of local files lie where their URL, seen
+ * from the new set, says so. */
 static refs_status append_location(const refs_join_urls *urls, refs_str location, refs_buf *url,
                                    refs_error *err) {
-    if (refs_file_name_is_url(location)) return refs_buf_append_str(url, location, err);
-    for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++) {
-        if (!refs_str_starts(location, remote[i].prefix)) continue;
-        REFS_TRY(refs_buf_append_str(url, refs_str_from(remote[i].scheme), err));
-        return refs_buf_append_str(
-            url, refs_str_part(location, strlen(remote[i].prefix), location.size), err);
+    refs_str member, file;
+    const refs_url_archive *archive;
+    while ((archive = refs_location_split_archive(location, &member, &file)) != NULL) {
+        REFS_TRY(refs_buf_printf(url, err, "%s://", archive->scheme));
+        REFS_TRY(refs_buf_append_str(url, member, err));
+        REFS_TRY(refs_buf_append(url, "::", 2, err));
+        location = file;
     }
-    if (refs_str_starts(location, "/vsi")) return refs_buf_append_str(url, location, err);
+    const refs_url_scheme *scheme = refs_url_scheme_of(location);
+    if (scheme != NULL) {
+        if (scheme->form != REFS_URL_WHOLE)
+            REFS_TRY(refs_buf_printf(url, err, "%s://", scheme->name));
+        return refs_buf_append_str(
+            url, refs_str_part(location, strlen(scheme->prefix), location.size), err);
+    }
+    if (refs_file_name_is_url(location) || refs_str_starts(location, "/vsi"))
+        return refs_buf_append_str(url, location, err);
     return append_local(urls, location, url, err);
 }
 
@@ -137,18 +142,21 @@ refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_bu
     return rewrite(urls, begin, &of, url, err);
 }
 
-/* A URL with a scheme of its own stays as the set has it; "file:" and "local:" are paths. So does a
- * chain of file systems, but not a file that is called as one. */
+/* Whether the text of a set means the same in every set: a URL, or a chain of file systems. Texts
+ * that are the location itself are names of files, whatever they look like. */
+static bool stays(const refs_ref *ref, refs_str text) {
+    refs_str path = text;
+    if (ref->location == NULL) return true;
+    if (strcmp(ref->location, ref->url) == 0) return refs_file_name_is_url(text);
+    return !refs_str_starts(text, "/") && !refs_url_take_file(&path) &&
+           !refs_file_name_needs_folder(text);
+}
+
 refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
                            refs_error *err) {
-    refs_str text = refs_str_from(ref->url);
-    size_t begin = url->size;
-    refs_str path = text;
-    const bool is_file = refs_url_take_file(&path);
-    bool is_chain = strstr(ref->url, "::") != NULL &&
-                    (ref->location == NULL || strcmp(ref->location, ref->url) != 0);
-    bool is_url = refs_file_name_is_url(text) && !is_file;
-    if (ref->location == NULL || is_chain || is_url)
+    const refs_str text = refs_str_from(ref->url);
+    const size_t begin = url->size;
+    if (stays(ref, text))
         REFS_TRY(refs_buf_append_str(url, text, err));
     else
         REFS_TRY(append_location(urls, refs_str_from(ref->location), url, err));

@@ -14,11 +14,6 @@
 
 /* -- schemes ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *scheme;
-    const char *prefix;
-} archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsitar/"}};
-
 static refs_status fail_unknown(refs_str scheme, refs_error *err) {
     char known[256] = "";
     const refs_url_scheme *known_scheme;
@@ -173,35 +168,32 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
     return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
 }
 
-static refs_status map_archive(refs_str rest, const refs_url_context *context, size_t n_archives,
+static refs_status map_archive(refs_str url, const refs_url_context *context, size_t n_archives,
                                refs_buf *location, refs_error *err) {
-    size_t chain = find_text(rest, "::");
-    if (chain == SIZE_MAX)
+    refs_str member, file;
+    const refs_url_archive *archive = refs_url_split_archive(url, &member, &file);
+    if (file.size == 0)
         return refs_fail(err, REFS_INVALID, "\"%.*s\" lies in an archive that is not named",
-                         REFS_STR_ARG(rest));
+                         REFS_STR_ARG(member));
     if (n_archives == MAX_ARCHIVES)
         return refs_fail(err, REFS_LIMIT, "more than %d archives in archives", MAX_ARCHIVES);
-    REFS_TRY(refs_buf_append(location, "{", 1, err));
-    REFS_TRY(
-        map_url(refs_str_part(rest, chain + 2, rest.size), context, n_archives + 1, location, err));
+    REFS_TRY(refs_buf_printf(location, err, "%s{", archive->prefix));
+    REFS_TRY(map_url(file, context, n_archives + 1, location, err));
     REFS_TRY(refs_buf_append(location, "}/", 2, err));
-    return refs_buf_append_str(location, refs_str_part(rest, 0, chain), err);
+    return refs_buf_append_str(location, member, err);
 }
 
 static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,
                            refs_buf *location, refs_error *err) {
-    refs_str scheme, rest;
+    refs_str scheme, rest, member, file;
     url = refs_url_without_caches(url);
     if (refs_refset__is_data_url(url))
         return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
     if (refs_url_take_file(&url)) return map_path(url, context, location, err);
     if (!refs_file_name_split(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
-    for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
-        if (!refs_url_is_scheme(scheme, archives[i].scheme)) continue;
-        REFS_TRY(refs_buf_append_str(location, refs_str_from(archives[i].prefix), err));
-        return map_archive(rest, context, n_archives, location, err);
-    }
+    if (refs_url_split_archive(url, &member, &file) != NULL)
+        return map_archive(url, context, n_archives, location, err);
     return map_scheme(url, scheme, rest, location, err);
 }
 
@@ -258,18 +250,6 @@ refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* The scheme that a text begins with the mapped name of, or NULL. */
-static const refs_url_scheme *find_mapped(refs_str text) {
-    const refs_url_scheme *known;
-    for (size_t i = 0; (known = refs_url_scheme_at(i)) != NULL; i++) {
-        if (!refs_str_starts(text, known->prefix)) continue;
-        const refs_str rest = refs_str_part(text, strlen(known->prefix), text.size);
-        const refs_str scheme = refs_str_part(rest, 0, refs_str_find(rest, ':'));
-        if (known->form != REFS_URL_WHOLE || refs_url_is_scheme(scheme, known->name)) return known;
-    }
-    return NULL;
-}
-
 static size_t count_of(refs_str text, const char *wanted) {
     size_t n = 0;
     while (n < text.size && strchr(wanted, text.data[n]) != NULL) n++;
@@ -291,7 +271,7 @@ static refs_status append_bucket(refs_str *text, refs_buf *shown, refs_error *er
 
 refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *err) {
     while (text.size > 0) {
-        const refs_url_scheme *scheme = find_mapped(text);
+        const refs_url_scheme *scheme = refs_url_scheme_of(text);
         if (scheme == NULL) {
             const size_t slash = refs_str_find(refs_str_part(text, 1, text.size), '/');
             const size_t size = slash == SIZE_MAX ? text.size : slash + 1;

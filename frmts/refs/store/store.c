@@ -133,7 +133,7 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
     refs_expected recorded = all->recorded[id];
     /* Sets name files relatively that are moved and uploaded with them. */
-    recorded.may_be_copied = refs_file_name_is_relative(refs_str_from(ref->url));
+    recorded.may_be_copied = refs_file_name_needs_folder(refs_str_from(ref->url));
     return recorded;
 }
 

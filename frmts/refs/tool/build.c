@@ -495,7 +495,7 @@ static refs_status leave_out_output(build *all, const tool_list *given, refs_err
 
 static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
     (void)err;
-    if (refs_file_name_is_relative(source->url)) *(bool *)user = true;
+    if (refs_file_name_needs_folder(source->url)) *(bool *)user = true;
     return REFS_OK;
 }
 
