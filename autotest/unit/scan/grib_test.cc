@@ -289,10 +289,102 @@ TEST(GribFile, TellsConstituentsApart) {
         const std::string chunk = file.chunk(array, {step, 0, 0});
         return std::stoull(chunk.substr(chunk.find('+') + 1));
     };
-    EXPECT_EQ(ends("t", 0), size);
-    EXPECT_EQ(ends("t", 1), size);
-    EXPECT_EQ(ends("t_2", 0), size + 10);
-    EXPECT_EQ(ends("t_2", 1), size + 10);
+    EXPECT_EQ(ends("t_constituent0", 0), size);
+    EXPECT_EQ(ends("t_constituent0", 1), size);
+    EXPECT_EQ(ends("t_constituent1", 0), size + 10);
+    EXPECT_EQ(ends("t_constituent1", 1), size + 10);
+}
+
+namespace {
+
+/** Temperature by template `number`, whose parts behind the surfaces are `behind`, those before the
+ * generating process `before`. */
+Field productOf(unsigned number, const std::string &behind, const std::string &before = "") {
+    Field field;
+    std::string content = product(field);
+    content[2] = static_cast<char>(number >> 8);
+    content[3] = static_cast<char>(number & 255);
+    content.insert(6, before);
+    field.product = content + behind;
+    return field;
+}
+
+std::string scaled(unsigned digits, unsigned value) {
+    return BigEndian().u8(digits).u32(value).bytes;
+}
+
+} // namespace
+
+/* Names follow from what a product is, never from what else a file has, or in which order. */
+TEST(GribFile, NamesProductsByWhatTheyAre) {
+    const std::string missing = "\xff\xff\xff\xff\xff";
+    const std::string aerosol = BigEndian().u16(62001).u8(4).bytes + missing + scaled(7, 25);
+    const std::string sizeAndWavelength = BigEndian().u16(62000).u8(255).bytes + missing + missing +
+                                          BigEndian().u8(11).bytes + scaled(9, 550) + missing;
+    const struct {
+        Field field;
+        const char *name, *attributes;
+    } rows[] = {
+        {productOf(6, "\x0a"), "t_p10", R"("long_name":"Temperature, percentile 10")"},
+        {productOf(6, "\x5a"), "t_p90", R"("GRIB_percentileValue":90)"},
+        {productOf(5, std::string("\0\0\1", 3) + missing + scaled(4, 127)), "t_prob_gt_0.0127",
+         R"("long_name":"Prob of Temperature > 0.0127 K","units":"%")"},
+        {productOf(5, std::string("\3\4\2", 3) + scaled(0, 5) + scaled(0, 12)), "t_prob_ge_5_lt_12",
+         R"("long_name":"Prob of Temperature >= 5, < 12 K","units":"%")"},
+        {productOf(5, std::string("\0\0\0", 3) + scaled(0x81, 30) + missing), "t_prob_lt_300",
+         R"("GRIB_lowerLimit":300.0)"},
+        {productOf(5, std::string("\0\0\6", 3) + missing + missing), "t_prob_above_normal",
+         R"("long_name":"Prob of Temperature above normal","units":"%")"},
+        {productOf(2, "\4\x0a"), "t_spread",
+         R"("long_name":"Temperature, spread of all members","units":"K")"},
+        {productOf(86, BigEndian().u16(10).u16(3).bytes), "t_q3of10",
+         R"("long_name":"Temperature, quantile 3 of 10")"},
+        {productOf(44, "", aerosol), "t_aerosol62001_size_lt_2.5e-06",
+         R"("long_name":"Temperature, dry dust, size < 2.5e-06 m")"},
+        {productOf(48, "", sizeAndWavelength), "t_aerosol62000_wavelength_eq_5.5e-07",
+         R"("long_name":"Temperature, total aerosol, wavelength = 5.5e-07 m")"},
+    };
+    std::string all;
+    for (const auto &row : rows) {
+        Field field = row.field;
+        if (std::string(row.name).find("aerosol62001") != std::string::npos)
+            field.product.erase(field.product.size() - 14, 2); // its forecast time has two bytes
+        ScannedFile file(messageOf({field}));
+        ASSERT_EQ(file.status, REFS_OK) << row.name << ": " << file.message();
+        EXPECT_TRUE(file.says(std::string(row.name) + "/.zattrs", row.attributes))
+            << row.name << ": " << file.documents[std::string(row.name) + "/.zattrs"];
+        all = messageOf({field}) + all;
+    }
+    ScannedFile file(all);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    for (const auto &row : rows)
+        EXPECT_EQ(file.documents.count(row.name + std::string("/.zarray")), 1u);
+}
+
+/* By the numbers and lists of template 4.99: two directions, three frequencies. */
+TEST(GribFile, MakesDimensionsOfSpectraOfWaves) {
+    std::string content;
+    for (const unsigned frequency : {3, 1})
+        for (const unsigned direction : {1, 2}) {
+            Field field;
+            BigEndian bytes;
+            bytes.u16(0).u16(99).u8(0).u8(0).u16(direction).u16(2).u16(frequency).u16(3);
+            bytes.u8(2).u8(0).u8(0).u16(0).u8(0).u8(1).u32(6).u8(0).u8(3).u32(90).u32(270);
+            bytes.u32(35).u32(38).u32(42);
+            field.product = bytes.bytes;
+            content += messageOf({field});
+        }
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says(
+        "t/.zattrs", R"("_ARRAY_DIMENSIONS":["direction","frequency","latitude","longitude"])"));
+    const std::string bytes = file.chunk("frequency", {0});
+    double values[2] = {0, 0};
+    ASSERT_EQ(bytes.size(), sizeof values);
+    memcpy(values, bytes.data(), sizeof values);
+    EXPECT_EQ(values[0], 0.035);
+    EXPECT_EQ(values[1], 0.042);
+    EXPECT_TRUE(file.says("frequency/.zattrs", R"("units":"s-1")"));
 }
 
 /* What the message states counts before what follows from its length. */

@@ -1,8 +1,9 @@
 /* grib.c -- files of GRIB messages, see format.h.
  *
- * Fields that differ only in ensemble member, time, step and level make one array, with these as
- * dimensions where they have several values. A chunk is a message, of which the codec "grib" makes
- * values. Coordinates of the same values are one array, whatever array is on them.
+ * Fields that differ only in ensemble member, time, step, level, and direction and frequency of
+ * waves make one array, with these as dimensions where they have several values. A chunk is a
+ * message, of which the codec "grib" makes values. Coordinates of the same values are one array,
+ * whatever array is on them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,16 +31,27 @@
 /* Coordinates of one name that are told apart by numbers. */
 #define MAX_ALIKE 4096
 
-typedef enum coordinate_kind { MEMBER, TIME, STEP, LEVEL, N_KINDS } coordinate_kind;
+/* Characters of the name of an array, with the NUL. */
+#define NAME_SIZE 192
+
+typedef enum coordinate_kind {
+    MEMBER,
+    TIME,
+    STEP,
+    LEVEL,
+    DIRECTION,
+    FREQUENCY,
+    N_KINDS
+} coordinate_kind;
 
 /* Numbers, or latitudes or longitudes by a message. */
 typedef struct array {
-    char name[64];
+    char name[NAME_SIZE];
     size_t rank;
     uint64_t shape[N_KINDS + 2];
-    char dims[2][64]; /* of a coordinate */
-    refs_buf bytes;   /* a coordinate's values */
-    size_t first, n;  /* fields */
+    char dims[2][NAME_SIZE]; /* of a coordinate */
+    refs_buf bytes;          /* a coordinate's values */
+    size_t first, n;         /* fields */
 } array;
 
 typedef struct grib {
@@ -268,13 +280,13 @@ static int order(double a, double b) {
 
 /* What tells arrays apart, in the order of names. */
 static int compare_kinds(const grib_field *a, const grib_field *b) {
-    const double keys_a[] = {a->edition, a->discipline, a->category,     a->parameter,
-                             a->centre,  a->level_type, a->is_layer,     a->statistic,
-                             a->derived, a->member < 0, (double)a->grid, a->number,
+    const double keys_a[] = {a->edition,    a->discipline, a->category,          a->parameter,
+                             a->centre,     a->level_type, a->second_level_type, a->statistic,
+                             a->member < 0, a->spectrum,   (double)a->grid,      a->number,
                              a->kind};
-    const double keys_b[] = {b->edition, b->discipline, b->category,     b->parameter,
-                             b->centre,  b->level_type, b->is_layer,     b->statistic,
-                             b->derived, b->member < 0, (double)b->grid, b->number,
+    const double keys_b[] = {b->edition,    b->discipline, b->category,          b->parameter,
+                             b->centre,     b->level_type, b->second_level_type, b->statistic,
+                             b->member < 0, b->spectrum,   (double)b->grid,      b->number,
                              b->kind};
     int result = 0;
     for (size_t i = 0; i < sizeof keys_a / sizeof keys_a[0] && result == 0; i++)
@@ -283,10 +295,12 @@ static int compare_kinds(const grib_field *a, const grib_field *b) {
 }
 
 static double coordinate_of(const grib_field *field, coordinate_kind kind) {
-    return kind == MEMBER ? (double)field->member
-           : kind == TIME ? (double)field->time_s
-           : kind == STEP ? field->step_hours
-                          : field->level;
+    return kind == MEMBER      ? (double)field->member
+           : kind == TIME      ? (double)field->time_s
+           : kind == STEP      ? field->step_hours
+           : kind == LEVEL     ? field->level
+           : kind == DIRECTION ? field->direction
+                               : field->frequency;
 }
 
 static int compare_places(const grib_field *a, const grib_field *b) {
@@ -301,8 +315,52 @@ static int compare_fields(const void *left, const void *right) {
     const grib_field *a = left, *b = right;
     int result = compare_kinds(a, b);
     if (result == 0) result = compare_places(a, b);
+    if (result == 0) result = order(a->bottom, b->bottom);
+    if (result == 0) result = order(a->length_hours, b->length_hours);
     if (result == 0) result = (a->offset > b->offset) - (a->offset < b->offset);
     return result;
+}
+
+/* Numbers in texts count by their values. */
+static int compare_texts(const char *a, const char *b) {
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    size_t n_a = strspn(a, "0123456789"), n_b = strspn(b, "0123456789");
+    return n_a > 0 && n_b > 0 && n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
+}
+
+typedef struct kind_text {
+    const char *text;
+    uint32_t number;
+} kind_text;
+
+static int compare_kind_texts(const void *left, const void *right) {
+    const kind_text *a = left, *b = right;
+    return compare_texts(a->text, b->text);
+}
+
+/* Numbers kinds by what they are, not by where the file has them. */
+static refs_status sort_kinds(grib_list *list, refs_error *err) {
+    size_t n = list->kinds.count;
+    if (n == 0) return REFS_OK;
+    kind_text *texts = refs_calloc(n, sizeof *texts);
+    uint32_t *places = refs_calloc(n, sizeof *places);
+    list->texts = refs_calloc(n, sizeof *list->texts);
+    bool has_memory = texts != NULL && places != NULL && list->texts != NULL;
+    for (uint32_t i = 0; i < n && has_memory; i++)
+        texts[i] = (kind_text){refs_intern_get(&list->kinds, i).data, i};
+    if (has_memory) qsort(texts, n, sizeof *texts, compare_kind_texts);
+    for (uint32_t i = 0; i < n && has_memory; i++) {
+        list->texts[i] = texts[i].number;
+        places[texts[i].number] = i;
+    }
+    for (size_t i = 0; i < list->n_fields && has_memory; i++)
+        if (list->fields[i].kind > 0) list->fields[i].kind = places[list->fields[i].kind - 1] + 1;
+    refs_free(texts);
+    refs_free(places);
+    return has_memory ? REFS_OK : refs_fail_nomem(err);
 }
 
 static void sort_fields(grib_list *list) {
@@ -316,7 +374,6 @@ static void sort_fields(grib_list *list) {
     qsort(list->fields, list->n_fields, sizeof *list->fields, compare_fields);
     for (size_t i = 1; i < list->n_fields; i++) {
         grib_field *field = &list->fields[i], like = *field;
-        like.kind = list->fields[i - 1].kind;
         like.occurrence = list->fields[i - 1].occurrence;
         field->repeats = compare_kinds(&list->fields[i - 1], &like) == 0;
     }
@@ -331,8 +388,8 @@ static const array *find_array(const grib *self, const char *name) {
 
 /* Makes `name` one that no array has: by a number behind it, `first` or a higher one. */
 static void make_unique(const grib *self, size_t first, char *name, size_t size) {
-    char base[48];
-    snprintf(base, sizeof base, "%.47s", name);
+    char base[NAME_SIZE - 24];
+    snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, name);
     for (size_t i = first; find_array(self, name) != NULL; i++)
         snprintf(name, size, "%s_%zu", base, i);
 }
@@ -391,8 +448,8 @@ static bool is_same(const array *there, const array *wanted) {
 static refs_status intern_coordinate(grib *self, array *wanted, json_t *attributes,
                                      refs_error *err) {
     const char *dims[2] = {wanted->dims[0], wanted->dims[1]};
-    char base[48];
-    snprintf(base, sizeof base, "%.47s", wanted->name);
+    char base[NAME_SIZE - 24];
+    snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, wanted->name);
     for (size_t i = 2; find_array(self, wanted->name) != NULL; i++) {
         if (is_same(find_array(self, wanted->name), wanted)) {
             json_decref(attributes);
@@ -412,8 +469,15 @@ static refs_status intern_coordinate(grib *self, array *wanted, json_t *attribut
     return add_array(self, wanted, &document, err);
 }
 
-static json_t *attributes_of(coordinate_kind kind, const char *units) {
+static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const char *units) {
+    const bool is_number = spectrum == GRIB_SPECTRUM_NUMBERS;
     switch (kind) {
+    case DIRECTION:
+        return json_pack("{s:s, s:s}", "units", is_number ? "1" : "degree", "long_name",
+                         is_number ? "number of the wave direction" : "wave direction");
+    case FREQUENCY:
+        return json_pack("{s:s, s:s}", "units", is_number ? "1" : "s-1", "long_name",
+                         is_number ? "number of the wave frequency" : "wave frequency");
     case MEMBER:
         return json_pack("{s:s, s:s, s:s}", "units", "1", "standard_name", "realization",
                          "long_name", "ensemble member numerical id");
@@ -435,7 +499,7 @@ static json_t *attributes_of(coordinate_kind kind, const char *units) {
 typedef struct axis {
     double *values;
     size_t n;
-    char name[64]; /* of the coordinate; "": there is none */
+    char name[NAME_SIZE]; /* of the coordinate; "": there is none */
 } value_axis;
 
 static int compare_doubles(const void *left, const void *right) {
@@ -478,13 +542,18 @@ static refs_status place_fields(grib_field *fields, size_t n, const value_axis *
 
 static refs_status add_coordinate(grib *self, const grib_field *field, coordinate_kind kind,
                                   value_axis *axis, refs_error *err) {
-    static const char *const names[] = {"number", "time", "step"};
+    static const char *const names[] = {"number", "time", "step", "", "direction", "frequency"};
+    static const char *const numbers[] = {"", "", "", "", "directionNumber", "frequencyNumber"};
     char other[24];
     const char *units = NULL;
     array wanted = {.rank = axis->n > 1, .shape = {axis->n}};
     if (kind == MEMBER && field->member < 0) return REFS_OK;
-    snprintf(wanted.name, sizeof wanted.name, "%s",
-             kind == LEVEL ? refs_scan__grib_level(field, other, &units) : names[kind]);
+    if (kind >= DIRECTION && field->spectrum == GRIB_NO_SPECTRUM) return REFS_OK;
+    const char *name = kind == LEVEL ? refs_scan__grib_level(field, other, &units)
+                       : kind >= DIRECTION && field->spectrum == GRIB_SPECTRUM_NUMBERS
+                           ? numbers[kind]
+                           : names[kind];
+    snprintf(wanted.name, sizeof wanted.name, "%s", name);
     refs_status status = REFS_OK;
     for (size_t i = 0; i < axis->n && status == REFS_OK; i++)
         status = put_double(&wanted.bytes, axis->values[i], err);
@@ -492,7 +561,7 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
         refs_buf_clear(&wanted.bytes);
         return status;
     }
-    REFS_TRY(intern_coordinate(self, &wanted, attributes_of(kind, units), err));
+    REFS_TRY(intern_coordinate(self, &wanted, attributes_of(kind, field->spectrum, units), err));
     memcpy(axis->name, wanted.name, sizeof axis->name);
     return REFS_OK;
 }
@@ -530,8 +599,8 @@ static refs_status add_valid_time(grib *self, const value_axis *axes, char *name
 typedef struct grid_names {
     size_t rank;
     uint64_t shape[2];
-    char dims[2][64];
-    char coordinates[2][64]; /* "": none but the dimensions */
+    char dims[2][NAME_SIZE];
+    char coordinates[2][NAME_SIZE]; /* "": none but the dimensions */
 } grid_names;
 
 static json_t *attributes_along(bool is_latitude) {
@@ -616,30 +685,65 @@ static const char *statistic_of(const grib_field *field) {
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
-/* The name of a variable, with its kind of level, and then its statistic, where another has it. */
-static void name_variable(const grib *self, const grib_field *field, const char *base, char *name,
-                          size_t size) {
+/* What refs_scan__grib_add_kind says of a field; NULL where its product is of no kind. */
+static json_t *load_kind(const grib *self, const grib_field *field) {
+    if (field->kind == 0) return NULL;
+    refs_str text = refs_intern_get(&self->list.kinds, self->list.texts[field->kind - 1]);
+    return json_loadb(text.data, text.size, 0, NULL);
+}
+
+static const char *text_of(const json_t *kind, const char *key) {
+    const char *text = json_string_value(json_object_get(kind, key));
+    return text != NULL ? text : "";
+}
+
+/* The name of a variable, with its kind of level, and then its statistic, where another has it;
+ * what its product is of follows. */
+static void name_variable(const grib *self, const grib_field *field, const char *base,
+                          const json_t *kind, char *name) {
     char other[24];
     const char *units, *level = refs_scan__grib_level(field, other, &units);
+    const char *end = text_of(kind, "name");
     bool is_another = !field->repeats;
-    snprintf(name, size, "%s", base);
-    if (is_another && find_array(self, name) != NULL) snprintf(name, size, "%s_%s", base, level);
+    snprintf(name, NAME_SIZE, "%s%.128s", base, end);
     if (is_another && find_array(self, name) != NULL)
-        snprintf(name, size, "%.20s_%.20s_%s", base, level, statistic_of(field));
-    make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, size);
+        snprintf(name, NAME_SIZE, "%s_%s%.128s", base, level, end);
+    if (is_another && find_array(self, name) != NULL)
+        snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic_of(field), end);
+    make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, NAME_SIZE);
 }
 
 static void add_text(json_t *attributes, const char *name, const char *text) {
     if (text != NULL) json_object_set_new(attributes, name, json_string(text));
 }
 
-static json_t *describe(const grib *self, const grib_field *field, const grib_name *name) {
+/* "Prob of Total snowfall > 0.0127 m". A probability is in percent, and no longer what CF calls the
+ * parameter. */
+static void describe_kind(const json_t *kind, const char *base, const grib_name *name,
+                          json_t *attributes) {
+    const char *limits = text_of(kind, "limits"), *prefix = text_of(kind, "prefix");
+    const bool is_spread =
+        json_object_get(json_object_get(kind, "attributes"), "GRIB_derivedForecast") != NULL;
+    char text[512];
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", prefix,
+             name->long_name != NULL ? name->long_name : base, text_of(kind, "phrase"), limits,
+             *limits != '\0' && name->units != NULL ? " " : "",
+             *limits != '\0' && name->units != NULL ? name->units : "");
+    add_text(attributes, "long_name", text);
+    if (*prefix != '\0') add_text(attributes, "units", "%");
+    if (*prefix != '\0' || is_spread) json_object_del(attributes, "standard_name");
+    json_object_update(attributes, json_object_get(kind, "attributes"));
+}
+
+static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
+                        const json_t *kind) {
     char other[24];
     const char *units;
     json_t *attributes = json_object();
     add_text(attributes, "long_name", name->long_name);
     add_text(attributes, "units", name->units);
     add_text(attributes, "standard_name", name->standard_name);
+    if (kind != NULL) describe_kind(kind, name->name, name, attributes);
     add_text(attributes, "GRIB_typeOfLevel", refs_scan__grib_level(field, other, &units));
     add_text(attributes, "GRIB_stepType", statistic_of(field));
     /* The codec puts NaN where a value is missing; ecCodes' number says that some may be. */
@@ -660,7 +764,7 @@ static json_t *describe(const grib *self, const grib_field *field, const grib_na
 /* What CF's attribute "coordinates" names: all that are not dimensions. */
 static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
                                 const grid_names *grid) {
-    char text[N_KINDS * 64 + 3 * 64 + 16] = "";
+    char text[(N_KINDS + 3) * NAME_SIZE] = "";
     const char *names[N_KINDS + 3];
     size_t n = 0, size = 0;
     for (int kind = 0; kind < N_KINDS; kind++)
@@ -680,7 +784,7 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     const grib_field *field = &self->list.fields[added->first];
     const char *dims[N_KINDS + 2];
     uint64_t chunks[N_KINDS + 2];
-    char valid_time[64];
+    char valid_time[NAME_SIZE];
     grib_name name;
     REFS_TRY(add_valid_time(self, axes, valid_time, err));
     for (int kind = 0; kind < N_KINDS; kind++) {
@@ -695,12 +799,14 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
         added->rank++;
     }
     refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
-    name_variable(self, field, name.name, added->name, sizeof added->name);
+    json_t *product_kind = load_kind(self, field);
+    name_variable(self, field, name.name, product_kind, added->name);
     json_t *codec =
         json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
     if (field->number > 0)
         json_object_set_new(codec, "field", json_integer((json_int_t)field->number));
-    json_t *attributes = describe(self, field, &name);
+    json_t *attributes = describe(self, field, &name, product_kind);
+    json_decref(product_kind);
     json_object_set_new(attributes, "coordinates", list_coordinates(axes, valid_time, grid));
     refs_scan_array document = {.chunks = chunks,
                                 .dtype = json_string("<f8"),
@@ -745,6 +851,7 @@ static refs_status list(grib *self, refs_error *err) {
         return refs_fail(err, REFS_UNSUPPORTED,
                          "no message has a grid and a product definition template that "
                          "are known");
+    REFS_TRY(sort_kinds(&self->list, err));
     sort_fields(&self->list);
     json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);
     REFS_TRY(refs_documents_add_group(self->job->documents, "", attributes, err));

@@ -17,6 +17,7 @@ enum { NO_STATISTIC = 255, MISSING = 255 };
 void refs_scan__grib_list_clear(grib_list *list) {
     for (size_t i = 0; i < list->n_grids; i++) refs_buf_clear(&list->grids[i].section);
     refs_intern_clear(&list->kinds);
+    refs_free(list->texts);
     refs_free(list->grids);
     refs_free(list->fields);
 }
@@ -184,7 +185,7 @@ static refs_status read_identification(message *m, refs_error *err) {
 }
 
 /* A number and how many digits of it are behind the point. */
-static double scaled(const uint8_t *p) {
+double refs_scan__grib_scaled(const uint8_t *p) {
     int64_t digits = signed_number(p[0], 8), value = signed_number(refs_load_be32(p + 1), 32);
     if (p[0] == MISSING) return 0;
     return digits >= 0 ? (double)value / pow(10, (double)digits)
@@ -202,12 +203,14 @@ static void read_interval(message *m, size_t at) {
     grib_field *field = &m->field;
     const int64_t end[6] = {u16(p), p[2], p[3], p[4], p[5], p[6]};
     const bool has_range = p[7] > 0;
+    double begin = field->step_hours;
     double hours = is_date(end) ? (double)(seconds_of(end) - field->time_s) / 3600 : -1;
     if (has_range) field->statistic = p[12];
     if (is_date(end) && hours >= field->step_hours)
         field->step_hours = hours;
     else if (has_range)
         field->step_hours += (double)refs_load_be32(p + 15) * hours_of(p[14], 2);
+    field->length_hours = field->step_hours - begin;
 }
 
 static double forecast_hours(const uint8_t *p, const grib_product *product) {
@@ -221,12 +224,51 @@ static double forecast_hours(const uint8_t *p, const grib_product *product) {
 
 static void read_surfaces(const uint8_t *p, grib_field *field) {
     field->level_type = p[0];
-    field->level = scaled(p + 1) / (p[0] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
+    field->level =
+        refs_scan__grib_scaled(p + 1) / (p[0] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
+    field->second_level_type = p[6];
     field->is_layer = p[6] == p[0] && p[6] != MISSING;
+    if (field->is_layer) field->bottom = refs_scan__grib_scaled(p + 7);
+}
+
+/* Elements of a list of scaled values; numbers of elements count from 1. */
+static bool read_listed(refs_bytes section, size_t at, unsigned number, double *value) {
+    if (number == 0 || at + 4 * (size_t)number > section.size) return false;
+    *value = (double)refs_load_be32(section.data + at + 4 * ((size_t)number - 1));
+    return true;
+}
+
+static void read_spectrum(refs_bytes section, const grib_product *product, grib_field *field) {
+    const uint8_t *p = section.data + product->spectrum;
+    unsigned direction = u16(p), n_directions = u16(p + 2), frequency = u16(p + 4);
+    size_t list = product->spectra + 2;
+    double values[2];
+    field->spectrum = GRIB_SPECTRUM_NUMBERS;
+    field->direction = direction;
+    field->frequency = frequency;
+    if (product->spectra == 0 || direction > n_directions ||
+        !read_listed(section, list, direction, &values[0]) ||
+        !read_listed(section, list + 4 * (size_t)n_directions, frequency, &values[1]))
+        return;
+    const uint8_t *scales = section.data + product->spectra;
+    field->spectrum = GRIB_SPECTRUM_VALUES;
+    field->direction = values[0] / pow(10, (double)signed_number(scales[0], 8));
+    field->frequency = values[1] / pow(10, (double)signed_number(scales[1], 8));
+}
+
+/* The text of a kind is the same in all files: its keys are sorted. */
+static refs_status intern_kind(refs_intern *kinds_seen, const json_t *kind, uint32_t *number,
+                               refs_error *err) {
+    char *text = json_dumps(kind, JSON_COMPACT | JSON_SORT_KEYS);
+    if (text == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_intern_add(kinds_seen, refs_str_from(text), number, err);
+    free(text);
+    if (status == REFS_OK) ++*number;
+    return status;
 }
 
 static refs_status read_known_product(message *m, const grib_product *product,
-                                      refs_intern *products, refs_error *err) {
+                                      refs_intern *kinds_seen, refs_error *err) {
     const uint8_t *p = m->section.data;
     grib_field *field = &m->field;
     field->step_hours = forecast_hours(p, product);
@@ -234,13 +276,10 @@ static refs_status read_known_product(message *m, const grib_product *product,
     if (product->member > 0)
         field->member = product->member_size == 1 ? p[product->member]
                                                   : (int64_t)refs_load_be32(p + product->member);
-    if (product->derived > 0) field->derived = p[product->derived] + 1u;
+    if (product->spectrum > 0) read_spectrum(refs_buf_view(&m->section), product, field);
     if (product->statistics > 0) read_interval(m, product->statistics);
-    if (product->kind.size == 0) return REFS_OK;
-    refs_str kind = refs_str_view((const char *)product->kind.data, product->kind.size);
-    REFS_TRY(refs_intern_add(products, kind, &field->kind, err));
-    field->kind++;
-    return REFS_OK;
+    if (json_object_size(product->kind) == 0) return REFS_OK;
+    return intern_kind(kinds_seen, product->kind, &field->kind, err);
 }
 
 static refs_status read_product(message *m, grib_list *list, refs_error *err) {
@@ -252,17 +291,18 @@ static refs_status read_product(message *m, grib_list *list, refs_error *err) {
     field->parameter = p[10];
     field->statistic = NO_STATISTIC;
     field->member = -1;
-    field->derived = 0;
     field->kind = 0;
-    field->level_type = MISSING;
-    field->level = field->step_hours = 0;
+    field->level_type = field->second_level_type = MISSING;
+    field->level = field->step_hours = field->bottom = field->length_hours = 0;
+    field->direction = field->frequency = 0;
+    field->spectrum = GRIB_NO_SPECTRUM;
     field->is_layer = false;
     refs_status status = refs_scan__grib_product(refs_buf_view(&m->section), &product, err);
     m->is_known = product.is_known;
     if (!product.is_known && list->n_unknown == 0) list->unknown = product.number;
     if (status == REFS_OK && product.is_known)
         status = read_known_product(m, &product, &list->kinds, err);
-    refs_buf_clear(&product.kind);
+    json_decref(product.kind);
     return status;
 }
 
@@ -317,6 +357,7 @@ static void read_step_1(grib_field *field, const uint8_t *p) {
     if (indicator == 10) first = u16(p + 18);
     if (indicator == 1) first = 0;
     if (indicator >= 2 && indicator <= 5) {
+        field->length_hours = (second - first) * unit;
         first = second;
         field->statistic = indicator == 3 ? 0 : indicator == 4 ? 1 : indicator == 5 ? 4 : 254;
     }
@@ -328,9 +369,33 @@ static void read_level_1(grib_field *field, const uint8_t *p) {
     field->level_type = p[9];
     field->level = u16(p + 10);
     field->is_layer = memchr(layers, p[9], sizeof layers) != NULL;
-    if (field->is_layer) field->level = p[10];
+    if (field->is_layer) {
+        field->level = p[10];
+        field->bottom = p[11];
+    }
     if (p[9] == 107) field->level /= 10000;
     if (p[9] == 111) field->level /= 100;
+}
+
+/* ECMWF's local definition 13: two-dimensional spectra of waves. */
+static void read_spectrum_1(refs_bytes section, grib_field *field) {
+    enum { ECMWF = 98, LOCAL_DEFINITION = 40, WAVES = 13, NUMBERS = 51, LISTS = 100 };
+    const uint8_t *p = section.data;
+    if (field->centre != ECMWF || section.size < NUMBERS + 12 || p[LOCAL_DEFINITION] != WAVES)
+        return;
+    unsigned direction = p[NUMBERS], frequency = p[NUMBERS + 1], n_directions = p[NUMBERS + 2];
+    double scales[2] = {refs_load_be32(p + NUMBERS + 4), refs_load_be32(p + NUMBERS + 8)};
+    double values[2];
+    field->spectrum = GRIB_SPECTRUM_NUMBERS;
+    field->direction = direction;
+    field->frequency = frequency;
+    if (scales[0] <= 0 || scales[1] <= 0 || direction > n_directions ||
+        !read_listed(section, LISTS, direction, &values[0]) ||
+        !read_listed(section, LISTS + 4 * (size_t)n_directions, frequency, &values[1]))
+        return;
+    field->spectrum = GRIB_SPECTRUM_VALUES;
+    field->direction = values[0] / scales[0];
+    field->frequency = values[1] / scales[1];
 }
 
 static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) {
@@ -348,8 +413,10 @@ static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) 
     field->parameter = p[8];
     field->time_s = seconds_of(date);
     field->member = field->centre == 98 && m->section.size >= 51 ? p[49] : -1;
+    field->second_level_type = MISSING;
     read_step_1(field, p);
     read_level_1(field, p);
+    read_spectrum_1(refs_buf_view(&m->section), field);
     if ((p[7] & 0x80) == 0) { /* a grid that is known by a number */
         list->n_left_out++;
         return REFS_OK;
@@ -538,11 +605,11 @@ static void earth_of(const grib_grid *grid, double axes[2]) {
     axes[0] = given[0];
     axes[1] = given[1];
     if (grid->edition == 1 || grid->section.size < 30) return;
-    if (shape == 1) axes[0] = axes[1] = scaled(p + 15);
+    if (shape == 1) axes[0] = axes[1] = refs_scan__grib_scaled(p + 15);
     if (shape != 3 && shape != 7) return;
     double unit = shape == 3 ? 1000 : 1;
-    axes[0] = scaled(p + 20) * unit;
-    axes[1] = scaled(p + 25) * unit;
+    axes[0] = refs_scan__grib_scaled(p + 20) * unit;
+    axes[1] = refs_scan__grib_scaled(p + 25) * unit;
 }
 
 /* As IEEE has numbers in edition 2, in edition 1 a sign, seven bits of exponent to the base 16 and

@@ -124,7 +124,13 @@ static const parameter of_edition_1[] = {
     {128, 0, 168, "d2m", "2 metre dewpoint temperature", "K", "dew_point_temperature"},
     {128, 0, 172, "lsm", "Land-sea mask", "(0 - 1)", "land_binary_mask"},
     {128, 0, 228, "tp", "Total precipitation", "m", NULL},
-    {128, 0, 235, "skt", "Skin temperature", "K", NULL}};
+    {128, 0, 235, "skt", "Skin temperature", "K", NULL},
+    {140, 0, 229, "swh", "Significant height of combined wind waves and swell", "m",
+     "sea_surface_wave_significant_height"},
+    {140, 0, 230, "mwd", "Mean wave direction", "Degree true", NULL},
+    {140, 0, 231, "pp1d", "Peak wave period", "s", NULL},
+    {140, 0, 232, "mwp", "Mean wave period", "s", NULL},
+    {140, 0, 251, "d2fd", "2D wave spectra (single)", "m**2 s radian**-1", NULL}};
 
 /* Parameters that have names of their own at one height above ground. */
 static const struct {
@@ -166,6 +172,7 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
         else
             snprintf(name->name, sizeof name->name, "parameter_%u_%u_%u", field->discipline,
                      field->category, field->parameter);
+        refs_scan__grib_parameter(field, name);
         return;
     }
     snprintf(name->name, sizeof name->name, "%s", found->name);
@@ -185,40 +192,142 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
 
 /* -- levels ------------------------------------------------------------------------------------ */
 
+/* By the type of edition 1, and both types of edition 2; as ecCodes calls them, with NCEP's own. */
 static const struct {
-    unsigned of_1, of_2;
-    const char *name, *layer, *units;
-} levels[] = {{1, 1, "surface", NULL, NULL},
-              {2, 2, "cloudBase", NULL, NULL},
-              {3, 3, "cloudTop", NULL, NULL},
-              {4, 4, "isothermZero", NULL, NULL},
-              {6, 6, "maxWind", NULL, NULL},
-              {7, 7, "tropopause", NULL, NULL},
-              {8, 8, "nominalTop", NULL, NULL},
-              {9, 9, "seaBottom", NULL, NULL},
-              {200, 10, "atmosphere", NULL, NULL},
-              {100, 100, "isobaricInhPa", "isobaricLayer", "hPa"},
-              {101, ANY, "isobaricLayer", "isobaricLayer", "hPa"},
-              {102, 101, "meanSea", NULL, NULL},
-              {103, 102, "heightAboveSea", "heightAboveSeaLayer", "m"},
-              {105, 103, "heightAboveGround", "heightAboveGroundLayer", "m"},
-              {106, ANY, "heightAboveGroundLayer", "heightAboveGroundLayer", "m"},
-              {107, 104, "sigma", "sigmaLayer", "1"},
-              {109, 105, "hybrid", "hybridLayer", "1"},
-              {111, 106, "depthBelowLand", "depthBelowLandLayer", "m"},
-              {112, ANY, "depthBelowLandLayer", "depthBelowLandLayer", "cm"},
-              {113, 107, "theta", NULL, "K"},
-              {116, 108, "pressureFromGroundLayer", "pressureFromGroundLayer", "Pa"},
-              {117, 109, "potentialVorticity", NULL, NULL},
-              {ANY, 200, "atmosphereSingleLayer", NULL, NULL}};
+    unsigned of_1, first, second;
+    const char *name, *units;
+} levels[] = {{1, 1, 255, "surface", NULL},
+              {200, 1, 8, "entireAtmosphere", NULL},
+              {201, 1, 9, "entireOcean", NULL},
+              {ANY, 1, 162, "entireLake", NULL},
+              {2, 2, 255, "cloudBase", NULL},
+              {3, 3, 255, "cloudTop", NULL},
+              {4, 4, 255, "isothermZero", NULL},
+              {5, 5, 255, "adiabaticCondensation", NULL},
+              {6, 6, 255, "maxWind", NULL},
+              {7, 7, 255, "tropopause", NULL},
+              {8, 8, 255, "nominalTop", NULL},
+              {9, 9, 255, "seaBottom", NULL},
+              {ANY, 10, 255, "atmosphere", NULL},
+              {ANY, 17, 255, "mostUnstableParcel", NULL},
+              {ANY, 18, 255, "mixedLayerParcel", NULL},
+              {ANY, 20, 255, "isothermal", "K"},
+              {100, 100, 255, "isobaricInhPa", "hPa"},
+              {101, 100, 100, "isobaricLayer", "hPa"},
+              {102, 101, 255, "meanSea", NULL},
+              {103, 102, 255, "heightAboveSea", "m"},
+              {104, 102, 102, "heightAboveSeaLayer", "m"},
+              {105, 103, 255, "heightAboveGround", "m"},
+              {106, 103, 103, "heightAboveGroundLayer", "m"},
+              {107, 104, 255, "sigma", "1"},
+              {108, 104, 104, "sigmaLayer", "1"},
+              {109, 105, 255, "hybrid", "1"},
+              {110, 105, 105, "hybridLayer", "1"},
+              {111, 106, 255, "depthBelowLand", "m"},
+              {112, 106, 106, "depthBelowLandLayer", "m"},
+              {113, 107, 255, "theta", "K"},
+              {114, 107, 107, "thetaLayer", "K"},
+              {115, 108, 255, "pressureFromGround", "Pa"},
+              {116, 108, 108, "pressureFromGroundLayer", "Pa"},
+              {117, 109, 255, "potentialVorticity", "K m2 kg-1 s-1"},
+              {ANY, 111, 255, "eta", NULL},
+              {ANY, 114, 255, "snow", NULL},
+              {ANY, 114, 114, "snowLayer", NULL},
+              {ANY, 117, 255, "mixedLayerDepthGeneric", NULL},
+              {ANY, 118, 255, "hybridHeight", NULL},
+              {ANY, 119, 255, "hybridPressure", NULL},
+              {ANY, 150, 255, "generalVertical", NULL},
+              {ANY, 150, 150, "generalVerticalLayer", NULL},
+              {ANY, 151, 255, "soil", NULL},
+              {ANY, 151, 151, "soilLayer", NULL},
+              {ANY, 152, 255, "seaIce", NULL},
+              {ANY, 152, 152, "seaIceLayer", NULL},
+              {160, 160, 255, "depthBelowSea", "m"},
+              {ANY, 160, 160, "depthBelowSeaLayer", "m"},
+              {ANY, 160, 9, "oceanSurfaceToBottom", NULL},
+              {ANY, 162, 255, "lakeBottom", NULL},
+              {ANY, 166, 255, "mixingLayer", NULL},
+              {ANY, 168, 255, "oceanModel", NULL},
+              {ANY, 168, 168, "oceanModelLayer", NULL},
+              {ANY, 169, 255, "mixedLayerDepthByDensity", NULL},
+              {ANY, 170, 255, "mixedLayerDepthByTemperature", NULL},
+              {ANY, 171, 255, "mixedLayerDepthByDiffusivity", NULL},
+              {ANY, 173, 255, "snowTopOverIceOnWater", NULL},
+              {ANY, 173, 175, "snowLayerOverIceOnWater", NULL},
+              {ANY, 174, 255, "iceTopOnWater", NULL},
+              {ANY, 174, 176, "iceLayerOnWater", NULL},
+              {ANY, 175, 255, "iceTopUnderSnowOnWater", NULL},
+              {ANY, 175, 176, "iceLayerUnderSnowOnWater", NULL},
+              {ANY, 176, 255, "iceBottomOnWater", NULL},
+              {ANY, 177, 255, "indefiniteSoilDepth", NULL},
+              {ANY, 200, ANY, "atmosphereSingleLayer", NULL},
+              {ANY, 201, ANY, "oceanSingleLayer", NULL},
+              {ANY, 204, ANY, "highestTroposphericFreezing", NULL},
+              {ANY, 206, ANY, "gridScaleCloudBottom", NULL},
+              {ANY, 207, ANY, "gridScaleCloudTop", NULL},
+              {ANY, 209, ANY, "boundaryLayerCloudBottom", NULL},
+              {ANY, 210, ANY, "boundaryLayerCloudTop", NULL},
+              {ANY, 211, ANY, "boundaryLayerCloudLayer", NULL},
+              {ANY, 212, ANY, "lowCloudBottom", NULL},
+              {ANY, 213, ANY, "lowCloudTop", NULL},
+              {ANY, 214, ANY, "lowCloudLayer", NULL},
+              {ANY, 215, ANY, "cloudCeiling", NULL},
+              {ANY, 220, ANY, "planetaryBoundaryLayer", NULL},
+              {ANY, 221, ANY, "layerBetween2Hybrids", NULL},
+              {ANY, 222, ANY, "middleCloudBottom", NULL},
+              {ANY, 223, ANY, "middleCloudTop", NULL},
+              {ANY, 224, ANY, "middleCloudLayer", NULL},
+              {ANY, 232, ANY, "highCloudBottom", NULL},
+              {ANY, 233, ANY, "highCloudTop", NULL},
+              {ANY, 234, ANY, "highCloudLayer", NULL},
+              {ANY, 235, ANY, "oceanIsotherm", NULL},
+              {ANY, 240, ANY, "oceanMixedLayer", NULL},
+              {ANY, 241, ANY, "orderedSequenceData", NULL},
+              {ANY, 242, ANY, "convectiveCloudBottom", NULL},
+              {ANY, 243, ANY, "convectiveCloudTop", NULL},
+              {ANY, 244, ANY, "convectiveCloudLayer", NULL},
+              {ANY, 245, ANY, "lowestLevelWetBulb0", NULL},
+              {ANY, 247, ANY, "equilibrium", NULL},
+              {ANY, 248, ANY, "shallowConvectiveCloudBottom", NULL},
+              {ANY, 249, ANY, "shallowConvectiveCloudTop", NULL},
+              {ANY, 251, ANY, "deepConvectiveCloudBottom", NULL},
+              {ANY, 252, ANY, "deepConvectiveCloudTop", NULL},
+              {210, ANY, ANY, "isobaricInPa", "Pa"},
+              {121, ANY, ANY, "isobaricLayerHighPrecision", NULL},
+              {141, ANY, ANY, "isobaricLayerMixedPrecision", NULL},
+              {125, ANY, ANY, "heightAboveGroundHighPrecision", "cm"},
+              {128, ANY, ANY, "sigmaLayerHighPrecision", NULL}};
 
-const char *refs_scan__grib_level(const grib_field *field, char *other, const char **units) {
-    *units = NULL;
+/* Units of edition 1 that differ. */
+static const struct {
+    unsigned of_1;
+    const char *units;
+} units_of_1[] = {
+    {112, "cm"},  {104, "hm"},  {106, "hm"},  {101, "kPa"}, {115, "hPa"},
+    {116, "hPa"}, {120, "hPa"}, {121, "hPa"}, {141, "kPa"}, {117, "1e-6 K m2 kg-1 s-1"}};
+
+static const char *find_level(const grib_field *field, unsigned second, const char **units) {
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-        if ((field->edition == 1 ? levels[i].of_1 : levels[i].of_2) != field->level_type) continue;
+        if (field->edition == 1
+                ? levels[i].of_1 != field->level_type
+                : levels[i].first != field->level_type || levels[i].second != second)
+            continue;
         *units = levels[i].units;
-        return field->is_layer && levels[i].layer != NULL ? levels[i].layer : levels[i].name;
+        return levels[i].name;
     }
+    return NULL;
+}
+
+/* A second surface of another type, which no level has, does not change what the first one is. */
+const char *refs_scan__grib_level(const grib_field *field, char *other, const char **units) {
+    enum { NONE = 255 };
+    *units = NULL;
+    const char *name = find_level(field, field->second_level_type, units);
+    if (name == NULL) name = find_level(field, NONE, units);
+    if (name == NULL) name = find_level(field, ANY, units);
+    for (size_t i = 0; i < sizeof units_of_1 / sizeof units_of_1[0] && field->edition == 1; i++)
+        if (units_of_1[i].of_1 == field->level_type) *units = units_of_1[i].units;
+    if (name != NULL) return name;
     snprintf(other, 24, "level_%u", field->level_type);
     return other;
 }

@@ -5,48 +5,22 @@
  */
 #include "grib_field.h"
 
-/* What templates are made of, in their order behind the category and the number of the parameter. A
- * template is a word of these; parts behind the last one that says where a field belongs are left
- * out. */
+/* What templates are made of beside what tells arrays apart (grib_kind_part), in their order behind
+ * the category and the number of the parameter. A template is a word of both; parts behind the last
+ * one that says where a field belongs are left out. */
 typedef enum product_part {
-    PROCESS = 'g',       /* generating process */
-    OBSERVATION = 'G',   /* the same of observations */
-    QUALITY = 'v',       /* of observations */
-    TIME = 'f',          /* cutoff of data, unit, forecast time */
-    SHORT_TIME = 'F',    /* the same, with two bytes of forecast time or four */
-    SURFACES = 'z',      /* two fixed surfaces */
-    MEMBER = 'e',        /* type of ensemble forecast, number of the member, size */
-    OLD_MEMBER = 'E',    /* number of the member, size */
-    LARGE_MEMBER = 'l',  /* as MEMBER, with numbers of four bytes */
-    DERIVED = 'd',       /* how it follows from an ensemble, size */
-    LARGE_DERIVED = 'D', /* the same, with a size of four bytes */
-    STATISTICS = 's',    /* end of the interval, time ranges */
-    RECTANGLE = 'R',     /* cluster of members over a rectangle */
-    CIRCLE = 'C',        /* the same over a circle */
-    REFORECAST = 'r',    /* version of the model */
-    CONSTITUENT = 'h',   /* a chemical one */
-    SOURCE_OR_SINK = 'o',
-    NUCLIDES = 'u',
-    AEROSOL = 'a',
-    AEROSOL_SIZE = 'i',
-    WAVELENGTH = 'O',
-    PARTITION = 'n',
-    TILE = 't',
-    GENERAL_TILE = 'T',
-    DISTRIBUTION = 'x',
-    OLD_BANDS = 'B',  /* of satellites, with instruments of one byte */
-    BANDS = 'S',      /* of satellites */
-    WIDE_BANDS = 'X', /* the same with channel, bandwidth and polarisation */
-    POST_PROCESSING = 'b',
-    SPATIAL_PROCESSING = 'y',
-    PERCENTILE = 'c',
-    QUANTILE = 'q',
-    PROBABILITY = 'p',
-    LARGE_PROBABILITY = 'P',
-    CATEGORIES = 'k',
-    SPECTRUM = 'w', /* direction and frequency of waves */
-    PERIODS = 'W',  /* of waves */
-    PATTERN = 'm'   /* a random field */
+    PROCESS = 'g',      /* generating process */
+    OBSERVATION = 'G',  /* the same of observations */
+    QUALITY = 'v',      /* of observations */
+    TIME = 'f',         /* cutoff of data, unit, forecast time */
+    SHORT_TIME = 'F',   /* the same, with two bytes of forecast time or four */
+    SURFACES = 'z',     /* two fixed surfaces */
+    MEMBER = 'e',       /* type of ensemble forecast, number of the member, size */
+    OLD_MEMBER = 'E',   /* number of the member, size */
+    LARGE_MEMBER = 'l', /* as MEMBER, with numbers of four bytes */
+    STATISTICS = 's',   /* end of the interval, time ranges */
+    REFORECAST = 'r',   /* version of the model */
+    SPECTRUM = 'w',     /* direction and frequency of waves */
 } product_part;
 
 static const struct {
@@ -103,7 +77,7 @@ static const struct {
 /* How long parts are: a number of bytes, and `each` more for all elements of a list, whose length
  * is the byte at `count_at`. Parts of which a file may have several kinds tell arrays apart. */
 static const struct {
-    product_part part;
+    int part; /* product_part or grib_kind_part */
     size_t size;
     size_t count_at;
     size_t each; /* 0: there is no list */
@@ -117,35 +91,35 @@ static const struct {
              {MEMBER, 3, 0, 0, false},
              {OLD_MEMBER, 2, 0, 0, false},
              {LARGE_MEMBER, 9, 0, 0, false},
-             {DERIVED, 2, 0, 0, false},
-             {LARGE_DERIVED, 5, 0, 0, false},
+             {GRIB_KIND_DERIVED, 2, 0, 0, true},
+             {GRIB_KIND_LARGE_DERIVED, 5, 0, 0, true},
              {STATISTICS, 12, 7, 12, false},
-             {RECTANGLE, 32, 0, 0, false},
-             {CIRCLE, 28, 0, 0, false},
+             {GRIB_KIND_RECTANGLE, 32, 0, 0, true},
+             {GRIB_KIND_CIRCLE, 28, 0, 0, true},
              {REFORECAST, 7, 0, 0, false},
-             {CONSTITUENT, 2, 0, 0, true},
-             {SOURCE_OR_SINK, 1, 0, 0, true},
-             {NUCLIDES, 22, 0, 0, true},
-             {AEROSOL, 2, 0, 0, true},
-             {AEROSOL_SIZE, 11, 0, 0, true},
-             {WAVELENGTH, 11, 0, 0, true},
-             {PARTITION, 4, 1, 2, true},
-             {TILE, 6, 0, 0, true},
-             {GENERAL_TILE, 24, 5, 1, true},
-             {DISTRIBUTION, 7, 6, 5, true},
-             {OLD_BANDS, 1, 0, 10, true},
-             {BANDS, 1, 0, 11, true},
-             {WIDE_BANDS, 1, 0, 19, true},
-             {POST_PROCESSING, 5, 0, 0, true},
-             {SPATIAL_PROCESSING, 3, 0, 0, true},
-             {PERCENTILE, 1, 0, 0, true},
-             {QUANTILE, 4, 0, 0, true},
-             {PROBABILITY, 13, 0, 0, true},
-             {LARGE_PROBABILITY, 18, 0, 0, true},
-             {CATEGORIES, 1, 0, 12, true},
-             {SPECTRUM, 8, 0, 0, true},
-             {PERIODS, 11, 0, 0, true},
-             {PATTERN, 18, 0, 0, true}};
+             {GRIB_KIND_CONSTITUENT, 2, 0, 0, true},
+             {GRIB_KIND_SOURCE_OR_SINK, 1, 0, 0, true},
+             {GRIB_KIND_NUCLIDES, 22, 0, 0, true},
+             {GRIB_KIND_AEROSOL, 2, 0, 0, true},
+             {GRIB_KIND_AEROSOL_SIZE, 11, 0, 0, true},
+             {GRIB_KIND_WAVELENGTH, 11, 0, 0, true},
+             {GRIB_KIND_PARTITION, 4, 1, 2, true},
+             {GRIB_KIND_TILE, 6, 0, 0, true},
+             {GRIB_KIND_GENERAL_TILE, 24, 5, 1, true},
+             {GRIB_KIND_DISTRIBUTION, 7, 6, 5, true},
+             {GRIB_KIND_OLD_BANDS, 1, 0, 10, true},
+             {GRIB_KIND_BANDS, 1, 0, 11, true},
+             {GRIB_KIND_WIDE_BANDS, 1, 0, 19, true},
+             {GRIB_KIND_POST_PROCESSING, 5, 0, 0, true},
+             {GRIB_KIND_SPATIAL_PROCESSING, 3, 0, 0, true},
+             {GRIB_KIND_PERCENTILE, 1, 0, 0, true},
+             {GRIB_KIND_QUANTILE, 4, 0, 0, true},
+             {GRIB_KIND_PROBABILITY, 13, 0, 0, true},
+             {GRIB_KIND_LARGE_PROBABILITY, 18, 0, 0, true},
+             {GRIB_KIND_CATEGORIES, 1, 0, 12, true},
+             {SPECTRUM, 8, 0, 0, false},
+             {GRIB_KIND_PERIODS, 11, 0, 0, true},
+             {GRIB_KIND_PATTERN, 18, 0, 0, true}};
 
 static const char *parts_of(unsigned number) {
     for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++)
@@ -153,7 +127,7 @@ static const char *parts_of(unsigned number) {
     return NULL;
 }
 
-static void note_place(product_part part, size_t at, grib_product *product) {
+static void note_place(int part, size_t at, grib_product *product) {
     switch (part) {
     case TIME:
     case SHORT_TIME:
@@ -172,9 +146,8 @@ static void note_place(product_part part, size_t at, grib_product *product) {
         product->member = at;
         product->member_size = 1;
         break;
-    case DERIVED:
-    case LARGE_DERIVED:
-        product->derived = at;
+    case SPECTRUM:
+        product->spectrum = at;
         break;
     case STATISTICS:
         product->statistics = at;
@@ -192,7 +165,7 @@ static size_t size_of_short_time(refs_bytes section) {
     return section.size == SIZE_WITH_FOUR + coordinates ? 4 : 2;
 }
 
-static bool measure(refs_bytes section, product_part part, size_t at, size_t *size) {
+static bool measure(refs_bytes section, int part, size_t at, size_t *size) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (sizes[i].part != part) continue;
         *size = sizes[i].size;
@@ -204,28 +177,31 @@ static bool measure(refs_bytes section, product_part part, size_t at, size_t *si
     return false;
 }
 
-static bool tells_apart(product_part part) {
+static bool tells_apart(int part) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (sizes[i].part == part) return sizes[i].tells_apart;
     return false;
 }
 
 refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, refs_error *err) {
-    enum { FIRST_PART = 11 };
+    enum { FIRST_PART = 11, SPECTRUM_LISTED = 99, SPECTRUM_LISTED_OF_MEMBERS = 100 };
     unsigned number = (unsigned)(section.data[7] << 8 | section.data[8]);
     const char *parts = parts_of(number);
     size_t at = FIRST_PART;
-    *product = (grib_product){.number = number, .is_known = parts != NULL, .kind = REFS_BUF_INIT};
+    *product = (grib_product){.number = number, .is_known = parts != NULL};
     for (; parts != NULL && *parts != '\0'; parts++) {
-        product_part part = (product_part)*parts;
+        int part = *parts;
         size_t size;
         if (!measure(section, part, at, &size))
             return refs_fail(err, REFS_CORRUPT, "section 4 is too short for template 4.%u", number);
         note_place(part, at, product);
         if (part == SHORT_TIME) product->time_size = size_of_short_time(section);
+        if (tells_apart(part) && product->kind == NULL) product->kind = json_object();
         if (tells_apart(part))
-            REFS_TRY(refs_buf_append(&product->kind, section.data + at, size, err));
+            REFS_TRY(refs_scan__grib_add_kind(product->kind, (grib_kind_part)part,
+                                              refs_bytes_view(section.data + at, size), err));
         at += size;
     }
+    if (number == SPECTRUM_LISTED || number == SPECTRUM_LISTED_OF_MEMBERS) product->spectra = at;
     return REFS_OK;
 }
