@@ -81,7 +81,9 @@ bool refs_location_may_be_remote(refs_str location);
 /** Whether a location is on a host whose name is a link-local address, in any spelling that
  * libcurl accepts (169.254.0.0/16, RFC 3927; fe80::/10, RFC 4291), also where it is embedded in an
  * IPv6 address; or the address of a metadata service elsewhere (fd00:ec2::/32 of Amazon,
- * 100.100.100.200 of Alibaba Cloud, 168.63.129.16 of Azure); or longer than names of hosts may be.
+ * 100.100.100.200 of Alibaba Cloud, 168.63.129.16 of Azure); or longer than names of hosts may be;
+ * or whose authority holds blanks, control characters or backslashes, which parsers of URLs read
+ * differently.
  * Such addresses are of this machine and its neighbours: in clouds they give out credentials. Names
  * of hosts are not resolved: see refs_address_is_link_local. */
 bool refs_location_is_link_local(refs_str location);

@@ -158,6 +158,21 @@ const char *const linkLocalHosts[] = {"169.254.169.254",
                                       "[fd00:ec2::254]",
                                       "100.100.100.200",
                                       "[::ffff:100.100.100.200]",
+                                      "[64:ff9b:1::a9fe:a9fe]",
+                                      "[64:ff9b:1:a9fe:a9:fe00::]",
+                                      "[::ffff:0:a9fe:a9fe]",
+                                      "0xffffffffA9FEA9FE",
+                                      "169.254.0xffffa9fe",
+                                      "127.0.0.1\\@169.254.169.254",
+                                      "x%5C@169.254.169.254",
+                                      "x%2F@169.254.169.254",
+                                      "x%3F%23@169.254.169.254",
+                                      "x%252F@169.254.169.254",
+                                      "h\\x",
+                                      "h\ti",
+                                      "h ",
+                                      "h\x7f",
+                                      "u\r@h",
                                       "168.63.129.16"};
 
 TEST(Location, IsLinkLocalInAllSpellingsOfAddresses) {
@@ -188,6 +203,10 @@ TEST(Location, IsNotLinkLocalElsewhere) {
                                  "http://[::1]/",
                                  "http://[fec0::1]/",
                                  "http://[fd00::1]/",
+                                 "http://[64:ff9b:1::7f00:1]/",
+                                 "http://u%20v@h/a b\\c",
+                                 "http://0x7f000001/",
+                                 "http://h/\\@169.254.169.254",
                                  "http://h/",
                                  "http://",
                                  "",
@@ -217,7 +236,8 @@ TEST(Address, IsLinkLocalAsItsTextIs) {
     for (const char *address :
          {"169.254.0.0", "169.254.169.254", "169.254.255.255", "100.100.100.200", "168.63.129.16",
           "fe80::1", "febf:ffff::1", "fd00:ec2::254", "fd00:ec2:ffff::", "::ffff:169.254.1.1",
-          "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "::ffff:100.100.100.200"})
+          "64:ff9b::a9fe:a9fe", "64:ff9b:1::a9fe:a9fe", "::ffff:0:a9fe:a9fe", "2002:a9fe:a9fe::1",
+          "::ffff:100.100.100.200"})
         EXPECT_TRUE(IsLinkLocalAddress(address)) << address;
     for (const char *address :
          {"169.253.255.255", "169.255.0.0", "127.0.0.1", "10.0.0.1", "100.100.100.199", "::1",

@@ -245,17 +245,17 @@ static int digit_of(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Percent-decodes twice: the value of an option is a URL that may itself be encoded. */
-static size_t decode(const char *text, size_t size, char *decoded) {
+/* Percent-decodes in place. */
+static refs_str decode(char *text, size_t size) {
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
         const int high = i + 2 < size ? digit_of(text[i + 1]) : -1;
         const int low = i + 2 < size ? digit_of(text[i + 2]) : -1;
         const bool is_coded = text[i] == '%' && high >= 0 && low >= 0;
-        decoded[n++] = is_coded ? (char)(unsigned char)(high * 16 + low) : text[i];
+        text[n++] = is_coded ? (char)(unsigned char)(high * 16 + low) : text[i];
         if (is_coded) i += 2;
     }
-    return n;
+    return refs_str_view(text, n);
 }
 
 /* Digits and full stops that names of hosts may have instead of those of ASCII: they are mapped to
@@ -311,22 +311,30 @@ static void normalise(char *host) {
     host[n] = '\0';
 }
 
-/* The host at the beginning of an authority, without user, port and zone; empty where it has none.
- * False where it is longer than names of hosts are. */
-static bool host_of(refs_str text, char host[MAX_HOST + 1]) {
-    char once[MAX_WRITTEN], twice[MAX_WRITTEN];
+/* The authority at the beginning of a text, as libcurl finds it: a backslash does not end it. */
+static refs_str take_authority(refs_str text) {
     size_t size = 0;
-    while (size < text.size && strchr("/?#\\", text.data[size]) == NULL) size++;
-    text =
-        refs_str_part(text, size > sizeof once ? size - sizeof once : 0, size); /* without user */
-    text = refs_str_view(twice, decode(once, decode(text.data, text.size, once), twice));
-    for (size_t i = 0; i < text.size; i++)
-        if (strchr("/?#\\", text.data[i]) != NULL) text.size = i;
-    const size_t user = refs_str_find_last(text, '@');
-    if (user != SIZE_MAX) text = drop(text, user + 1);
+    while (size < text.size && strchr("/?#", text.data[size]) == NULL) size++;
+    return refs_str_part(text, 0, size);
+}
+
+/* Parsers differ in what such an authority names, and RFC 3986, section 3.2, allows none of it. */
+static bool is_malformed(refs_str authority) {
+    for (size_t i = 0; i < authority.size; i++) {
+        const unsigned char c = (unsigned char)authority.data[i];
+        if (c <= ' ' || c == 0x7f || c == '\\') return true;
+    }
+    return false;
+}
+
+/* The host of an authority, without user, port and zone; empty where it has none. False where it is
+ * longer than names of hosts are. */
+static bool host_of(refs_str authority, char host[MAX_HOST + 1]) {
+    const size_t user = refs_str_find_last(authority, '@');
+    refs_str text = user != SIZE_MAX ? drop(authority, user + 1) : authority;
     const bool is_ipv6 = refs_str_starts(text, "[");
     if (is_ipv6) text = drop(text, 1);
-    size = 0;
+    size_t size = 0;
     while (size < text.size && strchr(is_ipv6 ? "]%" : ":}", text.data[size]) == NULL) size++;
     if (size > MAX_HOST) return false;
     memcpy(host, text.data, size);
@@ -342,25 +350,69 @@ static bool is_link_local_ipv4(const uint8_t *address) {
     return address[0] == 169 && address[1] == 254;
 }
 
+/* In all places where prefixes of 48 to 96 bits have the IPv4 address (RFC 6052, section 2.2). */
+static bool embeds_link_local(const uint8_t *address) {
+    const uint8_t *a = address;
+    const uint8_t places[][4] = {{a[6], a[7], a[9], a[10]},
+                                 {a[7], a[9], a[10], a[11]},
+                                 {a[9], a[10], a[11], a[12]},
+                                 {a[12], a[13], a[14], a[15]}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (is_link_local_ipv4(places[i])) return true;
+    return false;
+}
+
 static bool is_link_local_ipv6(const uint8_t *address) {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, compatible[12] = {0};
-    static const uint8_t translated[12] = {0, 0x64, 0xff, 0x9b}; /* RFC 6052 */
+    static const uint8_t translated[12] = {0, 0x64, 0xff, 0x9b};     /* RFC 6052 */
+    static const uint8_t siit[12] = {[8] = 0xff, [9] = 0xff};        /* RFC 2765 */
+    static const uint8_t local_use[6] = {0, 0x64, 0xff, 0x9b, 0, 1}; /* RFC 8215 */
     static const uint8_t amazon[] = {0xfd, 0x00, 0x0e, 0xc2};
     if (address[0] == 0xfe && (address[1] & 0xc0) == 0x80) return true;
     if (memcmp(address, amazon, sizeof amazon) == 0) return true;
     if (memcmp(address, mapped, 12) == 0 || memcmp(address, compatible, 12) == 0 ||
-        memcmp(address, translated, 12) == 0)
+        memcmp(address, translated, 12) == 0 || memcmp(address, siit, 12) == 0)
         return is_link_local_ipv4(address + 12);
+    if (memcmp(address, local_use, sizeof local_use) == 0) return embeds_link_local(address);
     return address[0] == 0x20 && address[1] == 0x02 && is_link_local_ipv4(address + 2); /* 6to4 */
 }
 
-/* As libcurl and resolvers read addresses, with one to four decimal, octal or hexadecimal parts. */
+/* A number of C (decimal, octal, hexadecimal), modulo 2^32; moves on behind it. */
+static bool take_number(const char **text, uint32_t *number) {
+    int base = 10, digit;
+    if (digit_of(**text) < 0 || digit_of(**text) > 9) return false;
+    if ((*text)[0] == '0') base = (*text)[1] == 'x' || (*text)[1] == 'X' ? 16 : 8;
+    if (base == 16) *text += 2;
+    uint64_t value = 0;
+    for (; (digit = digit_of(**text)) >= 0 && digit < base; ++*text)
+        value = (value * (unsigned)base + (unsigned)digit) & UINT32_MAX;
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* As libcurl and resolvers read addresses, with one to four decimal, octal or hexadecimal parts.
+ * Numbers that are too large are cut as some of these cut them; others take none of it for an
+ * address. */
+static bool read_ipv4(const char *text, uint8_t address[4]) {
+    uint32_t number;
+    for (size_t n = 0; n < 4; n++) {
+        if (!take_number(&text, &number)) return false;
+        if (*text == '\0') {
+            for (size_t i = 4; i > n; i--, number >>= 8) address[i - 1] = (uint8_t)number;
+            return true;
+        }
+        if (*text++ != '.') return false;
+        address[n] = (uint8_t)number;
+    }
+    return false;
+}
+
 static bool is_link_local_host(char *host) {
     struct in6_addr ipv6;
-    struct in_addr ipv4;
+    uint8_t ipv4[4];
     if (inet_pton(AF_INET6, host, &ipv6) == 1) return is_link_local_ipv6(ipv6.s6_addr);
     normalise(host);
-    return inet_aton(host, &ipv4) != 0 && is_link_local_ipv4((const uint8_t *)&ipv4.s_addr);
+    return read_ipv4(host, ipv4) && is_link_local_ipv4(ipv4);
 }
 
 bool refs_address_is_link_local(const struct sockaddr *address, size_t size) {
@@ -377,9 +429,27 @@ bool refs_address_is_link_local(const struct sockaddr *address, size_t size) {
     return false;
 }
 
-static bool has_link_local_host(refs_str authority) {
-    char host[MAX_HOST + 1];
-    return !host_of(authority, host) || is_link_local_host(host);
+/* libcurl finds the parts of a URL first and decodes the host then; values of options are URLs that
+ * are encoded once more. Each of these readings counts. */
+static bool has_link_local_host(refs_str text) {
+    enum { READINGS = 3 };
+    char written[MAX_WRITTEN], host[MAX_HOST + 1];
+    refs_str rest = take_authority(text);
+    if (is_malformed(rest)) return true;
+    if (rest.size > sizeof written) rest = drop(rest, rest.size - sizeof written); /* user */
+    memcpy(written, rest.data, rest.size);
+    rest = refs_str_view(written, rest.size);
+    for (int i = 0; i < READINGS; i++) {
+        if (!host_of(take_authority(rest), host)) return true;
+        for (int k = i; k < READINGS; k++) {
+            char plain[MAX_HOST + 1];
+            memcpy(plain, host, sizeof plain);
+            if (is_link_local_host(plain)) return true;
+            host[decode(host, strlen(host)).size] = '\0';
+        }
+        rest = decode(written, rest.size);
+    }
+    return false;
 }
 
 bool refs_location_is_link_local(refs_str location) {
