@@ -146,15 +146,18 @@ def expected_bands(grib):
 
 
 def time_problems(ours, theirs):
-    """Times are told whether they are dimensions or not."""
-    times = [item.GetMetadataItem(name) for item, name in ((ours, "TIME"), (ours, "NETCDF_DIM_step"), (theirs, "GRIB_REF_TIME"),
-                                                           (theirs, "GRIB_FORECAST_SECONDS"))]
-    if None in times[:2]:
-        yield f"its times are {times[:2]}"
+    """Times are told whether they are dimensions or not: TIME is the one for which a band is valid."""
+    times = [item.GetMetadataItem(name) for item, name in ((ours, "GRIB_REF_TIME"), (ours, "NETCDF_DIM_step"),
+                                                           (theirs, "GRIB_REF_TIME"), (theirs, "GRIB_FORECAST_SECONDS"),
+                                                           (ours, "TIME"), (theirs, "GRIB_VALID_TIME"))]
+    if None in (*times[:2], times[4]):
+        yield f"its times are {times}"
         return
-    time = datetime.datetime.fromisoformat(times[0] + "+00:00").timestamp()
-    if time != int(times[2].split()[0]):
-        yield f"its time {times[0]} is not {times[2]}"
+    if int(times[0]) != int(times[2].split()[0]):
+        yield f"its reference time {times[0]} is not {times[2]}"
+    valid = datetime.datetime.fromisoformat(times[4] + "+00:00").timestamp()
+    if valid != int(times[5].split()[0]):
+        yield f"its time {times[4]} is not {times[5]}"
     # Of what is accumulated GDAL's driver tells when that began.
     if 3600 * float(times[1]) != int(times[3].split()[0]) and ours.GetMetadataItem("GRIB_stepType") == "instant":
         yield f"its step {times[1]} is not {times[3]}"

@@ -187,6 +187,14 @@ typedef struct refs_cf_band_axis {
     char *calendar;                    /**< of the coordinate variable, or NULL */
 } refs_cf_band_axis;
 
+/** Times of bands that are not (only) along a dimension of their own, such as the time for which a
+ * forecast is valid, which follows from its reference time and its step. */
+typedef struct refs_cf_band_clock {
+    refs_cf_band_axis axis; /**< its values, row by row of the coordinate; n: how many */
+    size_t dims[2];         /**< dimensions of the array that the coordinate has */
+    size_t n_dims;
+} refs_cf_band_clock;
+
 /** How a missing value is given: exactly, also for integers beyond 2^53. */
 typedef enum refs_cf_nodata_kind {
     REFS_CF_NODATA_NONE,
@@ -241,6 +249,8 @@ typedef struct refs_cf_description {
 
     refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
     size_t n_band_axes;
+    refs_cf_band_clock valid_time;     /**< of forecasts in GRIB; without values where not known */
+    refs_cf_band_clock reference_time; /**< the same */
     size_t sample_axis; /**< which of them are the samples of the pixels of a TIFF file, such as
                            red, green and blue; or REFS_CF_NO_DIM */
     refs_cf_sample *samples; /**< see refs_cf_sample_of */
@@ -343,7 +353,8 @@ refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, ref
                               refs_error *err);
 
 /** Metadata items of one band: the variable's attributes, NETCDF_VARNAME, NETCDF_DIM_<axis> for
- * each band axis, and the time that they mean. Appends to `items`. */
+ * each band axis, and TIME, the time that they mean; of a forecast in GRIB, the one for which it is
+ * valid, with its reference time as GRIB_REF_TIME in seconds since 1970. Appends to `items`. */
 refs_status refs_cf_band_metadata(const refs_cf_description *description,
                                   const refs_array_meta *array, uint64_t band, refs_cf_items *items,
                                   refs_error *err);

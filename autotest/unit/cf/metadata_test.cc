@@ -82,6 +82,36 @@ TEST(BandMetadata, HoldsAttributesPositionAndTime) {
                                        {"TIME", "2000-01-01T06:30:00"}}));
 }
 
+/* Forecasts of two runs for three steps, of which the second and the third are selected. */
+TEST(BandMetadata, HoldsTheTimeForWhichAForecastIsValid) {
+    Dataset set;
+    set.coordinate(
+        "time", {0, 86400},
+        R"("units":"seconds since 1970-01-01","standard_name":"forecast_reference_time")");
+    set.coordinate("step", {0, 6, 12}, R"("units":"hours","standard_name":"forecast_period")");
+    set.array(
+        "valid_time",
+        {{"time", "step"}, {2, 3}, R"("units":"seconds since 1970-01-01","standard_name":"time")"});
+    set.values["/valid_time"] = {0, 21600, 43200, 86400, 108000, 129600};
+    set.array("v", {{"time", "step", "y", "x"},
+                    {2, 3, 4, 5},
+                    R"("GRIB_typeOfLevel":"surface","coordinates":"valid_time")"});
+    set.describe();
+    const struct {
+        uint64_t band;
+        const char *time, *reference, *step;
+    } rows[] = {{0, "1970-01-01T00:00:00", "0", "0"},
+                {2, "1970-01-01T12:00:00", "0", "12"},
+                {4, "1970-01-02T06:00:00", "86400", "6"}};
+    for (const auto &row : rows) {
+        Items items = set.bandItems(row.band);
+        EXPECT_EQ(items["TIME"], row.time);
+        EXPECT_EQ(items["GRIB_REF_TIME"], row.reference);
+        EXPECT_EQ(items["NETCDF_DIM_step"], row.step);
+    }
+    EXPECT_EQ(set.bandItems(4)["NETCDF_DIM_valid_time"], "108000");
+}
+
 TEST(BandMetadata, ShowsTheFillValueThatWasAnAttribute) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, "", "<f4", "-9999.9"});

@@ -547,6 +547,9 @@ refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,
 refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
                                        refs_cf_description *description, refs_error *err);
 
+/** Frees the times of forecasts. */
+void refs_cf__clocks_clear(refs_cf_description *description);
+
 /** Fills in what the metadata of all bands have in common. */
 refs_status refs_cf__describe_band_items(const refs_cf__input *input,
                                          refs_cf_description *description, refs_error *err);

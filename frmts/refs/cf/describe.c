@@ -148,6 +148,7 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
 
 void refs_cf_description_clear(refs_cf_description *description) {
     refs_cf__bands_clear(description);
+    refs_cf__clocks_clear(description);
     refs_free(description->crs);
     refs_free(description->unit);
     refs_cf_items_clear(&description->categories);

@@ -1,4 +1,6 @@
 /* metadata.c -- metadata items under the names that the netCDF driver gives them. */
+#include <stdio.h>
+
 #include "cf_internal.h"
 
 /* -- attributes of groups and variables -------------------------------------------------------- */
@@ -232,37 +234,90 @@ static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_
     return status;
 }
 
+static refs_status read_coordinate(const refs_cf__input *input, const refs_array_meta *coordinate,
+                                   refs_cf_band_axis *axis, refs_error *err) {
+    const refs_str units = refs_cf__text(coordinate->attributes, "units");
+    const refs_str calendar = refs_cf__text(coordinate->attributes, "calendar");
+    *axis = (refs_cf_band_axis){.name = coordinate->name, .coordinate = coordinate};
+    REFS_TRY(refs_cf__read_values(input, coordinate, &axis->values, err));
+    if (axis->values == NULL || !refs_array_meta_elements(coordinate, &axis->n)) return REFS_OK;
+    axis->kind = refs_cf__axis_kind(coordinate);
+    axis->units = units.data != NULL ? refs_str_copy(units) : NULL;
+    axis->calendar = calendar.data != NULL ? refs_str_copy(calendar) : NULL;
+    return REFS_OK;
+}
+
+static void axis_clear(refs_cf_band_axis *axis) {
+    refs_free(axis->values);
+    refs_free(axis->units);
+    refs_free(axis->calendar);
+    *axis = (refs_cf_band_axis){.values = NULL};
+}
+
+void refs_cf__clocks_clear(refs_cf_description *description) {
+    axis_clear(&description->valid_time.axis);
+    axis_clear(&description->reference_time.axis);
+}
+
 /* A coordinate without dimensions says where all bands are. */
 static refs_status add_scalar(const refs_cf__input *input, const refs_array_meta *coordinate,
                               refs_cf_items *items, refs_error *err) {
-    const refs_str units = refs_cf__text(coordinate->attributes, "units");
-    const refs_str calendar = refs_cf__text(coordinate->attributes, "calendar");
-    refs_cf_band_axis axis = {.name = coordinate->name, .coordinate = coordinate, .n = 1};
-    refs_status status = refs_cf__read_values(input, coordinate, &axis.values, err);
-    if (status == REFS_OK && axis.values != NULL) {
-        axis.kind = refs_cf__axis_kind(coordinate);
-        axis.units = units.data != NULL ? refs_str_copy(units) : NULL;
-        axis.calendar = calendar.data != NULL ? refs_str_copy(calendar) : NULL;
-        status = add_band_position(&axis, 0, items, err);
-        if (status == REFS_OK && refs_str_is(refs_str_from(axis.name), "time"))
-            status = add_time(&axis, 0, items, err);
-        refs_free(axis.units);
-        refs_free(axis.calendar);
-    }
-    refs_free(axis.values);
+    refs_cf_band_axis axis;
+    refs_status status = read_coordinate(input, coordinate, &axis, err);
+    if (status == REFS_OK && axis.values != NULL) status = add_band_position(&axis, 0, items, err);
+    axis_clear(&axis);
     return status;
 }
 
-/* Sets of GRIB messages have dimensions only along which there are several fields. */
-static refs_status add_scalars(const refs_cf__input *input, refs_cf_items *items, refs_error *err) {
+/* Finds the dimensions of a coordinate among those of the array that are bands. */
+static bool find_dims(const refs_cf_description *description, const refs_array_meta *coordinate,
+                      refs_cf_band_clock *found) {
+    if (coordinate->rank > sizeof found->dims / sizeof found->dims[0]) return false;
+    for (found->n_dims = 0; found->n_dims < coordinate->rank; found->n_dims++) {
+        const char *name = refs_cf__dim_name(coordinate, found->n_dims);
+        size_t i = 0;
+        while (i < description->n_band_axes && strcmp(description->band_axes[i].name, name) != 0)
+            i++;
+        if (i == description->n_band_axes) return false;
+        found->dims[found->n_dims] = description->band_axes[i].dim;
+    }
+    return true;
+}
+
+/* Coordinates of forecasts are known by CF's standard names. */
+static refs_status add_clock(const refs_cf__input *input, const refs_array_meta *coordinate,
+                             refs_cf_description *description, refs_error *err) {
+    const refs_str name = refs_cf__text(coordinate->attributes, "standard_name");
+    refs_cf_band_clock *found = refs_str_is(name, "time") ? &description->valid_time
+                                : refs_str_is(name, "forecast_reference_time")
+                                    ? &description->reference_time
+                                    : NULL;
+    if (found == NULL || found->axis.values != NULL || !find_dims(description, coordinate, found))
+        return REFS_OK;
+    return read_coordinate(input, coordinate, &found->axis, err);
+}
+
+static bool is_readable(const refs_array_meta *coordinate) {
+    return coordinate != NULL && coordinate->status == REFS_OK;
+}
+
+/* Sets of GRIB messages have dimensions only along which there are several fields; the time for
+ * which a field is valid is along its reference time and its step. */
+static refs_status add_forecast(const refs_cf__input *input, refs_cf_description *description,
+                                refs_error *err) {
     const refs_json *attributes = input->array->attributes;
     refs_str names = refs_cf__text(attributes, "coordinates"), name;
     if (refs_json_get(attributes, "GRIB_typeOfLevel") == NULL) return REFS_OK;
     while (refs_str_next_word(&names, " ", &name)) {
         const refs_array_meta *coordinate = refs_cf__resolve(input, name);
-        if (coordinate != NULL && coordinate->rank == 0 && coordinate->status == REFS_OK)
-            REFS_TRY(add_scalar(input, coordinate, items, err));
+        if (!is_readable(coordinate)) continue;
+        REFS_TRY(add_clock(input, coordinate, description, err));
+        if (coordinate->rank == 0)
+            REFS_TRY(add_scalar(input, coordinate, &description->band_items, err));
     }
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (is_readable(description->band_axes[i].coordinate))
+            REFS_TRY(add_clock(input, description->band_axes[i].coordinate, description, err));
     return REFS_OK;
 }
 
@@ -280,7 +335,7 @@ refs_status refs_cf__describe_band_items(const refs_cf__input *input,
             REFS_TRY(refs_cf__add_attribute(items, refs_str_from(""), name,
                                             refs_json_at(array->attributes, i), err));
     }
-    REFS_TRY(add_scalars(input, items, err));
+    REFS_TRY(add_forecast(input, description, err));
     if (!lost_fill(input->hierarchy, array)) return REFS_OK;
     double fill = refs_cf__fill_number(array);
     if (description->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
@@ -295,6 +350,54 @@ static const refs_cf_band_axis *time_axis(const refs_cf_description *description
     return NULL;
 }
 
+/* Where a clock stands for a band whose indices along the band axes, among the selected elements,
+ * are `index`. */
+static uint64_t place_on_clock(const refs_cf_description *description,
+                               const refs_cf_band_clock *clock, const uint64_t *index) {
+    uint64_t place = 0;
+    for (size_t dim = 0; dim < clock->n_dims; dim++)
+        for (size_t i = 0; i < description->n_band_axes; i++)
+            if (description->band_axes[i].dim == clock->dims[dim])
+                place = place * clock->axis.coordinate->shape[dim] +
+                        description->band_axes[i].first + index[i];
+    return place;
+}
+
+static refs_status add_reference_time(const refs_cf_band_axis *axis, uint64_t place,
+                                      refs_cf_items *items, refs_error *err) {
+    enum { MILLISECONDS = 1000 };
+    refs_cf__clock ticks;
+    int64_t instant;
+    char text[32];
+    if (place >= axis->n || !refs_cf__read_clock(axis, &ticks) ||
+        !refs_cf__instant(&ticks, axis->values[place], &instant))
+        return REFS_OK;
+    instant -= refs_cf__day_of_date(ticks.calendar, (refs_cf__date){1970, 1, 1}) *
+               REFS_CF__DAY_MILLISECONDS;
+    snprintf(text, sizeof text, "%lld", (long long)(instant / MILLISECONDS));
+    return refs_cf__add_item(items, "GRIB_REF_TIME", refs_str_from(text), err);
+}
+
+/* Adds TIME, and what belongs to it. */
+static refs_status add_times(const refs_cf_description *description, const uint64_t *index,
+                             refs_cf_items *items, refs_error *err) {
+    const refs_cf_band_clock *valid = &description->valid_time;
+    const refs_cf_band_clock *reference = &description->reference_time;
+    uint64_t valid_at = place_on_clock(description, valid, index);
+    uint64_t reference_at = place_on_clock(description, reference, index);
+    size_t which;
+    const refs_cf_band_axis *time = time_axis(description, &which);
+    if (reference->axis.values != NULL)
+        REFS_TRY(add_reference_time(&reference->axis, reference_at, items, err));
+    if (valid->axis.values != NULL && valid_at < valid->axis.n) {
+        if (valid->n_dims > 0) REFS_TRY(add_band_position(&valid->axis, valid_at, items, err));
+        return add_time(&valid->axis, valid_at, items, err);
+    }
+    if (time != NULL) return add_time(time, index[which], items, err);
+    return reference->axis.values != NULL ? add_time(&reference->axis, reference_at, items, err)
+                                          : REFS_OK;
+}
+
 refs_status refs_cf_band_metadata(const refs_cf_description *description,
                                   const refs_array_meta *array, uint64_t band, refs_cf_items *items,
                                   refs_error *err) {
@@ -305,7 +408,5 @@ refs_status refs_cf_band_metadata(const refs_cf_description *description,
     refs_cf_band_index(description, band, index);
     for (size_t i = 0; i < description->n_band_axes; i++)
         REFS_TRY(add_band_position(&description->band_axes[i], index[i], items, err));
-    size_t which;
-    const refs_cf_band_axis *time = time_axis(description, &which);
-    return time != NULL ? add_time(time, index[which], items, err) : REFS_OK;
+    return add_times(description, index, items, err);
 }
