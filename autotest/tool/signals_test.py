@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -336,6 +337,25 @@ class Others(Case):
                 self.assertEqual(self.end([REFS, "ls", "many.json"], number, stdout=writing), -number)
             os.close(reading)
             os.close(writing)
+
+    def test_end_walks_over_any_number_of_chunks(self):
+        """A classic file that is nothing but holes: 8 10^8 records, each a chunk of its own."""
+        n, dims = 8 * 10**8, (b"t\0\0\0" + struct.pack(">I", 0), b"x\0\0\0" + struct.pack(">I", 1250))
+        path = os.path.join(self.folder, "many.nc")
+        with open(path, "wb") as file:
+            file.write(b"CDF\1" + struct.pack(">III", n, 10, 2) + b"".join(struct.pack(">I", 1) + dim for dim in dims)
+                       + struct.pack(">IIIII", 0, 0, 11, 1, 1) + b"v\0\0\0" + struct.pack(">III", 2, 0, 1)
+                       + struct.pack(">IIIII", 0, 0, 5, 5000, 400))
+            try:
+                file.truncate(400 + 5000 * n)
+            except OSError:
+                self.skipTest("files cannot be of 4 TB")
+        for verb in ("ls", "check", "check --deep", "diff many.nc", "index -o a.json", "convert -o a.json", "split -o a.nca"):
+            name, *options = verb.split()
+            with self.subTest(verb):
+                self.assertEqual(self.end([REFS, name, "many.nc", *options], signal.SIGTERM, stdout=subprocess.DEVNULL),
+                                 -signal.SIGTERM)
+        self.assertEqual(os.listdir(self.folder), ["many.nc"])
 
     def test_end_the_script_that_runs_it(self):
         script = f'"$1" ls {self.server.root}/silent/script.json; echo goes on'

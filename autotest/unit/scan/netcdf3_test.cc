@@ -184,7 +184,12 @@ TEST(Netcdf3File, ListsNoChunksBehindItsEnd) {
     EXPECT_EQ(inside.chunksOf("v", 1), "0 end");
     ScannedFile behind(oneVariable(0xFFFFFFFF, floatType, 80));
     EXPECT_EQ(behind.chunksOf("v", 1),
-              "chunk 0 has bytes 80 to 1048656: expected at most 80, the size of the file");
+              "chunk 16383 has bytes 17178820688 to 17179869260: expected at most 80, the size of "
+              "the file");
+    EXPECT_EQ(
+        ScannedFile(twoRecordVariables(0xFFFFFFFE, 24)).chunksOf("s", 1),
+        "chunk 4294967293 has bytes 34359738548 to 34359738550: expected at most 224, the size "
+        "of the file");
 }
 
 TEST(Netcdf3File, ReportsEveryFailedAllocation) {

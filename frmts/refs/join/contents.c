@@ -364,8 +364,10 @@ static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *r
 
 static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *ref,
                             refs_error *err) {
+    packing *at = user;
     (void)index;
-    return check_mask(user, ref, err);
+    REFS_TRY(refs_join__count_seen(&at->packer, err));
+    return check_mask(at, ref, err);
 }
 
 /* The document without the codecs that no chunk went through. */
@@ -424,7 +426,7 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join
 
 static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                   refs_error *err) {
-    packing at = {.array = array};
+    packing at = {.packer = {.join = in->join}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
     refs_status status = each_chunk(in, array, &visitor, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);

@@ -687,6 +687,9 @@ typedef struct refs_packer {
 
 void refs_join__packer_clear(refs_packer *packer);
 
+/** Counts a reference that is looked at, and now and then asks go_on: REFS_CANCELLED. */
+refs_status refs_join__count_seen(refs_packer *packer, refs_error *err);
+
 /** What `ref` becomes: inlined where it is small. Bytes are borrowed until the next call. */
 refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
                             refs_error *err);

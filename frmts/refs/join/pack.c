@@ -73,11 +73,15 @@ static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_erro
     return refs_fetch(packer->fetcher, &range, 1, &client, err);
 }
 
+refs_status refs_join__count_seen(refs_packer *packer, refs_error *err) {
+    if (packer->n_seen++ % REFS_BETWEEN_QUESTIONS != 0) return REFS_OK;
+    return refs_join__go_on(packer->join, err);
+}
+
 refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
                             refs_error *err) {
     const refs_join_options *options = &packer->join->options;
-    if (packer->n_seen++ % REFS_BETWEEN_QUESTIONS == 0)
-        REFS_TRY(refs_join__go_on(packer->join, err));
+    REFS_TRY(refs_join__count_seen(packer, err));
     packed->kind = ref->kind;
     packed->offset = ref->offset;
     packed->length = ref->length;

@@ -188,9 +188,9 @@ bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number) {
     return *number < index->n_chunks;
 }
 
-refs_status refs_chunk_index_check_end(const refs_chunk_index *index, uint64_t number,
-                                       refs_error *err) {
-    if (index->steps == NULL || index->steps->max_end == 0) return REFS_OK;
+refs_status refs_chunk_index_check_end(const refs_chunk_index *index, refs_error *err) {
+    if (index->steps == NULL || index->steps->max_end == 0 || index->n_chunks == 0) return REFS_OK;
+    const uint64_t number = index->n_chunks - 1;
     const refs_index_entry entry = entry_in_steps(index, number);
     const uint64_t size = index->steps->max_end;
     if (entry.offset <= size && entry.length <= size - entry.offset) return REFS_OK;

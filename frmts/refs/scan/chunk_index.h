@@ -87,9 +87,8 @@ bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number, refs_
  * Chunks that were never written cost nothing in arrays where not all have a place. */
 bool refs_chunk_index_next(const refs_chunk_index *index, uint64_t *number);
 
-/** REFS_CORRUPT if chunk `number` ends behind the `max_end` of its steps: steps cost nothing to
- * declare, so a walk must end where the file does. */
-refs_status refs_chunk_index_check_end(const refs_chunk_index *index, uint64_t number,
-                                       refs_error *err);
+/** REFS_CORRUPT if the last chunk ends behind the `max_end` of its steps: steps cost nothing to
+ * declare, so a walk of more than the file has does not begin. */
+refs_status refs_chunk_index_check_end(const refs_chunk_index *index, refs_error *err);
 
 #endif

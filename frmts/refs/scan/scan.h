@@ -88,8 +88,8 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
 
 /** Moves `number`, counted with the last dimension fastest, to the first chunk at or after it that
  * was written, and sets `index`, of as many numbers as `key` has, to that of this chunk;
- * `key->index` is not read. REFS_NOT_FOUND without a message: there is none. REFS_CORRUPT if it
- * ends behind the file. */
+ * `key->index` is not read. REFS_NOT_FOUND without a message: there is none. REFS_CORRUPT if chunks
+ * end behind the file. */
 refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *number,
                            uint64_t *index, refs_error *err);
 
