@@ -8,8 +8,10 @@ much. Verbs may fail, but by an error, and soon.
 import base64
 import concurrent.futures
 import gzip
+import itertools
 import json
 import os
+import random
 import resource
 import shutil
 import struct
@@ -79,6 +81,13 @@ def netcdf3(size):
             + struct.pack(">IQ", 0, 0) + struct.pack(">IQQ", 1, size, 512))
 
 
+def records(n):
+    """A classic file that states n records of four bytes behind its end."""
+    return (b"CDF\1" + struct.pack(">I", n) + struct.pack(">II", 10, 1) + struct.pack(">I", 1) + b"t\0\0\0" + struct.pack(">I", 0)
+            + struct.pack(">II", 0, 0) + struct.pack(">II", 11, 1) + struct.pack(">I", 1) + b"v\0\0\0" + struct.pack(">II", 1, 0)
+            + struct.pack(">II", 0, 0) + struct.pack(">III", 5, 4, 400) + bytes(100))
+
+
 INPUTS = {
     "shape.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x")}),
     "two_chunks.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x"), "v/0": ["d.bin", 0, 1],
@@ -110,6 +119,10 @@ INPUTS = {
     "sparse.dmrpp": dmrpp([BIG], [1], [[0], [BIG - 1]]),
     "blocks.dmrpp": in_blocks(20000),
     "large.nc": netcdf3(10**15),
+    "records.nc": records(2**31 - 1),
+    "absent.json": document({"v/.zarray": array([42 * 10**9]), "v/.zattrs": dims("x")}),
+    "absent_rows.json": document({"v/.zarray": array([20, 2 * 10**9]), "v/.zattrs": dims("y", "x")}),
+    "absent_zeros.json": document({"v/.zarray": array([20, 2 * 10**9], fill_value=None), "v/.zattrs": dims("y", "x")}),
     "inline.json": document({"v/.zarray": array([BIG], [10**9]), "v/.zattrs": dims("x"),
                              "v/0": "base64:" + base64.b64encode(bytes(100)).decode()}),
 }
@@ -182,6 +195,51 @@ class Costs(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("/v: declares 1000000000000000 chunks and holds 0: expected at most 16777216, or 64 for each",
                       done.stderr)
+
+    def split(self, source, *options, status=0):
+        """Splits a set; returns the messages and the indices of the fragments that have values."""
+        shutil.rmtree(os.path.join(self.folder, "m"), ignore_errors=True)
+        done = subprocess.run([REFS, "split", source, "-o", "m.nca", *options], cwd=self.folder, capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        folder = os.path.join(self.folder, "m")
+        names = [name.split(".") for name in os.listdir(folder)] if os.path.isdir(folder) else []
+        return done.stderr, {tuple(map(int, name[2:-1])) for name in names if name[1] == "v" and name[2] != "fill"}
+
+    def test_split_says_why_an_array_cannot_be_split(self):
+        self.assertIn("/v has 42000000000 elements along dimension x: expected at most 2147483647, which masters number",
+                      self.split("absent.json", status=1)[0])
+        self.assertIn("/v: declares 40000000000 bytes and holds 0 of 1 chunks: expected at most 4294967296 bytes, as it has no "
+                      "fill value", self.split("absent_zeros.json", status=1)[0])
+        self.assertEqual(self.split("absent_rows.json")[1], set())
+
+    def test_split_reads_all_that_is_stored(self):
+        with open(os.path.join(self.folder, "d.bin"), "wb") as file:
+            file.write(b"\1" * 100000)
+        dice = random.Random(1)
+        for case in range(12):
+            shape = [dice.randint(1, 30) for _ in range(case % 3 + 1)]
+            chunk, part = ([dice.randint(1, size) for size in shape] for _ in range(2))
+            grid = list(itertools.product(*(range(-(-size // each)) for size, each in zip(shape, chunk))))
+            stored = dice.sample(grid, dice.randint(0, len(grid)))
+            size = 1
+            for each in chunk:
+                size *= each
+            self.write("sparse.json", document({
+                "v/.zarray": array(shape, chunk), "v/.zattrs": dims(*"xyz"[:len(shape)]),
+                **{"v/" + ".".join(map(str, index)): ["d.bin", 0, size] for index in stored}}))
+            expected = set()
+            for index in stored:
+                ends = [min((i + 1) * each, size) for i, each, size in zip(index, chunk, shape)]
+                expected.update(itertools.product(*(range(i * each // cut, (end - 1) // cut + 1) for i, each, end, cut
+                                                    in zip(index, chunk, ends, part))))
+            found = self.split("sparse.json", "--subarray-shape", ",".join(map(str, part)))[1]
+            self.assertEqual(found, expected, f"{shape} in chunks {chunk}, fragments {part}")
+
+    def test_split_reads_the_one_chunk_of_kerchunks_grib(self):
+        self.write("d.bin", bytes(range(12)))
+        self.write("grib.json", document({"v/.zarray": array([3, 4]), "v/.zattrs": dims("y", "x"), "v/0": ["d.bin", 0, 12]}))
+        self.assertEqual(self.split("grib.json")[1], {(0, 0)})
 
     def test_are_small_where_no_record_of_a_parquet_set_is_there(self):
         for shape, size in (([BIG], 10), ([BIG], BIG)):

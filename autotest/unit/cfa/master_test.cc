@@ -12,6 +12,10 @@
 #include "refs/store.h"
 #include "temporary_folder.h"
 
+extern "C" {
+#include "cfa_internal.h"
+}
+
 namespace {
 
 /** A master of time (unlimited), y and x, with a variable of 2 by 1 by 2 fragments. */
@@ -200,6 +204,29 @@ INSTANTIATE_TEST_SUITE_P(
              "p/a%20b.nc"},
         Kind{"Cf113", REFS_CFA_CF_1_13, REFS_CFA_NETCDF4, R"("ACDD-1.3 CF-1.13")", "p/a%20b.nc"}),
     [](const testing::TestParamInfo<Kind> &kind) { return std::string(kind.param.name); });
+
+TEST(Master, SaysWhyFragmentsCannotBeNumbered) {
+    const char *dims[] = {"time", "x"};
+    refs_cfa_variable field = {};
+    field.path = "/v";
+    field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
+    field.rank = 2;
+    field.dims = dims;
+    const std::vector<uint64_t> ones(5000, 1), much = {uint64_t{1} << 31};
+    const auto message = [&](const refs_cfa_grid &grid) {
+        size_t n;
+        refs_error error = REFS_ERROR_INIT;
+        EXPECT_NE(refs_cfa__check_grid("m.nca", &field, &grid, &n, &error), REFS_OK);
+        return std::string(error.message);
+    };
+    EXPECT_EQ(message({{1, 0}, {ones.data(), nullptr}}),
+              "m.nca: /v has no fragments along dimension x: expected at least one");
+    EXPECT_EQ(message({{5000, 5000}, {ones.data(), ones.data()}}),
+              "m.nca: /v has more than 16777216 fragments");
+    EXPECT_EQ(
+        message({{1, 1}, {ones.data(), much.data()}}).find("m.nca: /v has 2147483648 elements"),
+        0u);
+}
 
 TEST(Master, KeepsAttributesWithTheirTypes) {
     const TemporaryFolder folder;

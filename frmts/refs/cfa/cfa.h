@@ -174,6 +174,11 @@ typedef struct refs_cfa_source {
     refs_status (*read_strings)(void *self, size_t i, refs_buf *strings, refs_error *err);
     /** Told the share that is written, from 0 to 1; false ends it (REFS_CANCELLED). May be NULL. */
     bool (*progress)(void *self, double done);
+    /** Sets *is_stored to whether a value of the box may be stored. A box without one is not read
+     * for a fragment where the variable has a fill value: it holds nothing else. NULL: all boxes
+     * are read. */
+    refs_status (*find_stored)(void *self, const refs_cfa_box *box, bool *is_stored,
+                               refs_error *err);
 } refs_cfa_source;
 
 /** Where files go that were written, other than to a local folder. */

@@ -225,6 +225,15 @@ static void cut_slab(cfa_slab *slab, const uint64_t *whole) {
     }
 }
 
+static refs_status find_stored(const cfa_open_part *open, const refs_cfa_box *box, bool *is_stored,
+                               refs_error *err) {
+    const refs_cfa_source *source = open->writing->source;
+    *is_stored = true;
+    if (is_all(open) || source->find_stored == NULL) return REFS_OK;
+    if (array_at(open, box->array)->variable.fill == NULL) return REFS_OK;
+    return source->find_stored(source->self, box, is_stored, err);
+}
+
 /* What is nothing but fill values is not written: a fragment reads as that anyhow. (In a file of
  * everything it says how long dimensions are that may grow.) */
 static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
@@ -232,6 +241,9 @@ static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t
     const refs_cfa_source *source = open->writing->source;
     const refs_cfa_variable *variable = &array_at(open, slab->array)->variable;
     const refs_cfa_box wanted = {slab->array, slab->start, slab->count};
+    bool is_stored;
+    REFS_TRY(find_stored(open, &wanted, &is_stored, err));
+    if (!is_stored) return refs_cfa__report(open->writing, slab->n, err);
     REFS_TRY(source->read(source->self, &wanted, values, err));
     if (is_all(open) || !is_fill_only(variable, values, slab->n)) {
         nc_box box = {.rank = slab->rank};

@@ -232,23 +232,30 @@ const char *refs_cfa__format_name(const refs_cfa_fragment *fragment) {
     return fragment->format != NULL ? fragment->format : "NETCDF4";
 }
 
-static refs_status check_grid(cfa_job *job, refs_error *err) {
-    size_t n = 1;
-    bool fits = true;
-    for (size_t d = 0; d < job->variable->rank; d++) {
+refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
+                                 const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err) {
+    *n_fragments = 1;
+    for (size_t d = 0; d < variable->rank; d++) {
         uint64_t all = 0;
-        fits = fits && refs_mul_size(n, (size_t)job->grid->n[d], &n) && n <= MAX_FRAGMENTS;
-        for (uint64_t i = 0; fits && i < job->grid->n[d]; i++)
-            if (!refs_add_u64(all, job->grid->sizes[d][i], &all)) fits = false;
+        if (grid->n[d] == 0)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: %s has no fragments along dimension %s: expected at least one",
+                             shown, variable->path, variable->dims[d]);
+        if (!refs_mul_size(*n_fragments, (size_t)grid->n[d], n_fragments) ||
+            *n_fragments > MAX_FRAGMENTS)
+            return refs_fail(err, REFS_LIMIT, "%s: %s has more than %zu fragments", shown,
+                             variable->path, MAX_FRAGMENTS);
+        for (uint64_t i = 0; i < grid->n[d]; i++)
+            if (!refs_add_u64(all, grid->sizes[d][i], &all)) all = UINT64_MAX;
         /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
-        fits = fits && all <= INT32_MAX;
+        if (all > INT32_MAX)
+            return refs_fail(err, REFS_LIMIT,
+                             "%s: %s has %llu elements along dimension %s: expected at most %d, "
+                             "which masters number with 32 bits",
+                             shown, variable->path, (unsigned long long)all, variable->dims[d],
+                             INT32_MAX);
     }
-    job->n_fragments = n;
-    if (fits && n > 0) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT,
-                     "%s: %s has no fragments, more than %zu of them, or more elements along a "
-                     "dimension than 32 bits can number",
-                     refs_cfa__file_shown(job->file), job->variable->path, MAX_FRAGMENTS);
+    return REFS_OK;
 }
 
 static refs_status encode(const refs_master *master, const cfa_job *job, refs_error *err) {
@@ -265,7 +272,8 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
 static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
     refs_str name;
     master->has_aggregations = true;
-    REFS_TRY(check_grid(job, err));
+    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(job->file), job->variable, job->grid,
+                                  &job->n_fragments, err));
     REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
     job->name = name.data;
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};

@@ -215,10 +215,6 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
 static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *err) {
     size_t rank = files->writing.source->arrays[field->i].variable.rank;
     cfa_spot spot;
-    field->n = 1;
-    for (size_t d = 0; d < rank; d++)
-        if (!refs_mul_size(field->n, (size_t)field->sizes.grid.n[d], &field->n))
-            return refs_fail(err, REFS_LIMIT, "there would be too many fragments");
     field->fragments = refs_calloc(field->n, sizeof *field->fragments);
     field->outlined = refs_calloc(field->n, sizeof *field->outlined);
     if (field->fragments == NULL || field->outlined == NULL) return refs_fail_nomem(err);
@@ -252,20 +248,30 @@ static refs_status add_first(const cfa_files *files, const cfa_field *field, ref
     return status;
 }
 
+/* Writes the fragments of a field, and what the masters say of them. */
+static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    const refs_cfa_grid *grid = &field->sizes.grid;
+    refs_status status = write_spots(files, field, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->master, variable, grid, field->fragments, err);
+    if (status == REFS_OK) status = add_first(files, field, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->outline, variable, grid, field->outlined, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    return status;
+}
+
 static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
     cfa_field field = {.i = i};
     refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
-    if (status == REFS_OK) status = write_spots(files, &field, err);
-    if (status == REFS_OK)
-        status = refs_master_aggregation(files->master, variable, &field.sizes.grid,
-                                         field.fragments, err);
-    if (status == REFS_OK) status = add_first(files, &field, err);
-    if (status == REFS_OK)
-        status = refs_master_aggregation(files->outline, variable, &field.sizes.grid,
-                                         field.outlined, err);
-    clear_field(&field);
     if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    if (status == REFS_OK)
+        status =
+            refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &field.n, err);
+    if (status == REFS_OK) status = write_fragments_of(files, &field, err);
+    clear_field(&field);
     return status;
 }
 

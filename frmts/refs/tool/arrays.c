@@ -28,6 +28,16 @@ static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs
     return refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
 }
 
+static refs_status find_stored(void *self, const refs_cfa_box *box, bool *is_stored,
+                               refs_error *err) {
+    tool_arrays *arrays = self;
+    tool_stored *stored = &arrays->stored[box->array];
+    if (stored->meta == NULL)
+        REFS_TRY(tool_stored_open(arrays->set.set, arrays->metas[box->array], stored, err));
+    *is_stored = tool_stored_has(stored, box->start, box->count);
+    return REFS_OK;
+}
+
 static refs_status read_strings(void *self, size_t i, refs_buf *strings, refs_error *err) {
     tool_arrays *arrays = self;
     REFS_TRY(tool_arrays_open_array(arrays, i, err));
@@ -146,9 +156,10 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
     arrays->source.dims = refs_calloc(n_dims + 1, sizeof *arrays->source.dims);
     arrays->metas = refs_calloc(n + 1, sizeof *arrays->metas);
     arrays->arrays = refs_calloc(n + 1, sizeof *arrays->arrays);
+    arrays->stored = refs_calloc(n + 1, sizeof *arrays->stored);
     arrays->dims = refs_calloc(n_dims + 1, sizeof *arrays->dims);
     if (arrays->source.arrays == NULL || arrays->source.dims == NULL || arrays->metas == NULL ||
-        arrays->arrays == NULL || arrays->dims == NULL)
+        arrays->arrays == NULL || arrays->stored == NULL || arrays->dims == NULL)
         return refs_fail_nomem(err);
     const char **dims = arrays->dims;
     for (size_t i = 0; i < n; i++) {
@@ -206,6 +217,7 @@ static refs_status open_all(const tool_session *session, const char *name, tool_
     REFS_TRY(open_fragments(session, arrays, err));
     arrays->source.self = arrays;
     arrays->source.read = read_box;
+    arrays->source.find_stored = find_stored;
     arrays->source.read_strings = read_strings;
     arrays->source.progress = go_on;
     REFS_TRY(take_groups(arrays, err));
@@ -233,6 +245,8 @@ refs_status tool_arrays_open_whole(const tool_session *session, const char *name
 void tool_arrays_close(tool_arrays *arrays) {
     for (size_t i = 0; arrays->arrays != NULL && i < arrays->source.n_arrays; i++)
         if (arrays->arrays[i] != NULL) refs_array_free(arrays->arrays[i]);
+    for (size_t i = 0; arrays->stored != NULL && i < arrays->source.n_arrays; i++)
+        tool_stored_clear(&arrays->stored[i]);
     if (arrays->fragments != NULL) refs_fragments_free(arrays->fragments);
     if (arrays->set.hierarchy != NULL) refs_hierarchy_free(arrays->set.hierarchy);
     if (arrays->aggregations != NULL) refs_aggregations_free(arrays->aggregations);
@@ -243,6 +257,7 @@ void tool_arrays_close(tool_arrays *arrays) {
     refs_free(arrays->strings);
     refs_free(arrays->dims);
     refs_free(arrays->arrays);
+    refs_free(arrays->stored);
     refs_free(arrays->metas);
     refs_free((void *)(uintptr_t)arrays->source.groups);
     refs_free((void *)(uintptr_t)arrays->source.dims);

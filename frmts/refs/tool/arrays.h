@@ -5,6 +5,7 @@
 #include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cfa.h"
+#include "stored.h"
 #include "tool.h"
 
 /** Owned, and closed by tool_arrays_close. */
@@ -17,6 +18,7 @@ typedef struct tool_arrays {
     refs_array_context context;
     const refs_array_meta **metas; /**< of the arrays of `source` */
     refs_array **arrays;           /**< NULL: not opened yet */
+    tool_stored *stored;           /**< without `meta`: not listed yet */
     refs_cfa_source source;
     char **strings; /**< that it points to */
     size_t n_strings, texts_capacity;

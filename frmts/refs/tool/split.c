@@ -92,9 +92,14 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
 
 /* -- what is declared -------------------------------------------------------------------------- */
 
-/* Chunks that are not stored and yet read: so many, and so many for each that is stored. */
+/* Chunks that are not stored and yet looked for: so many, and so many for each that is stored. */
 #define MAX_EMPTY_CHUNKS     ((uint64_t)1 << 24)
 #define MAX_EMPTY_PER_STORED 64
+
+/* The same for bytes: of arrays with a fill value, of which only names of fragments are written,
+ * and of those without one, whose zeros are. */
+#define MAX_NAMED_BYTES ((uint64_t)16 << 40)
+#define MAX_ZERO_BYTES  ((uint64_t)4 << 30)
 
 static refs_status count_stored(void *user, const uint64_t *index, const refs_ref *ref,
                                 refs_error *err) {
@@ -104,26 +109,49 @@ static refs_status count_stored(void *user, const uint64_t *index, const refs_re
     return ++*n % 65536 == 0 ? tool_check_interrupted(err) : REFS_OK;
 }
 
-/* All elements are written, also those of chunks that are only declared. */
-static refs_status check_declared(const tool_arrays *arrays, const refs_array_meta *meta,
-                                  refs_error *err) {
-    uint64_t n[REFS_MAX_RANK], declared = 1, stored = 0;
+static uint64_t count_declared(const refs_array_meta *meta) {
+    uint64_t declared = 1;
+    for (size_t d = 0; d < meta->rank; d++)
+        if (!refs_mul_u64(declared, refs_array_meta_n_chunks(meta, d), &declared))
+            return UINT64_MAX;
+    return declared;
+}
+
+static uint64_t bytes_of(const refs_array_meta *meta) {
+    uint64_t bytes;
+    const bool fits =
+        refs_array_meta_elements(meta, &bytes) && refs_mul_u64(bytes, meta->dtype.size, &bytes);
+    return fits ? bytes : UINT64_MAX;
+}
+
+/* All elements are in the result, also those of chunks that are only declared. */
+static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
+    uint64_t n[REFS_MAX_RANK], stored = 0;
+    const refs_array_meta *meta = arrays->metas[i];
     const refs_chunk_keys keys = tool_keys(meta, n);
     const refs_chunk_visitor visitor = {count_stored, &stored};
     if (meta->aggregation != NULL) return REFS_OK;
-    for (size_t d = 0; d < meta->rank; d++)
-        if (!refs_mul_u64(declared, refs_array_meta_n_chunks(meta, d), &declared))
-            declared = UINT64_MAX;
-    if (declared <= MAX_EMPTY_CHUNKS) return REFS_OK;
+    const uint64_t declared = count_declared(meta), bytes = bytes_of(meta);
+    const bool has_fill = arrays->source.arrays[i].variable.fill != NULL;
+    const uint64_t max_bytes = has_fill ? MAX_NAMED_BYTES : MAX_ZERO_BYTES;
+    if (declared <= MAX_EMPTY_CHUNKS && bytes <= max_bytes) return REFS_OK;
     REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
     if (meta->shard != NULL && !refs_mul_u64(stored, meta->shard->n_inner, &stored))
         stored = UINT64_MAX;
-    if (declared / MAX_EMPTY_PER_STORED <= stored) return REFS_OK;
+    if (stored >= declared / MAX_EMPTY_PER_STORED + (declared % MAX_EMPTY_PER_STORED != 0))
+        return REFS_OK;
+    if (declared > MAX_EMPTY_CHUNKS)
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: declares %llu chunks and holds %llu: expected at most %llu, or %d "
+                         "for each that it holds",
+                         meta->path, (unsigned long long)declared, (unsigned long long)stored,
+                         (unsigned long long)MAX_EMPTY_CHUNKS, MAX_EMPTY_PER_STORED);
     return refs_fail(err, REFS_LIMIT,
-                     "%s: declares %llu chunks and holds %llu: expected at most %llu, or %d for "
-                     "each that it holds",
-                     meta->path, (unsigned long long)declared, (unsigned long long)stored,
-                     (unsigned long long)MAX_EMPTY_CHUNKS, MAX_EMPTY_PER_STORED);
+                     "%s: declares %llu bytes and holds %llu of %llu chunks: expected at most %llu "
+                     "bytes%s",
+                     meta->path, (unsigned long long)bytes, (unsigned long long)stored,
+                     (unsigned long long)declared, (unsigned long long)max_bytes,
+                     has_fill ? "" : ", as it has no fill value");
 }
 
 static refs_status split(const tool_arguments *arguments, const tool_session *session,
@@ -137,7 +165,7 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
     refs_status status = REFS_OK;
     for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
-        status = check_declared(&arrays, arrays.metas[i], err);
+        status = check_declared(&arrays, i, err);
     if (status == REFS_OK)
         status = tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
     tool_arrays_close(&arrays);
