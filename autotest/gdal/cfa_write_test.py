@@ -501,6 +501,23 @@ class Groups(Case):
         self.assertIn("m.tas.0.0.0.0.nc", self.fragments())
         self.assertNotIn("m.tas.1.0.0.0.nc", self.fragments())
 
+    def test_variables_without_elements_are_kept(self):
+        with netCDF4.Dataset(self.path("empty.nc"), "w") as file:
+            for dim, n in (("time", None), ("station", None), ("x", 4)):
+                file.createDimension(dim, n)
+            for name, kind, dims in (("t", "f4", ("time", "x")), ("s", "f4", ("x", "station")), ("names", str, ("station",))):
+                file.createVariable(name, kind, dims).comment = name
+            file.createVariable("full", "f4", ("x",))[:] = range(4)
+        options = [["LAYOUT=NETCDF4"], *([f"LAYOUT=CFA", "CFA_VERSION=" + version] for version in VERSIONS)]
+        for pairs in options:
+            with self.subTest(options=pairs):
+                gdal.MultiDimTranslate(self.path("m.nca"), f'REFS:"{self.path("empty.nc")}"', format="REFS", creationOptions=pairs)
+                with netCDF4.Dataset(self.path("m.nca")) as file:
+                    self.assertEqual((file["t"].shape, file["s"].shape, file["names"].shape), ((0, 4), (4, 0), (0,)))
+                    self.assertEqual(file["s"].comment, "s")
+                self.assertEqual(gdal.OpenEx(f'REFS:"{self.path("m.nca")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                                 .OpenMDArray("full").ReadAsArray().tolist(), [0, 1, 2, 3])
+
     def test_dimensions_may_be_unlimited(self):
         self.translate(UNLIMITED="time")
         with netCDF4.Dataset(self.path("m.nca")) as file:

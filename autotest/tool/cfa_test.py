@@ -119,6 +119,26 @@ class Split(Folder):
             self.assertNotIn("fragments", dump("m.nca"))
             np.testing.assert_array_equal(read("m.nca"), self.values(2))
 
+    def test_variables_without_elements_are_in_the_master(self):
+        with netCDF4.Dataset("empty.nc", "w") as file:
+            for dim, n in (("time", None), ("station", None), ("x", 4)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+            for name, dims in (("t", ("time", "x")), ("s", ("x", "station")), ("both", ("time", "station"))):
+                file.createVariable(name, "f4", dims).units = "K"
+            file.createVariable("names", str, ("station", "x"))
+            file.createVariable("full", "f4", ("x",))[:] = np.arange(4)
+        for version, shape in itertools.product(VERSIONS, ({}, {"subarray_shape": "x=2"})):
+            with self.subTest(version=version, shape=shape):
+                self.split(source="empty.nc", cfa_version=version, **shape)
+                run("combine", "--format", "cfa", "--cfa-version", version, "empty.nc", "-o", "combined.nca", "-q")
+                for name in ("m.nca", "combined.nca"):
+                    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                    for array, expected in (("t", (0, 4)), ("s", (4, 0)), ("both", (0, 0)), ("full", (4,))):
+                        self.assertEqual(root.OpenMDArray(array).shape, expected)
+                    self.assertEqual(root.OpenMDArray("t").GetUnit(), "K")
+                    np.testing.assert_array_equal(read(name, "full"), np.arange(4))
+
     def test_full_disks_of_any_size_are_one_message_and_leave_nothing(self):
         self.write()
         os.mkdir("full")

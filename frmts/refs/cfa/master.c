@@ -289,12 +289,24 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     return status;
 }
 
+/* Whether the fragments of a grid have no elements. */
+static bool is_empty_grid(const refs_cfa_grid *grid, size_t rank) {
+    for (size_t d = 0; d < rank; d++) {
+        uint64_t i = 0;
+        while (i < grid->n[d] && grid->sizes[d][i] == 0) i++;
+        if (i == grid->n[d]) return true;
+    }
+    return false;
+}
+
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err) {
     cfa_job job = {
         .file = master->file, .variable = variable, .grid = grid, .fragments = fragments};
     cfa_unpacked unpacked = {.attributes = NULL};
+    if (is_empty_grid(grid, variable->rank))
+        return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
     if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
         return put_aggregation(master, &job, err);
     refs_status status = refs_cfa__unpack(variable, &unpacked, err);

@@ -66,6 +66,13 @@ bool refs_cfa_is_field(const refs_cfa_source *source, size_t i) {
            !refs_cfa__is_coordinate(array) && !is_named(source, i);
 }
 
+/* An array without elements has no fragments: it is a variable of the master. */
+static bool has_elements(const refs_cfa_array *array) {
+    for (size_t d = 0; d < array->variable.rank; d++)
+        if (array->shape[d] == 0) return false;
+    return true;
+}
+
 const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
                                               const refs_cfa_array *array, size_t d) {
     const refs_cfa_dimension *found = NULL;
@@ -140,7 +147,7 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
                          array->variable.path, REFS_CFA_MAX_VALUE_BYTES);
     values->is_kept = true;
     if (refs_cfa__is_text(&array->variable.dtype)) {
-        REFS_TRY(source->read_strings(source->self, i, &values->bytes, err));
+        if (n > 0) REFS_TRY(source->read_strings(source->self, i, &values->bytes, err));
         return index_strings(values, n, err);
     }
     REFS_TRY(refs_buf_resize(&values->bytes, size, err));
@@ -175,7 +182,7 @@ refs_status refs_cfa__writing_open(cfa_writing *writing, refs_error *err) {
     for (size_t i = 0; i < source->n_arrays; i++) {
         uint64_t elements = 1;
         REFS_TRY(check_lengths(source, &source->arrays[i], err));
-        writing->is_field[i] = refs_cfa_is_field(source, i);
+        writing->is_field[i] = refs_cfa_is_field(source, i) && has_elements(&source->arrays[i]);
         if (!writing->is_field[i]) {
             REFS_TRY(read_all(source, i, &writing->values[i], err));
             continue;

@@ -96,7 +96,8 @@ static void split_others(cfa_splitting *splitting) {
     size_t rank = splitting->array->variable.rank;
     for (size_t d = 0; d < rank; d++) has_others = has_others || splitting->axes[d] != AXIS_OTHER;
     for (size_t d = 0; d < rank && has_others; d++)
-        if (splitting->axes[d] == AXIS_OTHER) splitting->n[d] = splitting->array->shape[d];
+        if (splitting->axes[d] == AXIS_OTHER && splitting->array->shape[d] > 0)
+            splitting->n[d] = splitting->array->shape[d];
 }
 
 static void begin(const cfa_writing *writing, size_t i, cfa_splitting *splitting, uint64_t *n) {
