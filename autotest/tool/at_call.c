@@ -5,8 +5,10 @@
  *     AT_CALL=7 AT_CALL_HOW=fail  the seventh call fails with ENOSPC
  *     AT_OPEN_LINK_TO=PATH        a link to PATH is put wherever an unfinished file is going to be
  * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
+ *     AT_READDIR=3                    the third call of readdir fails with EIO
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +45,25 @@ static int fails(int undoes) {
 }
 
 #define NEXT(type, name) (*(type *)(void *)&(void *){dlsym(RTLD_NEXT, name)})
+
+static atomic_long n_listed;
+
+static int fails_to_list(void) {
+    const char *at = getenv("AT_READDIR");
+    if (at == NULL || atomic_fetch_add(&n_listed, 1) + 1 != atol(at)) return 0;
+    errno = EIO;
+    return 1;
+}
+
+struct dirent *readdir(DIR *folder) {
+    typedef struct dirent *(*function)(DIR *);
+    return fails_to_list() ? NULL : NEXT(function, "readdir")(folder);
+}
+
+struct dirent64 *readdir64(DIR *folder) {
+    typedef struct dirent64 *(*function)(DIR *);
+    return fails_to_list() ? NULL : NEXT(function, "readdir64")(folder);
+}
 
 static void put_link(const char *path) {
     const char *to = getenv("AT_OPEN_LINK_TO");

@@ -124,6 +124,45 @@ class Placing(OwnFolder):
         self.assertLessEqual({("fail", False), ("kill", False)}, outcomes)
 
 
+class Listings(Placing):
+    """A folder of which a part cannot be listed is an error, not a smaller folder."""
+
+    def expect_whole_or_error(self, name, *arguments, calls=range(1, 30)):
+        self.keep()
+        before = read(name)
+        self.assertEqual(refs(*arguments).returncode, 0)
+        after = read(name)
+        statuses = []
+        for n in calls:
+            self.restore()
+            done = refs(*arguments, AT_READDIR=n)
+            statuses.append(done.returncode)
+            with self.subTest(arguments=arguments, call=n):
+                self.assertEqual(read(name), before if done.returncode else after, done.stderr)
+                if done.returncode:
+                    self.assertIn("Input/output error", done.stderr)
+        self.assertEqual(set(statuses), {0, 1}, statuses)
+        self.assertEqual(statuses[-1], 0)
+
+    def test_of_sources(self):
+        os.mkdir("in")
+        for step in range(3):
+            self.write(f"in/{step}.nc", (step,))
+        self.expect_whole_or_error("all.json", "index", "in", "-q", "-o", "all.json")
+
+    def test_of_patterns(self):
+        os.mkdir("in")
+        for step in range(3):
+            self.write(f"in/{step}.nc", (step,))
+        self.expect_whole_or_error("all.json", "index", "in/*.nc", "-q", "-o", "all.json")
+
+    def test_of_sets_that_are_replaced(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        self.assertEqual(refs("index", "a.nc", "-q", "-o", "m.parq").returncode, 0)
+        self.expect_whole_or_error("m.parq", "index", "b.nc", "-q", "-o", "m.parq", calls=range(1, 100, 4))
+
+
 class Masters(Placing):
     VERSIONS = ("0.4", "0.5", "1.13")
 

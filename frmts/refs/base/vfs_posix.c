@@ -1,12 +1,12 @@
 /* vfs_posix.c -- local files, see refs_vfs_posix in vfs.h. */
 #include "refs/vfs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "refs/url.h"
 
 typedef struct posix_file {
@@ -103,26 +103,21 @@ static refs_status posix_peek(void *self, const char *location, void *handle,
     return REFS_OK;
 }
 
-static refs_status visit_names(DIR *folder, const char *location, const refs_vfs_listing *listing,
-                               refs_error *err) {
-    const struct dirent *entry;
-    while (errno = 0, (entry = readdir(folder)) != NULL) {
-        const refs_str name = refs_str_from(entry->d_name);
-        if (refs_str_is(name, ".") || refs_str_is(name, "..")) continue;
-        REFS_TRY(listing->visit(listing->user, name, err));
-    }
-    return errno == 0 ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
+static refs_status visit_name(void *user, int folder, const char *name, refs_error *err) {
+    const refs_vfs_listing *listing = user;
+    (void)folder;
+    return listing->visit(listing->user, refs_str_from(name), err);
 }
 
 static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
                               refs_error *err) {
+    refs_vfs_listing each = *listing;
+    const refs_folder_visitor visitor = {visit_name, &each};
+    refs_error problem = REFS_ERROR_INIT;
     (void)self;
-    DIR *folder = opendir(location);
-    if (folder == NULL && (errno == ENOENT || errno == ENOTDIR)) return REFS_OK;
-    if (folder == NULL) return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
-    refs_status status = visit_names(folder, location, listing, err);
-    closedir(folder);
-    return status;
+    const refs_status status = refs_folder_each(location, &visitor, &problem);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
 }
 
 static bool posix_is_local(void *self, const char *location) {

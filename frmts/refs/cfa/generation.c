@@ -1,7 +1,6 @@
 /* generation.c -- see generation.h. */
 #include "generation.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "refs/cfa.h"
+#include "refs/folder.h"
 
 /* Names that are tried. */
 #define MAX_NAMES 1000
@@ -34,28 +34,31 @@ static bool is_fragment(const char *name, const char *stem) {
            refs_str_ends(refs_str_from(name), ".nc");
 }
 
+typedef struct folder_content {
+    const char *stem;
+    content found;
+} folder_content;
+
+static refs_status classify(void *user, int folder, const char *name, refs_error *err) {
+    folder_content *all = user;
+    (void)folder, (void)err;
+    if (name[0] == '.' || all->found == CONTENT_OTHER) return REFS_OK;
+    if (is_outline(name, all->stem))
+        all->found = CONTENT_WITH_OUTLINE;
+    else if (!is_fragment(name, all->stem))
+        all->found = CONTENT_OTHER;
+    else if (all->found == CONTENT_NONE)
+        all->found = CONTENT_FRAGMENTS;
+    return REFS_OK;
+}
+
 static refs_status look_into(const char *path, const char *stem, content *found, refs_error *err) {
-    DIR *entries = opendir(path);
-    const struct dirent *entry;
-    *found = CONTENT_NONE;
-    int number = 0;
-    if (entries == NULL) return errno == ENOENT ? REFS_OK : refs_place_fail(path, err);
-    while (*found != CONTENT_OTHER) {
-        errno = 0;
-        entry = readdir(entries);
-        number = errno;
-        if (entry == NULL) break;
-        if (entry->d_name[0] == '.') continue;
-        if (is_outline(entry->d_name, stem))
-            *found = CONTENT_WITH_OUTLINE;
-        else if (!is_fragment(entry->d_name, stem))
-            *found = CONTENT_OTHER;
-        else if (*found == CONTENT_NONE)
-            *found = CONTENT_FRAGMENTS;
-    }
-    closedir(entries);
-    errno = number;
-    return number == 0 ? REFS_OK : refs_place_fail(path, err);
+    folder_content all = {stem, CONTENT_NONE};
+    const refs_folder_visitor visitor = {classify, &all};
+    const refs_status status = refs_folder_each(path, &visitor, NULL);
+    *found = all.found;
+    if (status == REFS_OK || (status == REFS_NOT_FOUND && errno == ENOENT)) return REFS_OK;
+    return refs_place_fail(path, err);
 }
 
 /* Whether a name is that of another master with the same folder: the stem, and an ending or none.
@@ -78,23 +81,28 @@ static refs_status check_file(refs_str folder, const char *name, bool *is_file, 
     return done;
 }
 
+typedef struct sharer_search {
+    refs_str folder;
+    const char *stem, *own;
+    bool is_shared;
+} sharer_search;
+
+static refs_status look_at_name(void *user, int folder, const char *name, refs_error *err) {
+    sharer_search *job = user;
+    (void)folder;
+    if (job->is_shared || !is_other_master(name, job->stem, job->own)) return REFS_OK;
+    return check_file(job->folder, name, &job->is_shared, err);
+}
+
 /* Whether another master has the same folder: "m.nc" or "m.nc4" beside "m.nca". */
 static refs_status find_sharer(refs_str folder, const char *stem, const char *own, bool *is_shared,
                                refs_error *err) {
     char *path = folder.size > 0 ? refs_str_copy(folder) : refs_str_copy(refs_str_from("."));
+    sharer_search job = {folder, stem, own, false};
+    const refs_folder_visitor visitor = {look_at_name, &job};
     if (path == NULL) return refs_fail_nomem(err);
-    DIR *entries = opendir(path);
-    refs_status status = entries != NULL ? REFS_OK : refs_place_fail(path, err);
-    *is_shared = false;
-    while (status == REFS_OK && !*is_shared) {
-        errno = 0;
-        const struct dirent *entry = readdir(entries);
-        if (entry == NULL && errno != 0) status = refs_place_fail(path, err);
-        if (entry == NULL) break;
-        if (is_other_master(entry->d_name, stem, own))
-            status = check_file(folder, entry->d_name, is_shared, err);
-    }
-    if (entries != NULL) closedir(entries);
+    const refs_status status = refs_folder_each(path, &visitor, err);
+    *is_shared = job.is_shared;
     refs_free(path);
     return status;
 }
@@ -189,15 +197,16 @@ bool refs_cfa__generation_has_two(const cfa_generation *generation) {
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
+static refs_status link_one(void *user, int folder, const char *name, refs_error *err) {
+    const int *target = user;
+    (void)err;
+    return name[0] == '.' || linkat(folder, name, *target, name, 0) == 0 ? REFS_OK : REFS_IO;
+}
+
 static bool link_all(const char *from, const char *to) {
-    const int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = target >= 0 ? opendir(from) : NULL;
-    const struct dirent *entry;
-    bool is_linked = entries != NULL;
-    while (is_linked && (entry = readdir(entries)) != NULL)
-        if (entry->d_name[0] != '.')
-            is_linked = linkat(dirfd(entries), entry->d_name, target, entry->d_name, 0) == 0;
-    if (entries != NULL) closedir(entries);
+    int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const refs_folder_visitor visitor = {link_one, &target};
+    const bool is_linked = target >= 0 && refs_folder_each(from, &visitor, NULL) == REFS_OK;
     if (target >= 0) close(target);
     return is_linked;
 }

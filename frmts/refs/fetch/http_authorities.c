@@ -3,7 +3,6 @@
 #include "http_authorities.h"
 
 #include <curl/curl.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,8 @@
 #include <sys/mman.h>
 #endif
 #include <sys/stat.h>
+
+#include "refs/folder.h"
 
 /* The first characters of a certificate that tell it from others. */
 #define TELLING_BYTES 512
@@ -88,30 +89,39 @@ static bool note_number(ino_t *numbers, size_t *n, ino_t number) {
     return true;
 }
 
-static refs_status append_entry(refs_buf *all, const char *name, ino_t *numbers, size_t *n) {
+/* A folder, and the inodes of its files that were read. */
+typedef struct authority_folder {
+    refs_buf *all;
+    const char *path;
+    ino_t *numbers;
+    size_t n;
+} authority_folder;
+
+static refs_status append_entry(void *user, int folder, const char *entry, refs_error *err) {
+    authority_folder *from = user;
+    refs_buf *all = from->all;
     struct stat status;
-    size_t begin = all->size;
-    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) return REFS_OK;
-    if (!note_number(numbers, n, status.st_ino)) return REFS_OK;
+    char name[4096];
+    const size_t begin = all->size;
+    const int size = snprintf(name, sizeof name, "%s/%s", from->path, entry);
+    (void)err;
+    if (size < 0 || (size_t)size >= sizeof name || fstatat(folder, entry, &status, 0) != 0 ||
+        !S_ISREG(status.st_mode) || !note_number(from->numbers, &from->n, status.st_ino))
+        return REFS_OK;
     refs_status appended = append_file(all, name);
     if (appended == REFS_OK && is_known(all, begin)) all->size = begin;
     return appended;
 }
 
+/* A folder that cannot be listed gives fewer authorities, or none. */
 static refs_status append_folder(refs_buf *all, const char *folder) {
-    DIR *entries = opendir(folder);
-    if (entries == NULL) return REFS_OK; /* nothing is believed of it */
-    ino_t *numbers = refs_calloc(MAX_FILES, sizeof *numbers);
-    size_t n = 0;
-    refs_status status = numbers != NULL ? REFS_OK : REFS_NOMEM;
-    for (const struct dirent *entry; status == REFS_OK && (entry = readdir(entries)) != NULL;) {
-        char name[4096];
-        int size = snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
-        if (size > 0 && (size_t)size < sizeof name) status = append_entry(all, name, numbers, &n);
-    }
-    closedir(entries);
-    refs_free(numbers);
-    return status;
+    authority_folder from = {all, folder, refs_calloc(MAX_FILES, sizeof *from.numbers), 0};
+    const refs_folder_visitor visitor = {append_entry, &from};
+    if (from.numbers == NULL) return REFS_NOMEM;
+    refs_error unlisted = REFS_ERROR_INIT;
+    const refs_status status = refs_folder_each(folder, &visitor, &unlisted);
+    refs_free(from.numbers);
+    return unlisted.status != REFS_OK ? REFS_OK : status;
 }
 
 /* -- as one file ------------------------------------------------------------------------------- */

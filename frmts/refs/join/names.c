@@ -1,6 +1,4 @@
 /* names.c -- the names of many parts under one: folders and patterns, see refs/join.h. */
-#include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "refs/cfa.h"
+#include "refs/folder.h"
 #include "refs/join.h"
 #include "refs/place.h"
 #include "refs/scan.h"
@@ -34,16 +33,15 @@ static refs_name_kind look(void *user, const char *name) {
                                                                 : REFS_NAME_FOLDER;
 }
 
+static refs_status add_name(void *user, int folder, const char *name, refs_error *err) {
+    (void)folder;
+    return refs_buf_append(user, name, strlen(name) + 1, err);
+}
+
 static refs_status list(void *user, const char *folder, refs_buf *names, refs_error *err) {
-    DIR *opened = opendir(folder);
-    const struct dirent *entry;
-    refs_status status = REFS_OK;
+    const refs_folder_visitor visitor = {add_name, names};
     (void)user;
-    if (opened == NULL) return refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
-    while (status == REFS_OK && (entry = readdir(opened)) != NULL)
-        status = refs_buf_append(names, entry->d_name, strlen(entry->d_name) + 1, err);
-    closedir(opened);
-    return status;
+    return refs_folder_each(folder, &visitor, err);
 }
 
 refs_names_host refs_names_posix(void) {
@@ -272,7 +270,7 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
                              refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = add_folder(all, folder, depth, &problem);
-    if (status == REFS_IO) return add(all, folder, err);
+    if (status == REFS_IO || status == REFS_NOT_FOUND) return add(all, folder, err);
     return refs_fail(err, status, "%s", problem.message);
 }
 

@@ -1,5 +1,4 @@
 /* build.c -- the verbs that make sets: index, combine, append, convert. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include "kept.h"
 #include "refs/cfa.h"
 #include "refs/file_name.h"
+#include "refs/folder.h"
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
@@ -412,44 +412,33 @@ static bool is_kept(const char *name) {
            (strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0);
 }
 
-static void remove_parts(const char *path, DIR *folder) {
-    const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL) {
-        refs_buf name = REFS_BUF_INIT;
-        if (is_kept(entry->d_name) &&
-            refs_buf_printf(&name, NULL, "%s/%s", path, entry->d_name) == REFS_OK)
-            unlink((const char *)name.data);
-        refs_buf_clear(&name);
-    }
+static refs_status remove_part(void *user, int folder, const char *name, refs_error *err) {
+    (void)user, (void)err;
+    if (is_kept(name)) (void)unlinkat(folder, name, 0);
+    return REFS_OK;
 }
 
 static void remove_kept(const build *all) {
+    const refs_folder_visitor visitor = {remove_part, NULL};
     refs_buf path = REFS_BUF_INIT;
-    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK) {
-        DIR *folder = opendir((const char *)path.data);
-        if (folder != NULL) remove_parts((const char *)path.data, folder);
-        if (folder != NULL) closedir(folder);
-    }
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK)
+        (void)refs_folder_each((const char *)path.data, &visitor, NULL);
     refs_buf_clear(&path);
 }
 
-/* Whether the folder holds the set of a source. */
-static bool has_parts(DIR *folder) {
-    const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL)
-        if (is_kept(entry->d_name) && strcmp(entry->d_name, KEPT_VALUES) != 0) return true;
-    return false;
+/* Ends the walk at the set of a source. */
+static refs_status find_part(void *user, int folder, const char *name, refs_error *err) {
+    (void)user, (void)folder, (void)err;
+    return is_kept(name) && strcmp(name, KEPT_VALUES) != 0 ? REFS_CANCELLED : REFS_OK;
 }
 
-/* Where nothing was kept, nothing is left. */
+/* Where nothing was kept, nothing is left; what cannot be listed may hold what was kept. */
 static void remove_empty_kept(const build *all) {
+    const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
     refs_buf path = REFS_BUF_INIT;
-    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK) {
-        DIR *folder = opendir((const char *)path.data);
-        const bool is_of_use = folder != NULL && has_parts(folder);
-        if (folder != NULL) rewinddir(folder);
-        if (folder != NULL && !is_of_use) remove_parts((const char *)path.data, folder);
-        if (folder != NULL) closedir(folder);
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK &&
+        refs_folder_each((const char *)path.data, &finder, NULL) == REFS_OK) {
+        (void)refs_folder_each((const char *)path.data, &remover, NULL);
         rmdir((const char *)path.data);
     }
     refs_buf_clear(&path);

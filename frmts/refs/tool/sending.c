@@ -1,11 +1,12 @@
 /* sending.c -- files that are written for object stores. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "refs/folder.h"
 #include "refs/place.h"
 #include "tool.h"
 
@@ -84,35 +85,43 @@ static refs_status send_file(const tool_sending *sending, const char *path, refs
     return status;
 }
 
-/* What was written in a folder beside the file: a master names it. */
-static refs_status send_folder(const tool_sending *sending, const char *name, refs_error *err) {
+/* A folder of fragments. */
+typedef struct sent_folder {
+    const tool_sending *sending;
+    const char *path;
+} sent_folder;
+
+static refs_status send_fragment(void *user, int folder, const char *name, refs_error *err) {
+    const sent_folder *from = user;
     refs_buf path = REFS_BUF_INIT;
+    (void)folder;
+    if (name[0] == '.') return REFS_OK;
+    refs_status status = refs_buf_printf(&path, err, "%s/%s", from->path, name);
+    if (status == REFS_OK) status = send_file(from->sending, (const char *)path.data, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+/* What was written in a folder beside the file: a master names it. */
+static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
+    const tool_sending *sending = user;
+    refs_buf path = REFS_BUF_INIT;
+    struct stat found;
+    if (name[0] == '.' || fstatat(folder, name, &found, 0) != 0 || !S_ISDIR(found.st_mode))
+        return REFS_OK;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", sending->folder, name));
-    const size_t size = path.size;
-    DIR *entries = opendir((const char *)path.data);
-    const struct dirent *entry;
-    refs_status status = REFS_OK;
-    while (entries != NULL && status == REFS_OK && (entry = readdir(entries)) != NULL) {
-        if (entry->d_name[0] == '.') continue;
-        path.size = size;
-        status = refs_buf_printf(&path, err, "/%s", entry->d_name);
-        if (status == REFS_OK) status = send_file(sending, (const char *)path.data, err);
-    }
-    if (entries != NULL) closedir(entries);
+    sent_folder from = {sending, (const char *)path.data};
+    const refs_folder_visitor visitor = {send_fragment, &from};
+    const refs_status status = refs_folder_each(from.path, &visitor, err);
     refs_buf_clear(&path);
     return status;
 }
 
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
-    refs_status status = REFS_OK;
     if (sending->location == NULL) return REFS_OK;
-    DIR *entries = opendir(sending->folder);
-    const struct dirent *entry;
-    while (entries != NULL && status == REFS_OK && (entry = readdir(entries)) != NULL)
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, strrchr(sending->path, '/') + 1) != 0)
-            status = send_folder(sending, entry->d_name, err);
-    if (entries != NULL) closedir(entries);
-    REFS_TRY(status);
+    tool_sending each = *sending;
+    const refs_folder_visitor visitor = {send_folder, &each};
+    REFS_TRY(refs_folder_each(sending->folder, &visitor, err));
     if (!sending->is_guarded) return send_file(sending, sending->path, err);
     const refs_replacement replacement = {sending->path, sending->location, sending->was};
     return refs_host_replace(sending->session->host, &replacement, err);

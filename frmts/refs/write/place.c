@@ -4,7 +4,6 @@
 #endif
 #include "place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "refs/folder.h"
 
 /* Names that are tried. */
 #define MAX_NAMES 1000
@@ -39,18 +39,11 @@ refs_status refs_place_fail(const char *path, refs_error *err) {
 
 static void remove_tree(int folder, const char *name, const struct stat *seen, int depth);
 
-/* Ends `folder`. */
-static void remove_content(int folder, int depth) {
-    DIR *entries = fdopendir(folder);
-    const struct dirent *entry;
-    if (entries == NULL) {
-        close(folder);
-        return;
-    }
-    while ((entry = readdir(entries)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_tree(dirfd(entries), entry->d_name, NULL, depth + 1);
-    closedir(entries);
+static refs_status remove_entry(void *user, int folder, const char *name, refs_error *err) {
+    const int *depth = user;
+    (void)err;
+    remove_tree(folder, name, NULL, *depth + 1);
+    return REFS_OK;
 }
 
 /* Whether an open folder is still what was looked at, and belongs to this user. */
@@ -74,7 +67,9 @@ static void remove_tree(int folder, const char *name, const struct stat *seen, i
         close(opened);
         return;
     }
-    remove_content(opened, depth);
+    /* What could not be listed remains, and with it the folder. */
+    const refs_folder_visitor visitor = {remove_entry, &depth};
+    (void)refs_folder_each_in(opened, name, &visitor, NULL);
     (void)unlinkat(folder, name, AT_REMOVEDIR);
 }
 
@@ -105,18 +100,24 @@ void refs_place_remove_own(int folder, const char *name) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
+typedef struct folder_content {
+    bool has_any, is_set;
+} folder_content;
+
+static refs_status note_entry(void *user, int folder, const char *name, refs_error *err) {
+    folder_content *content = user;
+    (void)folder, (void)err;
+    content->has_any = true;
+    content->is_set = content->is_set || strcmp(name, ".zmetadata") == 0;
+    return REFS_OK;
+}
+
 /* A folder that is going to be replaced, and that holds anything, must be a Parquet set. */
 static refs_status check_folder(const char *path, refs_error *err) {
-    bool is_empty = true, is_set = false;
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    if (folder == NULL) return refs_place_fail(path, err);
-    while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".zmetadata") == 0) is_set = true;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) is_empty = false;
-    }
-    closedir(folder);
-    if (is_empty || is_set) return REFS_OK;
+    folder_content content = {false, false};
+    const refs_folder_visitor visitor = {note_entry, &content};
+    if (refs_folder_each(path, &visitor, NULL) != REFS_OK) return refs_place_fail(path, err);
+    if (!content.has_any || content.is_set) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "%s: is a folder that holds other things than a set: give another name", path);
 }
@@ -199,20 +200,22 @@ static void take_owner(const struct stat *status, refs_place_owner *owner) {
                                 (uint32_t)status->st_gid, true};
 }
 
+static refs_status take_owner_of_file(void *user, int folder, const char *name, refs_error *err) {
+    refs_place_owner *owner = user;
+    struct stat status;
+    (void)err;
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+        return REFS_OK;
+    const uint32_t before = owner->is_known ? owner->mode : PERMISSIONS;
+    take_owner(&status, owner);
+    owner->mode &= before;
+    return REFS_OK;
+}
+
 /* A folder that was there says by its files what new ones in it may be: what all of them allow. */
-static void find_owner_of_files(const char *path, refs_place_owner *owner) {
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        struct stat status;
-        if (fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !S_ISREG(status.st_mode))
-            continue;
-        const uint32_t before = owner->is_known ? owner->mode : PERMISSIONS;
-        take_owner(&status, owner);
-        owner->mode &= before;
-    }
-    if (folder != NULL) closedir(folder);
+static refs_status find_owner_of_files(const char *path, refs_place_owner *owner, refs_error *err) {
+    const refs_folder_visitor visitor = {take_owner_of_file, owner};
+    return refs_folder_each(path, &visitor, NULL) == REFS_OK ? REFS_OK : refs_place_fail(path, err);
 }
 
 refs_status refs_place_keep(refs_place *place, const char *model, refs_error *err) {
@@ -224,7 +227,7 @@ refs_status refs_place_keep(refs_place *place, const char *model, refs_error *er
     refs_free(place->model);
     place->model = kept;
     take_owner(&status, &place->kept);
-    if (place->is_folder) find_owner_of_files(model, &place->files);
+    if (place->is_folder) REFS_TRY(find_owner_of_files(model, &place->files, err));
     if (place->is_folder && place->written != NULL && chmod(place->written, 0700) != 0)
         return refs_place_fail(place->written, err);
     return REFS_OK;
@@ -259,17 +262,19 @@ static bool give_and_sync(int file, const refs_place_owner *owner, const refs_pl
     return is_done;
 }
 
-/* What is settled, and how deep in it this is. */
+/* A folder that is settled: how deep it is, its model, or -1, and the owners of a folder, and of a
+ * file, that the model does not have. */
 typedef struct settling {
     const refs_place *place;
-    int depth;
+    int depth, model;
+    const refs_place_owner *owners;
 } settling;
 
-static bool settle_tree(settling at, int folder, int model, const refs_place_owner *owners);
+static bool settle_tree(const settling *at, int folder);
 
-/* `owners` are those of a folder, and of a file, that the model does not have. */
-static bool settle_entry(settling at, int folder, const char *name, int model,
-                         const refs_place_owner *owners) {
+static bool settle_entry(const settling *at, int folder, const char *name) {
+    const refs_place_owner *owners = at->owners;
+    const int model = at->model;
     struct stat had;
     refs_place_owner own[2] = {owners[0], owners[1]};
     const int opened = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -283,33 +288,35 @@ static bool settle_entry(settling at, int folder, const char *name, int model,
     if (model >= 0 && fstatat(model, name, &had, AT_SYMLINK_NOFOLLOW) == 0 &&
         (is_folder ? S_ISDIR(had.st_mode) : S_ISREG(had.st_mode)))
         take_owner(&had, &own[is_folder ? 0 : 1]);
-    if (!is_folder) return give_and_sync(opened, &own[1], at.place);
+    if (!is_folder) return give_and_sync(opened, &own[1], at->place);
     const int inside =
         model >= 0 ? openat(model, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    at.depth++;
-    const bool is_settled = settle_tree(at, opened, inside, own);
+    const settling below = {at->place, at->depth + 1, inside, own};
+    const bool is_settled = settle_tree(&below, opened);
     if (inside >= 0) close(inside);
     return is_settled;
 }
 
-/* Ends `folder`. */
-static bool settle_tree(settling at, int folder, int model, const refs_place_owner *owners) {
-    DIR *entries = at.depth <= MAX_DEPTH ? fdopendir(folder) : NULL;
-    const struct dirent *entry;
-    bool is_settled = entries != NULL;
-    if (entries == NULL) {
+static refs_status visit_settled(void *user, int folder, const char *name, refs_error *err) {
+    (void)err;
+    return settle_entry(user, folder, name) ? REFS_OK : REFS_IO;
+}
+
+/* Closes `folder`. */
+static bool settle_tree(const settling *at, int folder) {
+    settling each = *at;
+    const refs_folder_visitor visitor = {visit_settled, &each};
+    const int itself = at->depth <= MAX_DEPTH ? fcntl(folder, F_DUPFD_CLOEXEC, 0) : -1;
+    if (itself < 0) {
         close(folder);
         return false;
     }
-    while (is_settled && (entry = readdir(entries)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            is_settled = settle_entry(at, dirfd(entries), entry->d_name, model, owners);
-    is_settled = is_settled && give(dirfd(entries), &owners[0]) &&
-                 (at.place->is_temporary || sync_file(dirfd(entries)));
+    if (refs_folder_each_in(folder, at->place->written, &visitor, NULL) == REFS_OK)
+        return give_and_sync(itself, &at->owners[0], at->place);
     const int why = errno;
-    closedir(entries);
+    close(itself);
     errno = why;
-    return is_settled;
+    return false;
 }
 
 refs_status refs_place_settle(const refs_place *place, refs_error *err) {
@@ -322,7 +329,8 @@ refs_status refs_place_settle(const refs_place *place, refs_error *err) {
     const int model = place->model != NULL
                           ? open(place->model, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                           : -1;
-    const bool is_settled = settle_tree((settling){place, 0}, opened, model, owners);
+    const settling root = {place, 0, model, owners};
+    const bool is_settled = settle_tree(&root, opened);
     const int why = errno;
     if (model >= 0) close(model);
     errno = why;

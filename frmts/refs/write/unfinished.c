@@ -1,7 +1,6 @@
 /* unfinished.c -- names of what is being written, and what is left of it by processes that were
  * ended before it was done; see place.h.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "place.h"
+#include "refs/folder.h"
 #include "refs/lookup3.h"
 #include "refs/vfs.h"
 
@@ -89,10 +89,14 @@ static bool is_replaced(int folder, const char *name) {
     return is_there;
 }
 
-static void sweep_one(int folder, const char *name, uint32_t tag) {
+static refs_status sweep_one(void *user, int folder, const char *name, refs_error *err) {
+    const uint32_t *tag = user;
     unfinished of;
-    if (!read_name(name, &of) || of.tag != tag || is_alive(of.process)) return;
-    if (!of.was_moved || is_replaced(folder, name)) refs_place_remove_own(folder, name);
+    (void)err;
+    if (read_name(name, &of) && of.tag == *tag && !is_alive(of.process) &&
+        (!of.was_moved || is_replaced(folder, name)))
+        refs_place_remove_own(folder, name);
+    return REFS_OK;
 }
 
 void refs_place_sweep(const char *path) {
@@ -100,11 +104,9 @@ void refs_place_sweep(const char *path) {
     const size_t slash = refs_str_find_last(text, '/');
     const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
     char *name = folder.size > 0 ? refs_str_copy(folder) : NULL;
-    DIR *opened = opendir(name != NULL ? name : ".");
-    const struct dirent *entry;
-    const uint32_t tag = find_tag();
-    while (opened != NULL && (entry = readdir(opened)) != NULL)
-        sweep_one(dirfd(opened), entry->d_name, tag);
-    if (opened != NULL) closedir(opened);
+    uint32_t tag = find_tag();
+    const refs_folder_visitor visitor = {sweep_one, &tag};
+    /* A folder that cannot be listed is swept by a later run. */
+    (void)refs_folder_each(name != NULL ? name : ".", &visitor, NULL);
     refs_free(name);
 }
