@@ -303,7 +303,55 @@ def check_scanning_modes(folder):
     return 1 if problems_found else 0
 
 
+# -- places of points ------------------------------------------------------------------------------
+
+
+def coordinate_by_eccodes(content, key):
+    handle = ctypes.c_void_p(ECCODES.codes_handle_new_from_message_copy(None, content, ctypes.c_size_t(len(content))))
+    size = ctypes.c_size_t()
+    ECCODES.codes_get_size(handle, key, ctypes.byref(size))
+    array = (ctypes.c_double * size.value)()
+    result = ECCODES.codes_get_double_array(handle, key, array, ctypes.byref(size))
+    ECCODES.codes_handle_delete(handle)
+    if result != 0:
+        raise ValueError(f"ecCodes: {key}: {result}")
+    return np.array(array)
+
+
+def placed_messages():
+    for edition in (1, 2):
+        for number in (32, 48):
+            yield f"reduced_gg_pl_{number}_grib{edition}", message(f"reduced_gg_pl_{number}_grib{edition}")
+    path = os.path.join(DATA, "grib2/mercator.grib")
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            yield "mercator", file.read()
+
+
+def check_coordinates(folder):
+    """Latitudes and longitudes of grids that are computed here, against those of ecCodes."""
+    problems_found = []
+    ECCODES.codes_handle_new_from_message_copy.restype = ctypes.c_void_p
+    for name, content in placed_messages():
+        path = os.path.join(folder, name + ".grib")
+        with open(path, "wb") as file:
+            file.write(content)
+        group = gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        for key in ("latitude", "longitude"):
+            ours = group.OpenMDArray(key).ReadAsArray().ravel()
+            theirs = coordinate_by_eccodes(content, key.encode() + b"s")
+            apart = np.abs((ours - theirs + 180) % 360 - 180).max() if ours.shape == theirs.shape else np.inf
+            if not apart < 1e-5:
+                problems_found.append(f"{name}: {key} differs by {apart} degrees from ecCodes'")
+    print("\n".join(problems_found))
+    print(f"{len(problems_found)} problems of coordinates")
+    return 1 if problems_found else 0
+
+
 def main():
+    with tempfile.TemporaryDirectory() as folder:
+        if check_coordinates(folder) != 0:
+            return 1
     with tempfile.TemporaryDirectory() as folder:
         if check_scanning_modes(folder) != 0:
             return 1

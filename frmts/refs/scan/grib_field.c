@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "refs/civil.h"
+#include "refs/grib_points.h"
 #include "refs/grib_rows.h"
 
 /* Sections that are read, and fields of one message, at most. */
@@ -79,7 +80,10 @@ static void measure_grid(grib_grid *grid) {
     }
     if (grid->edition == 1) {
         has_rows = has_rows && size >= (kind == 10 || kind == 3 ? 42u : 32u);
+        refs_grib_reduced reduced;
         grid->n_points = has_rows ? rows.nx * rows.ny : 0;
+        if (refs_grib_reduced_read(1, refs_buf_view(&grid->section), &reduced))
+            grid->n_points = reduced.n_points;
     } else {
         grid->n_points = refs_load_be32(section + 6);
         has_rows = has_rows && rows.nx * rows.ny == grid->n_points;
@@ -592,26 +596,6 @@ static unsigned scanning_mode(const grib_grid *grid) {
     return all != NULL && all->scan < grid->section.size ? grid->section.data[all->scan] : 0;
 }
 
-/* Half axes of the Earth in metres, code table 3.2 or the flag of edition 1. */
-static void earth_of(const grib_grid *grid, double axes[2]) {
-    static const double known[10][2] = {{6367470, 6367470},     {0, 0},
-                                        {6378160, 6356775},     {0, 0},
-                                        {6378137, 6356752.314}, {6378137, 6356752.3142},
-                                        {6371229, 6371229},     {0, 0},
-                                        {6371200, 6371200},     {6377563.396, 6356256.909}};
-    const uint8_t *p = grid->section.data;
-    unsigned shape = grid->edition == 2 ? p[14] : (p[16] & 0x40) != 0 ? 2 : 0;
-    const double *given = known[shape < 10 ? shape : 6];
-    axes[0] = given[0];
-    axes[1] = given[1];
-    if (grid->edition == 1 || grid->section.size < 30) return;
-    if (shape == 1) axes[0] = axes[1] = refs_scan__grib_scaled(p + 15);
-    if (shape != 3 && shape != 7) return;
-    double unit = shape == 3 ? 1000 : 1;
-    axes[0] = refs_scan__grib_scaled(p + 20) * unit;
-    axes[1] = refs_scan__grib_scaled(p + 25) * unit;
-}
-
 /* As IEEE has numbers in edition 2, in edition 1 a sign, seven bits of exponent to the base 16 and
  * 24 bits of fraction. */
 static double rotation_of(const grib_grid *grid) {
@@ -644,7 +628,7 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     if (strcmp(grid->type, "rotated_ll") == 0)
         json_object_set_new(attributes, "GRIB_angleOfRotationInDegrees",
                             json_real(rotation_of(grid)));
-    earth_of(grid, axes);
+    refs_grib_earth(grid->edition, refs_buf_view(&grid->section), axes);
     if (axes[0] > 0 && axes[1] > 0) {
         json_object_set_new(attributes, "GRIB_earthMajorAxisInMetres", json_real(axes[0]));
         json_object_set_new(attributes, "GRIB_earthMinorAxisInMetres", json_real(axes[1]));
@@ -652,28 +636,6 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
 }
 
 /* -- coordinates ------------------------------------------------------------------------------- */
-
-/* Newton's method converges in fewer. */
-#define MAX_ROUNDS 8
-
-/* Zeros of Legendre's polynomial of degree `n`, from the north, as degrees. */
-static void gaussian_latitudes(uint64_t n, double *numbers) {
-    for (uint64_t i = 0; i < n - n / 2; i++) {
-        double x = cos(M_PI * ((double)i + 0.75) / ((double)n + 0.5)), step = 1;
-        for (int round = 0; round < MAX_ROUNDS && fabs(step) > 1e-15; round++) {
-            double before = 1, at = x;
-            for (uint64_t k = 2; k <= n; k++) {
-                double next = ((2 * (double)k - 1) * x * at - ((double)k - 1) * before) / (double)k;
-                before = at;
-                at = next;
-            }
-            step = at * (1 - x * x) / ((double)n * (before - x * at));
-            x -= step;
-        }
-        numbers[i] = asin(x) * 180 / M_PI;
-        numbers[n - 1 - i] = -numbers[i];
-    }
-}
 
 /* More would take long. */
 #define MAX_GAUSSIAN 5120
@@ -686,7 +648,7 @@ bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbe
     if (is_latitude && strcmp(grid->type, "regular_gg") == 0) {
         find_number(grid, "GRIB_N", &order);
         if ((double)n != 2 * order || n > MAX_GAUSSIAN) return false;
-        gaussian_latitudes(n, numbers);
+        refs_grib_gaussian_latitudes(n, numbers);
         for (uint64_t i = 0; i < n / 2 && (mode & 0x40) != 0; i++) {
             double swapped = numbers[i];
             numbers[i] = numbers[n - 1 - i];

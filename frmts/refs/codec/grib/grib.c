@@ -7,6 +7,7 @@
 #include "grib_message.h"
 #include "numbers.h"
 #include "refs/fork.h"
+#include "refs/grib_points.h"
 #include "refs/grib_rows.h"
 #include "refs/lazy.h"
 
@@ -75,8 +76,14 @@ static refs_status read_by_library(refs_bytes grid, const char *key, double *num
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
     refs_buf grid = REFS_BUF_INIT;
+    refs_status status =
+        refs_grib_points(message->whole.data[7], message->grid,
+                         strcmp(key, "latitudes") == 0 ? REFS_GRIB_LATITUDES : REFS_GRIB_LONGITUDES,
+                         message->n_points, numbers);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status == REFS_OK) return REFS_OK;
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    refs_status status = refs_codec__grib_grid_alone(message, &grid, err);
+    status = refs_codec__grib_grid_alone(message, &grid, err);
     if (status == REFS_OK) {
         refs_lock(&library_lock);
         status = read_by_library(refs_buf_view(&grid), key, numbers, message->n_points, err);

@@ -1,0 +1,224 @@
+/* grib_points.c -- see grib_points.h. */
+#include "grib_points.h"
+
+#include <math.h>
+
+#include "grib_rows.h"
+
+/* Newton's method converges in fewer. */
+#define MAX_ROUNDS 8
+
+/* Rows of a Gaussian grid; more would take long. */
+#define MAX_GAUSSIAN 5120
+
+static uint64_t load_be(const uint8_t *p, size_t size) {
+    uint64_t number = 0;
+    for (size_t i = 0; i < size; i++) number = number << 8 | p[i];
+    return number;
+}
+
+/* A sign and a magnitude. */
+static double signed_at(refs_bytes section, size_t at, size_t size, double unit) {
+    uint64_t bits = load_be(section.data + at, size), sign = UINT64_C(1) << (8 * size - 1);
+    double number = (double)(bits & ~sign) * unit;
+    return (bits & sign) != 0 ? -number : number;
+}
+
+void refs_grib_gaussian_latitudes(uint64_t n, double *numbers) {
+    for (uint64_t i = 0; i < n - n / 2; i++) {
+        double x = cos(M_PI * ((double)i + 0.75) / ((double)n + 0.5)), step = 1;
+        for (int round = 0; round < MAX_ROUNDS && fabs(step) > 1e-15; round++) {
+            double before = 1, at = x;
+            for (uint64_t k = 2; k <= n; k++) {
+                double next = ((2 * (double)k - 1) * x * at - ((double)k - 1) * before) / (double)k;
+                before = at;
+                at = next;
+            }
+            step = at * (1 - x * x) / ((double)n * (before - x * at));
+            x -= step;
+        }
+        numbers[i] = asin(x) * 180 / M_PI;
+        numbers[n - 1 - i] = -numbers[i];
+    }
+}
+
+/* -- the Earth --------------------------------------------------------------------------------- */
+
+/* Digits behind the point, and a value; 255 digits: none. */
+static double scaled(const uint8_t *p) {
+    double digits = (p[0] & 0x80) != 0 ? -(double)(p[0] & 0x7f) : (double)p[0];
+    return p[0] == UINT8_MAX ? 0 : (double)refs_load_be32(p + 1) / pow(10, digits);
+}
+
+void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]) {
+    static const double known[10][2] = {{6367470, 6367470},     {0, 0},
+                                        {6378160, 6356775},     {0, 0},
+                                        {6378137, 6356752.314}, {6378137, 6356752.3142},
+                                        {6371229, 6371229},     {0, 0},
+                                        {6371200, 6371200},     {6377563.396, 6356256.909}};
+    enum { SPHERE = 1, KILOMETRES = 3, METRES = 7, RADIUS_AT = 15, MAJOR_AT = 20, MINOR_AT = 25 };
+    const uint8_t *p = section.data;
+    unsigned shape = edition == 2 ? p[14] : (p[16] & 0x40) != 0 ? 2 : 0;
+    memcpy(axes, known[shape < 10 ? shape : 6], sizeof known[0]);
+    if (edition == 1 || section.size < 30) return;
+    if (shape == SPHERE) axes[0] = axes[1] = scaled(p + RADIUS_AT);
+    if (shape != KILOMETRES && shape != METRES) return;
+    double unit = shape == KILOMETRES ? 1000 : 1;
+    axes[0] = scaled(p + MAJOR_AT) * unit;
+    axes[1] = scaled(p + MINOR_AT) * unit;
+}
+
+/* -- reduced Gaussian grids -------------------------------------------------------------------- */
+
+static bool read_reduced_1(refs_bytes section, refs_grib_reduced *reduced) {
+    enum { GAUSSIAN = 4 };
+    if (section.size < 32 || section.data[5] != GAUSSIAN || load_be(section.data + 6, 2) != 0xffff)
+        return false;
+    *reduced = (refs_grib_reduced){.n_rows = load_be(section.data + 8, 2),
+                                   .order = load_be(section.data + 25, 2),
+                                   .list_at = section.data[4] - (size_t)1 + section.data[3] * 4u,
+                                   .number_size = 2,
+                                   .latitude = signed_at(section, 10, 3, 1e-3),
+                                   .first = signed_at(section, 13, 3, 1e-3),
+                                   .last = signed_at(section, 20, 3, 1e-3)};
+    return section.data[4] > 0 && section.data[4] < UINT8_MAX;
+}
+
+static bool read_reduced_2(refs_bytes section, refs_grib_reduced *reduced) {
+    enum { GAUSSIAN = 40, LIST_AT = 72 };
+    if (section.size < LIST_AT || load_be(section.data + 12, 2) != GAUSSIAN ||
+        refs_load_be32(section.data + 30) != UINT32_MAX)
+        return false;
+    *reduced = (refs_grib_reduced){.n_rows = refs_load_be32(section.data + 34),
+                                   .order = refs_load_be32(section.data + 67),
+                                   .list_at = LIST_AT,
+                                   .number_size = section.data[10],
+                                   .latitude = signed_at(section, 46, 4, 1e-6),
+                                   .first = signed_at(section, 50, 4, 1e-6),
+                                   .last = signed_at(section, 59, 4, 1e-6)};
+    return reduced->number_size == 1 || reduced->number_size == 2 || reduced->number_size == 4;
+}
+
+static uint64_t points_of_row(refs_bytes section, const refs_grib_reduced *reduced, uint64_t row) {
+    return load_be(section.data + reduced->list_at + row * reduced->number_size,
+                   reduced->number_size);
+}
+
+bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced) {
+    if (!(edition == 1 ? read_reduced_1(section, reduced) : read_reduced_2(section, reduced)))
+        return false;
+    if (reduced->n_rows > MAX_GAUSSIAN || reduced->list_at > section.size ||
+        (section.size - reduced->list_at) / reduced->number_size < reduced->n_rows)
+        return false;
+    for (uint64_t row = 0; row < reduced->n_rows; row++)
+        reduced->n_points += points_of_row(section, reduced, row);
+    return true;
+}
+
+/* Rows of a part of a circle have fewer points than the list says, unless the message's number of
+ * points agrees; which then are not where the list says. */
+static bool is_whole(refs_bytes section, const refs_grib_reduced *reduced) {
+    uint64_t most = 0;
+    for (uint64_t row = 0; row < reduced->n_rows; row++)
+        if (points_of_row(section, reduced, row) > most)
+            most = points_of_row(section, reduced, row);
+    double length = reduced->last - reduced->first;
+    if (length < 0) length += 360;
+    return reduced->order > 0 && reduced->n_rows == 2 * reduced->order && most > 0 &&
+           length > 360 - 1.5 * 360 / (double)most;
+}
+
+static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *reduced,
+                                  refs_grib_axis axis, double *numbers) {
+    double *latitudes = refs_calloc((size_t)reduced->n_rows, sizeof *latitudes);
+    if (latitudes == NULL) return REFS_NOMEM;
+    if (axis == REFS_GRIB_LATITUDES) refs_grib_gaussian_latitudes(reduced->n_rows, latitudes);
+    bool goes_up = reduced->latitude < 0;
+    for (uint64_t row = 0; row < reduced->n_rows; row++) {
+        uint64_t n = points_of_row(section, reduced, row);
+        double latitude = latitudes[goes_up ? reduced->n_rows - 1 - row : row];
+        for (uint64_t i = 0; i < n; i++, numbers++) {
+            double longitude = reduced->first + (double)i * 360 / (double)n;
+            *numbers = axis == REFS_GRIB_LATITUDES ? latitude
+                       : longitude >= 360          ? longitude - 360
+                                                   : longitude;
+        }
+    }
+    refs_free(latitudes);
+    return REFS_OK;
+}
+
+/* -- Mercator's -------------------------------------------------------------------------------- */
+
+typedef struct mercator {
+    double latitude, longitude, true_latitude, dx, dy; /* degrees and metres */
+} mercator;
+
+static bool read_mercator(unsigned edition, refs_bytes section, mercator *grid) {
+    if (edition == 1) {
+        if (section.size < 42 || section.data[5] != 1) return false;
+        *grid = (mercator){signed_at(section, 10, 3, 1e-3), signed_at(section, 13, 3, 1e-3),
+                           signed_at(section, 23, 3, 1e-3), signed_at(section, 28, 3, 1),
+                           signed_at(section, 31, 3, 1)};
+        return true;
+    }
+    if (section.size < 72 || load_be(section.data + 12, 2) != 10) return false;
+    *grid = (mercator){signed_at(section, 38, 4, 1e-6), signed_at(section, 42, 4, 1e-6),
+                       signed_at(section, 47, 4, 1e-6), signed_at(section, 64, 4, 1e-3),
+                       signed_at(section, 68, 4, 1e-3)};
+    return true;
+}
+
+/* The isometric latitude, in radians, of a geographic one; Snyder 1987, equations 7-7 and 7-9. */
+static double isometric(double latitude, double eccentricity) {
+    double part = eccentricity * sin(latitude);
+    return atanh(sin(latitude)) - eccentricity * atanh(part);
+}
+
+static double geographic(double isometric_latitude, double eccentricity) {
+    double latitude = asin(tanh(isometric_latitude));
+    for (int round = 0; round < MAX_ROUNDS && eccentricity > 0; round++)
+        latitude =
+            asin(tanh(isometric_latitude + eccentricity * atanh(eccentricity * sin(latitude))));
+    return latitude;
+}
+
+static bool mercator_points(const mercator *grid, const double axes[2], const refs_grib_rows *rows,
+                            refs_grib_axis axis, double *numbers) {
+    const double radian = M_PI / 180;
+    if (axes[0] <= 0 || axes[1] <= 0 || axes[1] > axes[0] || fabs(grid->latitude) >= 90 ||
+        fabs(grid->true_latitude) >= 90)
+        return false;
+    double flat = axes[1] / axes[0], e = sqrt(1 - flat * flat);
+    double part = e * sin(grid->true_latitude * radian);
+    double radius = axes[0] * cos(grid->true_latitude * radian) / sqrt(1 - part * part);
+    double start = isometric(grid->latitude * radian, e);
+    double dx = (rows->mode & REFS_GRIB_LEFTWARDS) != 0 ? -grid->dx : grid->dx;
+    double dy = (rows->mode & REFS_GRIB_UPWARDS) != 0 ? grid->dy : -grid->dy;
+    for (uint64_t y = 0; y < rows->ny; y++) {
+        double latitude = geographic(start + (double)y * dy / radius, e) / radian;
+        for (uint64_t x = 0; x < rows->nx; x++) {
+            double longitude = grid->longitude + (double)x * dx / radius / radian;
+            longitude -= 360 * floor(longitude / 360);
+            *numbers++ = axis == REFS_GRIB_LATITUDES ? latitude : longitude;
+        }
+    }
+    return true;
+}
+
+refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
+                             double *numbers) {
+    refs_grib_reduced reduced;
+    refs_grib_rows rows;
+    mercator grid;
+    double axes[2];
+    if (refs_grib_reduced_read(edition, section, &reduced))
+        return reduced.n_points == n && is_whole(section, &reduced)
+                   ? reduced_points(section, &reduced, axis, numbers)
+                   : REFS_NOT_FOUND;
+    if (!read_mercator(edition, section, &grid) || !refs_grib_rows_read(edition, section, &rows) ||
+        rows.nx * rows.ny != n)
+        return REFS_NOT_FOUND;
+    refs_grib_earth(edition, section, axes);
+    return mercator_points(&grid, axes, &rows, axis, numbers) ? REFS_OK : REFS_NOT_FOUND;
+}

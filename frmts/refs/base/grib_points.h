@@ -1,0 +1,51 @@
+/* grib_points.h -- where the points of Mercator's and Gaussian grids of GRIB messages lie.
+ *
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.10 and 3.40, and FM 92-XI Ext. GRIB
+ * edition 1, data representation types 1 and 4. ecCodes reads beyond damaged descriptions of these.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_GRIB_POINTS_H
+#define REFS_GRIB_POINTS_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A Gaussian grid whose rows have different numbers of points. */
+typedef struct refs_grib_reduced {
+    uint64_t n_rows;
+    uint64_t order;     /**< latitudes between a pole and the equator */
+    size_t list_at;     /**< in the section: numbers of points of the rows … */
+    size_t number_size; /**< … each of so many bytes */
+    double first, last; /**< longitudes in degrees */
+    double latitude;    /**< of the first row */
+    uint64_t n_points;  /**< of all rows */
+} refs_grib_reduced;
+
+/** Reads a description: section 3 of edition 2, section 2 of edition 1. False for other grids, and
+ * where rows have more points than fit. */
+bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced);
+
+/** Zeros of Legendre's polynomial of degree `n`, from the north, in degrees, into `n` numbers;
+ * takes n squared steps. */
+void refs_grib_gaussian_latitudes(uint64_t n, double *numbers);
+
+/** Half axes of the Earth in metres: code table 3.2, or the flag of edition 1. Zero where they are
+ * not known. A section of edition 2 has at least 15 bytes, one of edition 1 17. */
+void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]);
+
+typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_grib_axis;
+
+/** Latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point to
+ * its last. REFS_NOT_FOUND for grids that are neither Mercator's nor reduced Gaussian ones of the
+ * whole globe, or that have another number of points; else REFS_OK or REFS_NOMEM. */
+refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
+                             double *numbers);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
