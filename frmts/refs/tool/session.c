@@ -37,11 +37,10 @@ void tool_watch_signals(void) {
     struct sigaction action = {.sa_handler = interrupt}, before;
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
-        /* nohup(1) has SIGHUP ignored, and shells SIGINT of what runs in the background. */
-        sigaction(ending_signals[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(ending_signals[i], &action, NULL);
-    }
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        sigaction(ending_signals[i], &action, &before);
+    /* The last one: nohup(1) has it ignored. */
+    if (before.sa_handler == SIG_IGN) sigaction(SIGHUP, &before, NULL);
     /* A full disk or a closed pipe is a failure of write(2), not the end of the program. */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
