@@ -449,6 +449,12 @@ class Errors(Case):
         for text in ("ncrefs: /v: ", "v/0: ", "missing.bin [0+8]"):
             self.assertIn(text, said)
 
+    def test_show_no_secrets(self):
+        self.environment["NCREFS_VERBOSE"] = "YES"
+        said = self.with_sets("ncdump", "http://u:SECRETPW@127.0.0.1:1/no.json?sig=SECRETQ", status=1)
+        self.assertIn("ncrefs: http://127.0.0.1:1/no.json", said)
+        self.assertNotIn("ncrefs: http://u:", said)
+
     def test_of_codecs_name_them(self):
         name = self.save({**self.set_of(compressor={"id": "nobody"}), "v/0": "abcdefgh"})
         self.environment["NCREFS_VERBOSE"] = "YES"

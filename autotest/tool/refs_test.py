@@ -1856,6 +1856,43 @@ class Refusals(Folder):
             run("index", "in", "-o", "in/all.json")
             self.expect_hours("in/all.json", [0, 1])
 
+    def test_a_folder_of_a_set_that_holds_other_files_is_not_replaced(self):
+        self.write("0.nc", [0])
+        self.write("1.nc", [1])
+        run("index", "0.nc", "-o", "s.parq")
+        os.makedirs("s.parq/mine")
+        others = ("s.parq/notes.txt", "s.parq/mine/d.csv", "s.parq/tas/keep.parq")
+        for name in others:
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(name)
+        for arguments in (("index", "0.nc", "1.nc", "-o", "s.parq"), ("convert", "s.parq", "s.parq"),
+                          ("convert", "s.parq", "-o", "s.parq"), ("append", "s.parq", "1.nc")):
+            done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+            with self.subTest(arguments):
+                for name in others:
+                    self.assertTrue(os.path.exists(name), name)
+                if arguments[0] == "index":
+                    self.assertEqual(1, done.returncode)
+                    self.assertIn("expected files of a Parquet set alone, found ", done.stderr)
+                    self.assertIn("notes.txt", done.stderr)
+        self.expect_hours("s.parq", [0])
+        for name in others:
+            os.remove(name)
+        run("index", "0.nc", "1.nc", "-o", "s.parq")
+        self.expect_hours("s.parq", [0, 1])
+
+    def test_where_a_key_is_shows_no_secrets(self):
+        refs = {".zgroup": '{"zarr_format":2}', "v/0": ["http://u:SECRET@127.0.0.1:1/a.nc?sig=SECRET", 0, 8],
+                "v/.zarray": json.dumps({"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<f8", "fill_value": None,
+                                         "order": "C", "compressor": None, "filters": None})}
+        with open("s.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        for arguments in (("info", "s.json", "v/0"), ("info", "--json", "s.json", "v/0")):
+            done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=True)
+            self.assertNotIn("SECRET", done.stdout + done.stderr)
+            self.assertIn("http://127.0.0.1:1/a.nc", done.stdout)
+
     def test_what_was_left_behind_is_no_source(self):
         os.mkdir("data")
         names = [self.write(f"data/{hour}.nc", [hour]) for hour in range(2)]

@@ -36,6 +36,16 @@ static char quote_before(const char *text, const char *at) {
     return '\0';
 }
 
+/* Where a password ends that has blanks in it, behind its '@'; NULL where the authority before
+ * `end` has none. */
+static const char *end_of_password(const char *authority, const char *end) {
+    const char *colon = memchr(authority, ':', (size_t)(end - authority));
+    const char *at = strchr(end, '@'), *next = strstr(end, "://");
+    const bool is_cut = colon != NULL && *authority != '[' && is_space(*end) &&
+                        colon + 1 + strspn(colon + 1, "0123456789") < end;
+    return is_cut && at != NULL && (next == NULL || at < next) ? at + 1 : NULL;
+}
+
 /* Whether an authority that ends the text may have been cut in its password: what is behind the
  * colon is not a port. */
 static bool may_be_cut(const char *authority) {
@@ -68,6 +78,14 @@ static void redact_url(char *authority, char quote) {
     char *end = find_end(authority, quote);
     char *path = authority + strcspn(authority, "/?#");
     if (path > end) path = end;
+    if (path == end && quote == '\0' && memchr(authority, '@', (size_t)(end - authority)) == NULL) {
+        const char *behind = end_of_password(authority, end);
+        if (behind != NULL) {
+            cut(authority, behind);
+            redact_url(authority, quote);
+            return;
+        }
+    }
     if (*path == '\0' && strchr(authority, '@') == NULL && may_be_cut(authority)) {
         *authority = '\0';
         return;

@@ -12,6 +12,7 @@
 #include "refs/host.h"
 #include "refs/http.h"
 #include "refs/pool.h"
+#include "refs/redact.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 
@@ -39,9 +40,12 @@ bool ncrefs_is_verbose(void) {
 }
 
 void ncrefs_tell(const char *about, const refs_error *err) {
-    if (ncrefs_is_verbose())
-        fprintf(stderr, "ncrefs: %s: %s\n", about,
-                err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    char *shown = ncrefs_is_verbose() ? refs_str_copy(refs_str_from(about)) : NULL;
+    if (shown == NULL) return;
+    refs_redact_secrets(shown);
+    fprintf(stderr, "ncrefs: %s: %s\n", shown,
+            err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    refs_free(shown);
 }
 
 static void tell_note(void *user, refs_note_kind kind, const char *text) {

@@ -237,12 +237,16 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     refs_buf key = REFS_BUF_INIT;
     refs_ref ref = {0};
     refs_status status = tool_resolve(set, wanted, &key, err);
+    refs_buf told = REFS_BUF_INIT;
     refs_str text = refs_str_view((const char *)key.data, key.size);
     if (status == REFS_OK) {
         status = refs_set_find(set->set, text, &ref, err);
         if (status == REFS_NOT_FOUND)
             (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
     }
+    if (status == REFS_OK && ref.kind != REFS_REF_INLINE)
+        status = tool_append_told(json ? ref.url : refs_ref_name(&ref), &told);
+    const char *name = (const char *)told.data;
     if (status == REFS_OK && json) {
         printf("{\"key\":");
         tool_print_json_text(text);
@@ -250,7 +254,7 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
             printf(",\"inline\":%zu", ref.bytes.size);
         else
             printf(",\"url\":");
-        if (ref.kind != REFS_REF_INLINE) tool_print_json_text(refs_str_from(ref.url));
+        if (ref.kind != REFS_REF_INLINE) tool_print_json_text(refs_str_from(name));
         if (ref.kind == REFS_REF_RANGE)
             printf(",\"offset\":%llu,\"length\":%llu", (unsigned long long)ref.offset,
                    (unsigned long long)ref.length);
@@ -258,12 +262,13 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     } else if (status == REFS_OK) {
         printf("%.*s: ", REFS_STR_ARG(text));
         if (ref.kind == REFS_REF_INLINE) printf("%zu bytes in the set\n", ref.bytes.size);
-        if (ref.kind == REFS_REF_WHOLE) printf("all of %s\n", refs_ref_name(&ref));
+        if (ref.kind == REFS_REF_WHOLE) printf("all of %s\n", name);
         if (ref.kind == REFS_REF_RANGE)
-            printf("%s, %llu bytes from %llu on\n", refs_ref_name(&ref),
-                   (unsigned long long)ref.length, (unsigned long long)ref.offset);
+            printf("%s, %llu bytes from %llu on\n", name, (unsigned long long)ref.length,
+                   (unsigned long long)ref.offset);
     }
     refs_ref_release(&ref);
+    refs_buf_clear(&told);
     refs_buf_clear(&key);
     return status;
 }
