@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import numpy as np
-from osgeo import gdal
+from osgeo import gdal, osr
 
 from compared_files import compare
 
@@ -322,10 +322,43 @@ def placed_messages():
     for edition in (1, 2):
         for number in (32, 48):
             yield f"reduced_gg_pl_{number}_grib{edition}", message(f"reduced_gg_pl_{number}_grib{edition}")
+    sample = "/usr/share/eccodes/samples/reduced_gg_pl_32_grib1.tmpl"  # one value everywhere, in no bits
+    if os.path.exists(sample):
+        with open(sample, "rb") as file:
+            yield "constant", file.read()
     path = os.path.join(DATA, "grib2/mercator.grib")
     if os.path.exists(path):
         with open(path, "rb") as file:
             yield "mercator", file.read()
+
+
+def check_rotated():
+    """RAP's grid: its corners are where the message says, by the CRS and by latitudes and longitudes."""
+    path = os.path.join(DATA, "grib2/rap.tsoil.gdt32769.grib2")
+    if not os.path.exists(path):
+        return 0
+    dataset = gdal.Open(f'REFS:"{path}":/st')
+    group = gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    latitudes, longitudes = (group.OpenMDArray(name).ReadAsArray() for name in ("latitude", "longitude"))
+    corners = ((latitudes[0, 0], longitudes[0, 0]), (latitudes[-1, -1], longitudes[-1, -1]))
+    left, width, _, top, _, height = dataset.GetGeoTransform()
+    crs = dataset.GetSpatialRef()
+    crs.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    transformation = osr.CoordinateTransformation(crs, crs.CloneGeogCS() if not crs.IsDerivedGeographic() else geographic())
+    problems_found = []
+    for (row, column), (latitude, longitude), ours in zip(((833, 0), (0, 952)), ((-10.590603, 220.914154), (46.591976, 22.661009)), corners):
+        x, y, _ = transformation.TransformPoint(left + (column + 0.5) * width, top + (row + 0.5) * height)
+        for what, place in (("the CRS", (y, x)), ("coordinates", ours)):
+            if abs(place[0] - latitude) > 1e-4 or abs((place[1] - longitude + 180) % 360 - 180) > 1e-4:
+                problems_found.append(f"{path}: by {what}, a corner is at {place}, not {(latitude, longitude)}")
+    print("\n".join(problems_found))
+    return 1 if problems_found else 0
+
+
+def geographic():
+    crs = osr.SpatialReference()
+    crs.ImportFromProj4("+proj=longlat +R=6371229 +no_defs")
+    return crs
 
 
 def check_coordinates(folder):
@@ -350,7 +383,7 @@ def check_coordinates(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        if check_coordinates(folder) != 0:
+        if check_coordinates(folder) + check_rotated() != 0:
             return 1
     with tempfile.TemporaryDirectory() as folder:
         if check_scanning_modes(folder) != 0:

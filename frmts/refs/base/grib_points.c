@@ -11,6 +11,8 @@
 /* Rows of a Gaussian grid; more would take long. */
 #define MAX_GAUSSIAN 5120
 
+static const double radian = M_PI / 180;
+
 static uint64_t load_be(const uint8_t *p, size_t size) {
     uint64_t number = 0;
     for (size_t i = 0; i < size; i++) number = number << 8 | p[i];
@@ -185,7 +187,6 @@ static double geographic(double isometric_latitude, double eccentricity) {
 
 static bool mercator_points(const mercator *grid, const double axes[2], const refs_grib_rows *rows,
                             refs_grib_axis axis, double *numbers) {
-    const double radian = M_PI / 180;
     if (axes[0] <= 0 || axes[1] <= 0 || axes[1] > axes[0] || fabs(grid->latitude) >= 90 ||
         fabs(grid->true_latitude) >= 90)
         return false;
@@ -206,6 +207,63 @@ static bool mercator_points(const mercator *grid, const double axes[2], const re
     return true;
 }
 
+/* -- rotated ----------------------------------------------------------------------------------- */
+
+/* Rotated latitude and longitude about a centre, which becomes 0 and 0. */
+static void rotate(const double place[2], const double centre[2], double rotated[2]) {
+    double x = cos(place[0] * radian) * cos((place[1] - centre[1]) * radian);
+    double y = cos(place[0] * radian) * sin((place[1] - centre[1]) * radian);
+    double z = sin(place[0] * radian), sine = sin(centre[0] * radian);
+    double cosine = cos(centre[0] * radian);
+    rotated[0] = asin(fmax(-1, fmin(1, cosine * z - sine * x))) / radian;
+    rotated[1] = atan2(y, cosine * x + sine * z) / radian;
+}
+
+static void rotate_back(const double rotated[2], const double centre[2], double place[2]) {
+    double x = cos(rotated[0] * radian) * cos(rotated[1] * radian);
+    double y = cos(rotated[0] * radian) * sin(rotated[1] * radian);
+    double z = sin(rotated[0] * radian), sine = sin(centre[0] * radian);
+    double cosine = cos(centre[0] * radian);
+    place[0] = asin(fmax(-1, fmin(1, sine * x + cosine * z))) / radian;
+    place[1] = centre[1] + atan2(y, cosine * x - sine * z) / radian;
+    place[1] -= 360 * floor(place[1] / 360);
+}
+
+/* The increments that messages state are in units that differ from the template's. */
+bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated) {
+    enum { ARAKAWA = 32769, SIZE = 80, FIRST_AT = 46, CENTRE_AT = 55, LAST_AT = 72 };
+    refs_grib_rows rows;
+    if (edition != 2 || section.size < SIZE || load_be(section.data + 12, 2) != ARAKAWA ||
+        !refs_grib_rows_read(2, section, &rows) || rows.nx < 2 || rows.ny < 2)
+        return false;
+    double centre[2], first[2], last[2], end[2];
+    for (size_t i = 0; i < 2; i++) {
+        centre[i] = signed_at(section, CENTRE_AT + 4 * i, 4, 1e-6);
+        first[i] = signed_at(section, FIRST_AT + 4 * i, 4, 1e-6);
+        last[i] = signed_at(section, LAST_AT + 4 * i, 4, 1e-6);
+    }
+    rotate(first, centre, rotated->first);
+    rotate(last, centre, end);
+    rotated->south_pole[0] = centre[0] - 90;
+    rotated->south_pole[1] = centre[1];
+    rotated->step[0] = (end[0] - rotated->first[0]) / (double)(rows.ny - 1);
+    rotated->step[1] = (end[1] - rotated->first[1]) / (double)(rows.nx - 1);
+    return true;
+}
+
+static void rotated_points(const refs_grib_rotated *grid, const refs_grib_rows *rows,
+                           refs_grib_axis axis, double *numbers) {
+    const double centre[2] = {grid->south_pole[0] + 90, grid->south_pole[1]};
+    for (uint64_t y = 0; y < rows->ny; y++)
+        for (uint64_t x = 0; x < rows->nx; x++) {
+            const double at[2] = {grid->first[0] + (double)y * grid->step[0],
+                                  grid->first[1] + (double)x * grid->step[1]};
+            double place[2];
+            rotate_back(at, centre, place);
+            *numbers++ = place[axis == REFS_GRIB_LATITUDES ? 0 : 1];
+        }
+}
+
 refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                              double *numbers) {
     refs_grib_reduced reduced;
@@ -216,6 +274,12 @@ refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axi
         return reduced.n_points == n && is_whole(section, &reduced)
                    ? reduced_points(section, &reduced, axis, numbers)
                    : REFS_NOT_FOUND;
+    refs_grib_rotated rotated;
+    if (refs_grib_rotated_read(edition, section, &rotated) &&
+        refs_grib_rows_read(edition, section, &rows) && rows.nx * rows.ny == n) {
+        rotated_points(&rotated, &rows, axis, numbers);
+        return REFS_OK;
+    }
     if (!read_mercator(edition, section, &grid) || !refs_grib_rows_read(edition, section, &rows) ||
         rows.nx * rows.ny != n)
         return REFS_NOT_FOUND;

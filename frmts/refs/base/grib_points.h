@@ -1,7 +1,9 @@
-/* grib_points.h -- where the points of Mercator's and Gaussian grids of GRIB messages lie.
+/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, Gaussian ones,
+ * and NCEP's rotated one on Arakawa's grids.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.10 and 3.40, and FM 92-XI Ext. GRIB
- * edition 1, data representation types 1 and 4. ecCodes reads beyond damaged descriptions of these.
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.10 and 3.40, NCEP's 3.32769, and FM 92-XI
+ * Ext. GRIB edition 1, data representation types 1 and 4. ecCodes reads beyond damaged descriptions
+ * of these.
  *
  * Read before this: bytes.h.
  */
@@ -36,6 +38,17 @@ void refs_grib_gaussian_latitudes(uint64_t n, double *numbers);
 /** Half axes of the Earth in metres: code table 3.2, or the flag of edition 1. Zero where they are
  * not known. A section of edition 2 has at least 15 bytes, one of edition 1 17. */
 void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]);
+
+/** Rotated latitudes and longitudes, in degrees. */
+typedef struct refs_grib_rotated {
+    double south_pole[2]; /**< latitude and longitude of the rotated one */
+    double first[2];      /**< rotated latitude and longitude of the first point … */
+    double step[2];       /**< … and how far the next row and the next column are */
+} refs_grib_rotated;
+
+/** Reads template 3.32769, which has geographic places of its centre, its first and its last point.
+ * False for other grids, and those of one row or column. */
+bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated);
 
 typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_grib_axis;
 

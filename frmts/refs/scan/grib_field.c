@@ -71,6 +71,10 @@ static void measure_grid(grib_grid *grid) {
             grid->type = kinds[i].type;
             grid->is_geographic = kinds[i].is_geographic;
         }
+    refs_grib_rotated rotated;
+    grid->is_arakawa =
+        refs_grib_rotated_read(grid->edition, refs_buf_view(&grid->section), &rotated);
+    if (grid->is_arakawa) grid->type = "rotated_ll";
     refs_grib_rows rows;
     bool has_rows = refs_grib_rows_read(grid->edition, refs_buf_view(&grid->section), &rows);
     /* Nothing here says where points lie that are shifted by half a point in every second row. */
@@ -87,10 +91,11 @@ static void measure_grid(grib_grid *grid) {
     } else {
         grid->n_points = refs_load_be32(section + 6);
         has_rows = has_rows && rows.nx * rows.ny == grid->n_points;
-        if (grid->type != NULL && size < (kind == 1    ? 84u
-                                          : kind == 30 ? 81u
-                                          : kind == 20 ? 65u
-                                                       : 72u))
+        if (grid->type != NULL && !grid->is_arakawa &&
+            size < (kind == 1    ? 84u
+                    : kind == 30 ? 81u
+                    : kind == 20 ? 65u
+                                 : 72u))
             return;
     }
     if (!has_rows) return;
@@ -608,6 +613,28 @@ static double rotation_of(const grib_grid *grid) {
     return bits >> 31 != 0 ? -size : size;
 }
 
+/* NCEP's grid by the keys of the other rotated one. */
+static void add_arakawa_keys(const grib_grid *grid, json_t *attributes) {
+    refs_grib_rotated rotated;
+    if (!refs_grib_rotated_read(grid->edition, refs_buf_view(&grid->section), &rotated)) return;
+    const double rows = (double)(grid->ny - 1), columns = (double)(grid->nx - 1);
+    const struct {
+        const char *key;
+        double number;
+    } keys[] = {
+        {"GRIB_latitudeOfFirstGridPointInDegrees", rotated.first[0]},
+        {"GRIB_longitudeOfFirstGridPointInDegrees", rotated.first[1]},
+        {"GRIB_latitudeOfLastGridPointInDegrees", rotated.first[0] + rows * rotated.step[0]},
+        {"GRIB_longitudeOfLastGridPointInDegrees", rotated.first[1] + columns * rotated.step[1]},
+        {"GRIB_iDirectionIncrementInDegrees", fabs(rotated.step[1])},
+        {"GRIB_jDirectionIncrementInDegrees", fabs(rotated.step[0])},
+        {"GRIB_latitudeOfSouthernPoleInDegrees", rotated.south_pole[0]},
+        {"GRIB_longitudeOfSouthernPoleInDegrees", rotated.south_pole[1]},
+        {"GRIB_angleOfRotationInDegrees", 0}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        json_object_set_new(attributes, keys[i].key, json_real(keys[i].number));
+}
+
 void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     const grid_numbers *all = numbers_of(grid);
     double axes[2];
@@ -625,7 +652,9 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     if (grid->edition == 1 && strcmp(grid->type, "polar_stereographic") == 0)
         json_object_set_new(attributes, "GRIB_LaDInDegrees",
                             json_real((grid->section.data[26] & 0x80) != 0 ? -60 : 60));
-    if (strcmp(grid->type, "rotated_ll") == 0)
+    if (grid->is_arakawa)
+        add_arakawa_keys(grid, attributes);
+    else if (strcmp(grid->type, "rotated_ll") == 0)
         json_object_set_new(attributes, "GRIB_angleOfRotationInDegrees",
                             json_real(rotation_of(grid)));
     refs_grib_earth(grid->edition, refs_buf_view(&grid->section), axes);

@@ -17,6 +17,7 @@ typedef struct grib_grid {
     uint64_t nx, ny; /**< 0: its points are in no rows */
     uint64_t n_points;
     const char *type;   /**< "regular_ll"; NULL: one that is not known */
+    bool is_arakawa;    /**< NCEP's template 3.32769, a "rotated_ll" */
     bool is_geographic; /**< its rows are latitudes, its columns longitudes */
 } grib_grid;
 

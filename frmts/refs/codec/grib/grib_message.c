@@ -2,6 +2,7 @@
 #include "grib_message.h"
 
 #include "bits.h"
+#include "refs/grib_points.h"
 
 #include <math.h>
 
@@ -175,10 +176,13 @@ static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
  * when all values are equal. ecCodes leaves the number of unused bits of IEEE floats as it was. */
 static refs_status count_points(refs_bytes data, refs_grib_message *message, refs_error *err) {
     size_t n_bits = 8 * message->data.size, n_unused = data.data[3] & 15u;
+    refs_grib_reduced reduced;
     if (message->packing == REFS_GRIB_IEEE)
         message->n_points = message->data.size / (message->parameters.data[11] == 1 ? 4 : 8);
     else if (message->n_bits > 0)
         message->n_points = n_bits < n_unused ? 0 : (n_bits - n_unused) / message->n_bits;
+    else if (refs_grib_reduced_read(1, message->grid, &reduced) && reduced.n_points <= INT32_MAX)
+        message->n_points = (size_t)reduced.n_points;
     else if (!grid_size_1(message, &message->n_points))
         return damaged("grid description", err);
     message->n_values = message->n_points;
