@@ -304,12 +304,56 @@ class DataFiles(Confined):
         status, said = run("cat", url, "v/0.0")
         self.assertEqual(status, 1)
         self.expect_no_secret(said, "cat")
-        status, said = run("index", url, "-i", "1000", "-o", "out/a.json")
-        self.assertIn(OPTION, said)
-        self.assertNotIn("TOPSECRET", said)
-        with open("out/a.json", encoding="utf-8") as file:
-            self.assertNotIn("TOPSECRET", file.read())
+        for options in ((), ("--skip-errors",), ("--strict",)):
+            status, said = run("index", url, *options, "-i", "1000", "-o", "out/a.json")
+            self.assertEqual(status, 1, said)
+            self.assertIn(OPTION, said)
+            self.assertNotIn("TOPSECRET", said)
+            self.assertEqual(os.listdir("out"), [])
+        # Whoever needs other arrays alone may have them.
+        status, said = run("index", url, "-v", "o", "-i", "1000", "-o", "out/a.json")
+        self.assertEqual(status, 0, said)
         self.expect_ncrefs_fails(url)
+
+    def test_with_a_refused_link_are_left_out_where_errors_are_skipped(self):
+        self.put("link.h5", "srv/link.h5")
+        shutil.copy("local.h5", "srv/other.h5")
+        url = self.serve()
+        names = f"{url}/link.h5", f"{url}/other.h5"
+        status, said = run("index", *names, "--along", "x", "-o", "all.json")
+        self.assertEqual(status, 1, said)
+        self.assertFalse(os.path.exists("all.json"))
+        status, said = run("index", *names, "--along", "x", "--skip-errors", "-o", "all.json")
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, f"left out: {url}/link.h5: /v: .*it is a link to another file, ")
+        with open("all.json", encoding="utf-8") as file:
+            self.assertIn("s/.zarray", json.load(file)["refs"])
+
+    def test_with_links_that_lead_nowhere_are_left_out_with_a_warning(self):
+        self.put("link.h5", "link.h5")
+        os.remove("local.h5")
+        why = f"it is a link to another file, {self.folder}/local.h5:/s: there is no such file"
+        status, said = run("index", "link.h5", "-o", "a.json")
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, f"link.h5: v is left out: .*{why}")
+        with open("a.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        left_out = json.loads(refs[".zsources/.zattrs"])["left_out"]
+        self.assertEqual([entry["path"] for entry in left_out], ["v"])
+        self.assertIn(why, left_out[0]["problem"])
+        for options in ("--strict",), ("-v", "v"):
+            status, said = run("index", "link.h5", *options, "-o", "b.json")
+            self.assertEqual(status, 1, said)
+            self.assertRegex(said, f"link.h5: /v: .*{why}")
+            self.assertFalse(os.path.exists("b.json"))
+
+    def test_with_links_to_what_cannot_be_read_are_an_error(self):
+        self.put("link.h5", "link.h5")
+        os.truncate("local.h5", 600)
+        status, said = run("index", "link.h5", "-o", "a.json")
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, "refs: link.h5: /v: .*it is a link to another file, ")
+        self.assertFalse(os.path.exists("a.json"))
 
     def test_of_hdf5_name_local_files_where_that_is_allowed(self):
         for name in "external", "virtual", "link":

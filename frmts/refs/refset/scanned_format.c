@@ -13,6 +13,10 @@ static refs_status put_document(void *user, refs_str key, refs_bytes document, r
     return refs_set_builder_inline(user, key, document, err);
 }
 
+static refs_status put_problem(void *user, refs_str key, const refs_error *why, refs_error *err) {
+    return refs_set_builder_broken(user, key, why->status, why->message, err);
+}
+
 static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref) {
     ref->filter_mask = chunk->filter_mask;
     ref->kind = REFS_REF_RANGE;
@@ -88,6 +92,7 @@ static refs_status build(const refs_set_input *input, refs_scan *scan, refs_set 
     refs_set_builder *builder;
     REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
     refs_status status = refs_scan_each_document(scan, put_document, builder, err);
+    if (status == REFS_OK) status = refs_scan_each_problem(scan, put_problem, builder, err);
     if (status == REFS_OK) return refs_set_builder_finish(builder, set, err);
     refs_set_builder_free(builder);
     return status;

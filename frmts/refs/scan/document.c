@@ -100,7 +100,7 @@ static refs_status add_text(refs_documents *documents, const char *path, const c
         free(text);
         return refs_fail_nomem(err);
     }
-    documents->documents[documents->n++] = (refs_document){key, text};
+    documents->documents[documents->n++] = (refs_document){key, text, REFS_OK};
     documents->bytes += strlen(key) + strlen(text);
     if (documents->bytes > documents->limits->max_document_bytes)
         return refs_fail(err, REFS_LIMIT, "metadata take more than %zu bytes",
@@ -234,6 +234,14 @@ refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_
     return add(documents, array->path, ".zattrs", attributes, err);
 }
 
+refs_status refs_documents_add_problem(refs_documents *documents, const char *path,
+                                       const refs_error *why, refs_error *err) {
+    REFS_TRY(check_count(documents, err));
+    REFS_TRY(add_text(documents, path, ".zarray", strdup(why->message), err));
+    documents->documents[documents->n - 1].status = why->status;
+    return REFS_OK;
+}
+
 /* -- of other files ---------------------------------------------------------------------------- */
 
 /* What follows `path` in a key or a path that is at or below it: "" or "/..."; NULL of others. */
@@ -268,6 +276,7 @@ refs_status refs_documents_add_graft(refs_documents *documents, const refs_docum
         if (rest == NULL) continue;
         REFS_TRY(check_count(documents, err));
         REFS_TRY(add_copy(documents, graft->as, rest, from->documents[i].text, err));
+        documents->documents[documents->n - 1].status = from->documents[i].status;
     }
     for (size_t i = 0; i < from->n_arrays; i++) {
         const char *rest = below(from->arrays[i], graft->path);

@@ -28,7 +28,8 @@ typedef struct refs_scan_array {
 
 typedef struct refs_document {
     char *key;
-    char *text;
+    char *text;         /**< what it holds, or why it cannot be had */
+    refs_status status; /**< REFS_OK, or that of the reason */
 } refs_document;
 
 /** Zeroed is empty. */
@@ -64,6 +65,11 @@ refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name,
 /** Adds an array; *number is what refs_scan_format.index is given for it. */
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
                                      size_t *number, refs_error *err);
+
+/** Adds what is in the file as `path`, and cannot be read because of `why`, as an array that says
+ * so. */
+refs_status refs_documents_add_problem(refs_documents *documents, const char *path,
+                                       const refs_error *why, refs_error *err);
 
 /** A group or an array of another file, as it is to be called here. */
 typedef struct refs_documents_graft {

@@ -127,10 +127,11 @@ static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents,
         refs_buf_clear(&path);
         REFS_TRY(status);
     }
-    if (why.status != REFS_OK)
-        refs_hdf5__note(&scan->file, "/%s is left out: it is a link to another file, %s: %s",
-                        item->path, item->target, why.message);
-    return REFS_OK;
+    if (why.status == REFS_OK) return REFS_OK;
+    if (why.status == REFS_NOT_FOUND) why.status = REFS_UNSUPPORTED; /* links may lead nowhere */
+    refs_error_prefix(&why, "it is a link to another file, %s", item->target);
+    refs_hdf5__note(&scan->file, "/%s is left out: %s", item->path, why.message);
+    return refs_documents_add_problem(documents, item->path, &why, err);
 }
 
 static refs_status put_documents(refs_hdf5_scan *scan, refs_documents *documents, refs_error *err) {
@@ -145,6 +146,8 @@ static refs_status put_documents(refs_hdf5_scan *scan, refs_documents *documents
             status = put_array(scan, documents, i, err);
         } else if (item->kind == REFS_HDF5_ITEM_EXTERNAL) {
             status = put_linked(scan, documents, item, err);
+        } else if (item->kind == REFS_HDF5_ITEM_PROBLEM) {
+            status = refs_documents_add_problem(documents, item->path, item->problem, err);
         }
         REFS_TRY(status);
     }

@@ -11,6 +11,7 @@
 static void clear_item(refs_hdf5_item *item) {
     refs_free(item->path);
     refs_free(item->target);
+    refs_free(item->problem);
     json_decref(item->attributes);
     if (item->dataset != NULL) refs_hdf5__dataset_clear(item->dataset);
     refs_free(item->dataset);
@@ -72,6 +73,27 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     return REFS_OK;
 }
 
+/* What is there and cannot be read is left out with a note, and said where it is asked for. */
+static refs_status keep_problem(walk *w, size_t number, const refs_error *why, refs_error *err) {
+    refs_hdf5_item *item = &w->tree->items[number];
+    if (w->file->is_collecting) return REFS_OK; /* it is read again */
+    item->kind = REFS_HDF5_ITEM_PROBLEM;
+    item->problem = refs_alloc(sizeof *item->problem);
+    if (item->problem == NULL) return refs_fail_nomem(err);
+    *item->problem = *why;
+    refs_hdf5__note(w->file, "/%s is left out: %s", item->path, why->message);
+    return REFS_OK;
+}
+
+static refs_status add_other_link(walk *w, size_t parent, const refs_hdf5_link *link,
+                                  refs_error *err) {
+    const refs_hdf5_link member = {.name = link->name, .address = REFS_HDF5_UNDEFINED};
+    refs_error why = REFS_ERROR_INIT;
+    REFS_TRY(add_item(w, parent, &member, err));
+    (void)refs_fail(&why, REFS_UNSUPPORTED, "it is a link of a kind of its own");
+    return keep_problem(w, w->tree->n - 1, &why, err);
+}
+
 static bool is_good_name(const char *name) {
     return *name != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
            strcmp(name, "..") != 0;
@@ -85,8 +107,7 @@ static refs_status add_links(walk *w, size_t parent, const refs_hdf5_links *link
         if (!is_good_name(link->name))
             refs_hdf5__note(w->file, "/%s has a member of no good name, which is left out", path);
         else if (link->kind == REFS_HDF5_OTHER_LINK)
-            refs_hdf5__note(w->file, "/%s: '%s' is left out: it is a link of a kind of its own",
-                            path, link->name);
+            REFS_TRY(add_other_link(w, parent, link, err));
         else
             REFS_TRY(add_item(w, parent, link, err));
     }
@@ -199,9 +220,7 @@ static refs_status read_item(walk *w, size_t number, refs_error *err) {
         if (number > 0) refs_error_prefix(&why, "/%s", item->path);
         return refs_fail(err, status, "%s", why.message);
     }
-    refs_hdf5__note(w->file, "/%s is left out: %s", item->path, why.message);
-    item->kind = REFS_HDF5_ITEM_NOTHING;
-    return REFS_OK;
+    return keep_problem(w, number, &why, err);
 }
 
 /* -- batches ----------------------------------------------------------------------------------- */
@@ -211,7 +230,9 @@ static refs_status read_batch(void *user, refs_error *err) {
     bool is_missing = false;
     for (size_t i = w->begin; i < w->end; i++) {
         bool *is_there = &w->is_there[i - w->begin];
-        if (w->tree->items[i].target != NULL || (w->file->is_collecting && *is_there)) continue;
+        if (w->tree->items[i].target != NULL || w->tree->items[i].problem != NULL ||
+            (w->file->is_collecting && *is_there))
+            continue;
         refs_status status = read_item(w, i, err);
         *is_there = !w->file->is_missing;
         is_missing = is_missing || w->file->is_missing;
@@ -294,10 +315,15 @@ static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs
         item->address = w->tree->items[target].address;
         return read_item(w, number, err);
     }
-    const char *why = kind == REFS_HDF5_ITEM_GROUP ? "is a link to a group, which is listed there"
-                      : kind == REFS_HDF5_ITEM_EXTERNAL ? "is a link to one to another file"
-                                                        : "is a link to nothing";
-    refs_hdf5__note(w->file, "/%s is left out: it %s", item->path, why);
+    if (kind == REFS_HDF5_ITEM_PROBLEM)
+        return keep_problem(w, number, w->tree->items[target].problem, err);
+    if (kind == REFS_HDF5_ITEM_EXTERNAL) {
+        refs_error why = REFS_ERROR_INIT;
+        (void)refs_fail(&why, REFS_UNSUPPORTED, "it is a link to one to another file");
+        return keep_problem(w, number, &why, err);
+    }
+    refs_hdf5__note(w->file, "/%s is left out: it is a link to %s", item->path,
+                    kind == REFS_HDF5_ITEM_GROUP ? "a group, which is listed there" : "nothing");
     return REFS_OK;
 }
 

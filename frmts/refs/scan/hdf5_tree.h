@@ -11,7 +11,8 @@ typedef enum refs_hdf5_item_kind {
     REFS_HDF5_ITEM_DATASET,
     REFS_HDF5_ITEM_SOFT,     /**< a soft link that is not followed yet */
     REFS_HDF5_ITEM_EXTERNAL, /**< a link to another file */
-    REFS_HDF5_ITEM_NOTHING   /**< a committed datatype, or left out with a note */
+    REFS_HDF5_ITEM_PROBLEM,  /**< it is there, and cannot be read */
+    REFS_HDF5_ITEM_NOTHING   /**< a committed datatype, or what is listed elsewhere */
 } refs_hdf5_item_kind;
 
 /** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
@@ -33,6 +34,7 @@ typedef struct refs_hdf5_item {
     uint64_t address; /**< of its header */
     char *target;     /**< of a soft link; of a link to another file "file:path" … */
     size_t file_size; /**< … and bytes of "file" */
+    refs_error *problem;
     json_t *attributes;
     refs_hdf5_dataset *dataset;
     refs_hdf5_scales scales;
@@ -49,7 +51,7 @@ typedef struct refs_hdf5_tree {
 } refs_hdf5_tree;
 
 /** Reads all that can be reached from the root group, whose header is at `root`. What cannot be
- * understood is left out with a note. */
+ * understood is noted, and says why. */
 refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_tree *tree,
                                  refs_error *err);
 void refs_hdf5__tree_clear(refs_hdf5_tree *tree);

@@ -179,8 +179,22 @@ refs_status refs_scan_each_document(const refs_scan *scan,
                                     void *user, refs_error *err) {
     for (size_t i = 0; i < scan->documents.n; i++) {
         const refs_document *document = &scan->documents.documents[i];
+        if (document->status != REFS_OK) continue;
         REFS_TRY(visit(user, refs_str_from(document->key),
                        refs_bytes_view(document->text, strlen(document->text)), err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_scan_each_problem(const refs_scan *scan,
+                                   refs_status (*visit)(void *user, refs_str key,
+                                                        const refs_error *why, refs_error *err),
+                                   void *user, refs_error *err) {
+    for (size_t i = 0; i < scan->documents.n; i++) {
+        const refs_document *document = &scan->documents.documents[i];
+        refs_error why = REFS_ERROR_INIT;
+        if (refs_fail(&why, document->status, "%s", document->text) != REFS_OK)
+            REFS_TRY(visit(user, refs_str_from(document->key), &why, err));
     }
     return REFS_OK;
 }

@@ -63,6 +63,14 @@ refs_status refs_scan_each_document(const refs_scan *scan,
                                                          refs_bytes document, refs_error *err),
                                     void *user, refs_error *err);
 
+/** Calls `visit` for each document that cannot be had, with the reason: what is there is a group or
+ * an array that cannot be read, or lies in another file that cannot. REFS_UNSUPPORTED: this build
+ * cannot, or a link leads nowhere. Stops at the first failure of `visit` and returns it. */
+refs_status refs_scan_each_problem(const refs_scan *scan,
+                                   refs_status (*visit)(void *user, refs_str key,
+                                                        const refs_error *why, refs_error *err),
+                                   void *user, refs_error *err);
+
 /** Where the bytes of a chunk are. */
 typedef struct refs_scan_chunk {
     refs_bytes bytes;     /**< these, borrowed from the scan, unless `data` is NULL: then … */

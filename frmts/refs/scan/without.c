@@ -31,6 +31,17 @@ refs_status refs_scan_each_document(const refs_scan *scan,
     return REFS_OK;
 }
 
+refs_status refs_scan_each_problem(const refs_scan *scan,
+                                   refs_status (*visit)(void *user, refs_str key,
+                                                        const refs_error *why, refs_error *err),
+                                   void *user, refs_error *err) {
+    (void)scan;
+    (void)visit;
+    (void)user;
+    (void)err;
+    return REFS_OK;
+}
+
 refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
                            refs_error *err) {
     (void)scan;

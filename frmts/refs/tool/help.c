@@ -154,7 +154,8 @@ static void print_man(void) {
     for (const tool_option *option = tool_options; option->name != NULL; option++)
         print_man_option(option);
     printf(
-        ".SH EXIT STATUS\n0: all is well. 1: something failed, was left out or differs. 2: the "
+        ".SH EXIT STATUS\n0: all is well, but for what warnings name. 1: something failed or "
+        "differs, or \\-\\-skip\\-errors left out a source. 2: the "
         "command line makes no sense. Interrupted, it dies by the signal, which shells show as 128 "
         "and its number: 130 by Ctrl-C.\n");
 }
