@@ -120,6 +120,7 @@ INPUTS = {
     "blocks.dmrpp": in_blocks(20000),
     "large.nc": netcdf3(10**15),
     "records.nc": records(2**31 - 1),
+    "few_of_many.json": document({"v/.zarray": array([10**7], [1]), "v/.zattrs": dims("x"), "v/5": ["d.bin", 0, 1]}),
     "absent.json": document({"v/.zarray": array([42 * 10**9]), "v/.zattrs": dims("x")}),
     "absent_rows.json": document({"v/.zarray": array([20, 2 * 10**9]), "v/.zattrs": dims("y", "x")}),
     "absent_zeros.json": document({"v/.zarray": array([20, 2 * 10**9], fill_value=None), "v/.zattrs": dims("y", "x")}),

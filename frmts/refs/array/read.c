@@ -1,6 +1,8 @@
 /* read.c -- regions of arrays: chunks -> the caller's buffer; see array.h. */
 #include "read.h"
 
+#include "sparse.h"
+
 /* Chunks that one fetch asks for at most: bounds what is kept for keys and plans. */
 #define MAX_BATCH_CHUNKS 16384
 
@@ -17,6 +19,7 @@ typedef struct reading {
     const refs_piece *piece;       /* whose elements are to be converted, or NULL */
     size_t to_size;                /* of what they are converted to */
     struct failure *failure;       /* of converting */
+    const refs_item_list *items;   /* chunks of the cut that are loaded; NULL: all of them */
 } reading;
 
 /* The first element that could not be converted; on any thread. */
@@ -137,6 +140,10 @@ static uint8_t *place(void *user, uint64_t number) {
 
 /* -- batches ----------------------------------------------------------------------------------- */
 
+static uint64_t count_items(const reading *job) {
+    return job->items != NULL ? job->items->n : job->cut.n_chunks;
+}
+
 /* Chunk number `item` of the cut, by its number in the array. */
 static uint64_t number_of(const reading *job, uint64_t item) {
     const refs_span *spans[REFS_MAX_RANK];
@@ -158,8 +165,10 @@ static size_t list_chunks(listing *list, refs_wanted *wanted, size_t max) {
     for (; list->at < list->n; list->at++, list->item = 0) {
         const refs_delivery *to = &list->to[list->at];
         const reading *job = to->user;
-        for (; n < max && list->item < job->cut.n_chunks; list->item++)
-            wanted[n++] = (refs_wanted){to, list->item, number_of(job, list->item)};
+        for (; n < max && list->item < count_items(job); list->item++) {
+            const uint64_t item = job->items != NULL ? job->items->items[list->item] : list->item;
+            wanted[n++] = (refs_wanted){to, item, number_of(job, item)};
+        }
         if (n == max) break;
     }
     return n;
@@ -196,7 +205,7 @@ static refs_status load_batches(listing *list, uint64_t n_all, const refs_load_w
 static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
     uint64_t bytes = 0, one;
     for (size_t i = 0; i < n; i++)
-        if (!refs_mul_u64(jobs[i].cut.n_chunks, jobs[i].array->chunk_bytes + overhead, &one) ||
+        if (!refs_mul_u64(count_items(&jobs[i]), jobs[i].array->chunk_bytes + overhead, &one) ||
             !refs_add_u64(bytes, one, &bytes))
             return UINT64_MAX;
     return bytes;
@@ -206,7 +215,7 @@ static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
 static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
                             refs_error *err) {
     uint64_t n_chunks = 0, bytes = sum_bytes(jobs, n, 0);
-    for (size_t i = 0; i < n; i++) n_chunks += jobs[i].cut.n_chunks;
+    for (size_t i = 0; i < n; i++) n_chunks += count_items(&jobs[i]);
     size_t most = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
     refs_wanted *wanted = refs_calloc(most, sizeof *wanted);
     refs_delivery *to = refs_calloc(n, sizeof *to);
@@ -224,6 +233,23 @@ static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watc
 }
 
 /* -- one array --------------------------------------------------------------------------------- */
+
+/* Fills a region, and then reads the chunks of it that are stored. */
+static refs_status read_sparse(reading *job, const refs_reading *reading_of, refs_error *err) {
+    refs_array *array = job->array;
+    const refs_load_watch *watch = reading_of->watch;
+    refs_copy copy = {.rank = array->meta->rank, .element_size = array->meta->dtype.size};
+    for (size_t dim = 0; dim < copy.rank; dim++) {
+        copy.n[dim] = (size_t)reading_of->region->count[dim];
+        copy.dst_stride[dim] = job->stride[dim];
+    }
+    refs_array__copy(&copy, array->meta->fill, job->dst);
+    atomic_fetch_add(&array->bytes_copied, bytes_of(&copy));
+    atomic_fetch_add(&array->chunks_absent, job->cut.n_chunks - job->items->n);
+    if (job->items->n > 0) return read_all(job, 1, watch, err);
+    if (watch != NULL && watch->arrived != NULL) watch->arrived(watch->user);
+    return REFS_OK;
+}
 
 void refs_array__set_strides(const refs_array_meta *meta, const refs_region *region,
                              const int64_t *given, int64_t *stride) {
@@ -244,7 +270,12 @@ refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut 
     reading job = {
         .array = array, .step = reading_of->region->step, .cut = *cut, .dst = reading_of->dst};
     refs_array__set_strides(array->meta, reading_of->region, reading_of->stride, job.stride);
-    return read_all(&job, 1, reading_of->watch, err);
+    refs_item_list items = {NULL, 0, 0};
+    if (!refs_sparse__list(array, cut, &items)) return read_all(&job, 1, reading_of->watch, err);
+    job.items = &items;
+    const refs_status status = read_sparse(&job, reading_of, err);
+    refs_sparse__clear(&items);
+    return status;
 }
 
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,

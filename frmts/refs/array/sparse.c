@@ -1,0 +1,74 @@
+/* sparse.c -- see sparse.h. */
+#include "sparse.h"
+
+#include "array_object.h"
+#include "refs/refset.h"
+
+#define MIN_CHUNKS 65536
+
+/* Chunks of a cut for each that is visited. */
+#define CHUNKS_PER_VISIT 8
+
+typedef struct walk {
+    const refs_cut *cut;
+    refs_item_list *list;
+    uint64_t n_left; /* visits */
+} walk;
+
+void refs_sparse__clear(refs_item_list *list) {
+    refs_free(list->items);
+    *list = (refs_item_list){NULL, 0, 0};
+}
+
+/* The span of a dimension that is in `chunk`; false: none is. Spans ascend or descend. */
+static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, size_t *found) {
+    const refs_span *spans = cut->spans[dim];
+    size_t low = 0, high = cut->n_spans[dim];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const bool is_before =
+            cut->is_backwards[dim] ? spans[middle].chunk > chunk : spans[middle].chunk < chunk;
+        if (is_before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low;
+    return low < cut->n_spans[dim] && spans[low].chunk == chunk;
+}
+
+/* Any failure ends the walk: then chunks are looked up one by one, and what is wrong is said there.
+ */
+static refs_status visit(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
+    walk *at = user;
+    refs_item_list *list = at->list;
+    uint64_t item = 0;
+    (void)ref;
+    (void)err;
+    if (at->n_left-- == 0) return REFS_LIMIT;
+    for (size_t dim = 0; dim < at->cut->rank; dim++) {
+        size_t span;
+        if (!find_span(at->cut, dim, index[dim], &span)) return REFS_OK;
+        item = item * at->cut->n_spans[dim] + span;
+    }
+    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
+        return REFS_NOMEM;
+    list->items[list->n++] = item;
+    return REFS_OK;
+}
+
+bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_list *list) {
+    const refs_array_meta *meta = array->meta;
+    const refs_set *set = refs_store_set(array->context.store);
+    uint64_t n[REFS_MAX_RANK];
+    if (cut->n_chunks < MIN_CHUNKS || meta != array->stored || meta->edges != NULL ||
+        meta->shard != NULL || meta->first_chunk != NULL || !refs_set_is_whole(set))
+        return false;
+    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
+    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
+    walk at = {cut, list, cut->n_chunks / CHUNKS_PER_VISIT};
+    if (refs_set_each_chunk(set, &keys, &(refs_chunk_visitor){visit, &at}, NULL) == REFS_OK)
+        return true;
+    refs_sparse__clear(list);
+    return false;
+}

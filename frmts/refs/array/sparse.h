@@ -1,0 +1,28 @@
+/* sparse.h -- which chunks of a large region are stored, where most are not. */
+#ifndef REFS_SPARSE_H
+#define REFS_SPARSE_H
+
+#include "array_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Chunks of a cut by their numbers in it; owned. */
+typedef struct refs_item_list {
+    uint64_t *items;
+    size_t n, capacity;
+} refs_item_list;
+
+/** Lists the chunks of `cut` that are stored. False where that costs more than it saves, and the
+ * list is empty: the cut has fewer than 65536 chunks, chunks are not stored one by one, looking
+ * them up may read files, or the set holds more than one in 8 of as many. */
+bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_list *list);
+
+void refs_sparse__clear(refs_item_list *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
