@@ -1617,6 +1617,15 @@ class ByGdal(Folder):
         gdal.Translate("all.json", gdal.OpenEx('REFS:"a.nc"', gdal.OF_RASTER), format="REFS")
         run("diff", "all.json", "wanted.json")
 
+    def test_open_options_are_not_dropped(self):
+        self.write("a.nc", [0, 1])
+        for name, options in (('REFS:"a.nc":/t?LONGITUDES=-180', []), ('REFS:"a.nc":/t', ["LONGITUDES=-180"]),
+                              ("REFS:a.nc:t", ["MISSING=FILL"])):
+            source = gdal.OpenEx(name, gdal.OF_RASTER, open_options=options)
+            with self.assertRaisesRegex(RuntimeError, "a set does not hold open options, found (LONGITUDES=-180|MISSING=FILL): .*LAYOUT"):
+                gdal.Translate("t.json", source, format="REFS")
+        self.assertEqual(os.listdir(), ["a.nc"])
+
     def test_what_is_no_data_file_is_refused_in_words(self):
         self.write("a.nc", [0, 1])
         with self.assertRaisesRegex(RuntimeError, "LAYOUT=CFA"):

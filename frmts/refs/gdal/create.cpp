@@ -275,9 +275,10 @@ refs_status copy(const RefsName &name, GDALDataset *dataset, CSLConstList option
     return write(name, source, options, write_options, error);
 }
 
-/** The data file that a dataset is all of, or one variable of; empty where it is none. */
+/** The data file that a dataset is all of, or one variable of; empty where it is none. `selection`
+ * and `options` are those of the dataset's name: "[time=3]", "?LONGITUDES=-180". */
 struct DataFile {
-    std::string name, variable, selection;
+    std::string name, variable, selection, options;
 };
 
 /** What stands behind the name of the file in that of a subdataset: NETCDF:"x.nc":t2m,
@@ -310,6 +311,8 @@ DataFile dataFileOf(GDALDataset *dataset) {
         if (!RefsNameParse(description.c_str(), name, problem)) return {};
         found.variable = name.array;
         found.selection = RefsSelectionSuffix(name);
+        name.options.SetNameValue("S3NC_CONFIG", nullptr); // says who reads, not what
+        found.options = RefsOptionsSuffix(name.options.List());
     } else if (!splitSubdataset(description, files[0], found.variable)) {
         return {};
     }
@@ -330,6 +333,11 @@ refs_status writeSet(const RefsName &name, const DataFile &file, refs_error *err
                          "%s: a set is written of whole arrays, not of %s%s: without the selection "
                          "it has them all; LAYOUT=NETCDF4 writes the values that are selected",
                          name.set.c_str(), file.variable.c_str(), file.selection.c_str());
+    if (!file.options.empty())
+        return refs_fail(error, REFS_UNSUPPORTED,
+                         "%s: a set does not hold open options, found %s: copy without them and "
+                         "open the set with them; LAYOUT=NETCDF4 writes the values that they give",
+                         name.set.c_str(), file.options.c_str() + 1);
     REFS_TRY(RefsCheckSetName(name.location.c_str(), error));
     return RefsWriteSetOf(file.name, file.variable, name.location, error);
 }
