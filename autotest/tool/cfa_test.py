@@ -1599,6 +1599,19 @@ class Masters(OwnFolder):
                 for name in ("relative.json", "moved.json", "other/relative.json"):
                     os.remove(name)
 
+    def test_named_absolutely_are_found_where_the_tree_is_moved(self):
+        for name in ("tree/data files", "tree/masters", "tree/sets"):
+            os.makedirs(name)
+        expected = self.write("tree/data files/a.nc", [*range(4)])
+        for version in VERSIONS:
+            master = f"tree/masters/m{version}.nca"
+            run("combine", "--format", "cfa", "--cfa-version", version, "tree/data files/a.nc", "-q", "-o", master)
+            for end in ("json", "parq"):
+                run("index", master, "-q", "-o", f"tree/sets/{version}.{end}", "--relative")
+        os.rename("tree", "moved")
+        for version, end in itertools.product(VERSIONS, ("json", "parq")):
+            np.testing.assert_array_equal(read(f"moved/sets/{version}.{end}", "v"), expected, version)
+
 
 if __name__ == "__main__":
     unittest.main()

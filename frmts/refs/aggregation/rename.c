@@ -26,10 +26,13 @@ static bool is_confined(const renaming *job) {
             refs_location_may_be_remote(refs_str_from(job->renamer->location)));
 }
 
-/* Whether the location of a name depends on the folder of the master, or on other attributes. */
+/* Whether a name is not its own location: it depends on the folder of the master, or on other
+ * attributes, or is a file: URI. */
 static bool is_dependent(const renaming *job, refs_str name) {
     const refs_array_meta *files = job->aggregation->terms.files;
-    return refs_file_name_needs_folder(name) || job->aggregation->base.size > 0 ||
+    refs_str path = name;
+    return refs_file_name_needs_folder(name) || refs_url_take_file(&path) ||
+           job->aggregation->base.size > 0 ||
            (files != NULL && refs_json_get(files->attributes, "substitutions") != NULL);
 }
 
