@@ -501,6 +501,32 @@ class Groups(Case):
         self.assertIn("m.tas.0.0.0.0.nc", self.fragments())
         self.assertNotIn("m.tas.1.0.0.0.nc", self.fragments())
 
+    def test_numbers_of_attributes_stay_what_they_are(self):
+        numbers = {"nan": numpy.float64("nan"), "infinite": numpy.array([numpy.inf, -numpy.inf]), "whole": numpy.float64(5),
+                   "largest": numpy.uint64(2**64 - 1), "unsigned": numpy.array([2**64 - 1, 3], "u8"),
+                   "signed": numpy.array([2**53 + 1, -(2**63)], "i8"), "small": numpy.int32(-3)}
+        missing = {"one": ("i2", numpy.int16(7)), "more": ("i2", numpy.array([7, 8], "i2")), "real": ("f4", numpy.float32(7)),
+                   "nothing": ("f8", numpy.float64("nan"))}
+        with netCDF4.Dataset(self.path("source.nc"), "w") as file:
+            file.createDimension("x", 4)
+            file.setncatts(numbers)
+            for name, (kind, value) in missing.items():
+                file.createVariable(name, kind, ("x",), fill_value=-5).missing_value = value
+                file[name].set_auto_mask(False)
+                file[name][:] = [1, 7, 8, -5]
+        for pairs in (["LAYOUT=NETCDF4"], ["LAYOUT=CFA"], ["LAYOUT=CFA", "CFA_VERSION=0.4"], ["LAYOUT=CFA", "CFA_VERSION=1.13"]):
+            with self.subTest(options=pairs):
+                gdal.MultiDimTranslate(self.path("m.nca"), f'REFS:"{self.path("source.nc")}"', format="REFS", creationOptions=pairs)
+                with netCDF4.Dataset(self.path("m.nca")) as file:
+                    for name, value in numbers.items():
+                        found = file.getncattr(name)
+                        numpy.testing.assert_array_equal(found, value, name)
+                        self.assertEqual(numpy.asarray(found).dtype, numpy.asarray(value).dtype, name)
+                    for name, (kind, value) in missing.items():
+                        numpy.testing.assert_array_equal(file[name].missing_value, value)
+                        self.assertEqual(numpy.asarray(file[name].missing_value).dtype, numpy.dtype(kind))
+                        self.assertEqual(file[name]._FillValue, -5)
+
     def test_variables_without_elements_are_kept(self):
         with netCDF4.Dataset(self.path("empty.nc"), "w") as file:
             for dim, n in (("time", None), ("station", None), ("x", 4)):

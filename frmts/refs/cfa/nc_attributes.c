@@ -79,27 +79,41 @@ static bool all_items(const refs_json *value, bool (*is)(const refs_json *)) {
     return true;
 }
 
+static bool is_written_real(const refs_json *value) {
+    const refs_str text = refs_json_text(value);
+    return refs_str_find(text, '.') != SIZE_MAX || refs_str_find(text, 'e') != SIZE_MAX;
+}
+
 static bool whole(const refs_json *value, int64_t *number) {
     bool truth;
     *number = 0;
     if (!refs_json_bool(value, &truth)) {
-        refs_str text = refs_json_text(value);
-        bool is_real = refs_str_find(text, '.') != SIZE_MAX || refs_str_find(text, 'e') != SIZE_MAX;
-        return !is_real && refs_json_i64(value, number);
+        return !is_written_real(value) && refs_json_i64(value, number);
     }
     *number = truth;
     return true;
 }
 
-/* The smallest type of INT, INT64 and DOUBLE that holds all. */
+/* Whether all are integers without a sign, of 64 bits. */
+static bool all_unsigned(const refs_json *value) {
+    uint64_t number;
+    for (size_t i = 0; i < count_items(value); i++)
+        if (is_written_real(item(value, i)) || !refs_json_u64(item(value, i), &number))
+            return false;
+    return true;
+}
+
+/* The smallest type of INT, INT64, UINT64 and DOUBLE that holds all. */
 static nc_type fitting_type(const nc_file *file, const refs_json *value) {
     nc_type type = NC_INT;
+    const bool is_netcdf4 = file->format == REFS_CFA_NETCDF4;
     for (size_t i = 0; i < count_items(value); i++) {
         int64_t number;
-        if (!whole(item(value, i), &number)) return NC_DOUBLE;
+        if (!whole(item(value, i), &number))
+            return is_netcdf4 && all_unsigned(value) ? NC_UINT64 : NC_DOUBLE;
         if (number < INT32_MIN || number > INT32_MAX) type = NC_INT64;
     }
-    return type == NC_INT64 && file->format == REFS_CFA_NETCDF3 ? NC_DOUBLE : type;
+    return type == NC_INT64 && !is_netcdf4 ? NC_DOUBLE : type;
 }
 
 static nc_type wanted_type(nc_place place, const char *name, nc_type fitting) {
@@ -131,18 +145,27 @@ static int put_real(nc_place place, const char *name, nc_type type, const refs_j
     return NC(nc_put_att_double(place.group, place.id, name, type, n, numbers));
 }
 
+static int put_unsigned(nc_place place, const char *name, const refs_json *value,
+                        uint64_t *numbers) {
+    size_t n = count_items(value);
+    for (size_t i = 0; i < n; i++) (void)refs_json_u64(item(value, i), &numbers[i]);
+    return NC(nc_put_att(place.group, place.id, name, NC_UINT64, n, numbers));
+}
+
 static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
                                const refs_json *value, refs_error *err) {
     union {
         long long whole;
+        uint64_t unsigned64;
         double real;
     } *numbers = refs_calloc(count_items(value), sizeof *numbers);
     if (numbers == NULL) return refs_fail_nomem(err);
     nc_type fitting = fitting_type(file, value), type = wanted_type(place, name, fitting);
     int code = NC_ERANGE;
     for (int attempt = 0; attempt < 2 && code == NC_ERANGE; attempt++, type = fitting)
-        code = fitting == NC_DOUBLE ? put_real(place, name, type, value, &numbers->real)
-                                    : put_whole(place, name, type, value, &numbers->whole);
+        code = fitting == NC_DOUBLE   ? put_real(place, name, type, value, &numbers->real)
+               : fitting == NC_UINT64 ? put_unsigned(place, name, value, &numbers->unsigned64)
+                                      : put_whole(place, name, type, value, &numbers->whole);
     refs_free(numbers);
     return check(file, code, name, err);
 }

@@ -69,6 +69,13 @@ void RefsJsonMembers::addNumbers(const std::string &name, const std::vector<doub
     add(name, "[" + list + "]");
 }
 
+void RefsJsonMembers::addNumberTexts(const std::string &name,
+                                     const std::vector<std::string> &numbers) {
+    std::string list;
+    for (const std::string &number : numbers) list += (list.empty() ? "" : ",") + number;
+    add(name, numbers.size() == 1 ? list : "[" + list + "]");
+}
+
 void RefsJsonMembers::addMetadata(const std::string &name, const std::string &text) {
     std::string inside = text;
     const bool isList = text.size() > 2 && text.front() == '{' && text.back() == '}';
@@ -615,18 +622,13 @@ std::vector<std::string> numbersOf(const GDALAttribute &attribute) {
     }
     const bool isFloat = GDALDataTypeIsFloating(type);
     for (const double number : attribute.ReadAsDoubleArray())
-        texts.emplace_back(isFloat ? CPLSPrintf("%.17g", number) : CPLSPrintf("%.0f", number));
+        texts.emplace_back(isFloat ? numberText(number) : CPLSPrintf("%.0f", number));
     return texts;
 }
 
 void addNumericAttribute(const GDALAttribute &attribute, RefsJsonMembers &members) {
     const std::vector<std::string> numbers = numbersOf(attribute);
-    std::string list;
-    for (const std::string &number : numbers) list += (list.empty() ? "" : ",") + number;
-    if (numbers.size() == 1 && attribute.GetDimensionCount() == 0)
-        members.addMetadata(attribute.GetName(), list);
-    else if (!numbers.empty())
-        members.addMetadata(attribute.GetName(), "{" + list + "}");
+    if (!numbers.empty()) members.addNumberTexts(attribute.GetName(), numbers);
 }
 
 void addAttribute(const GDALAttribute &attribute, RefsJsonMembers &members) {
@@ -704,6 +706,9 @@ refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array
         taken.shape.push_back(dim->GetSize());
     }
     addAttributes(*array, taken.attributes);
+    // Drivers do not list it where nodata says as much to them, which may be another value.
+    const auto missing = array->GetAttribute("missing_value");
+    if (missing != nullptr) addAttribute(*missing, taken.attributes);
     bool has = false;
     if (!array->GetUnit().empty()) taken.attributes.addText("units", array->GetUnit());
     const double scale = array->GetScale(&has);

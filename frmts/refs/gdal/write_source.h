@@ -20,6 +20,8 @@ class RefsJsonMembers {
     void addTexts(const std::string &name, CSLConstList texts);
     void addNumber(const std::string &name, double number);
     void addNumbers(const std::string &name, const std::vector<double> &numbers);
+    /** Numbers as JSON has them, or NaN, Infinity, -Infinity; a list unless there is one. */
+    void addNumberTexts(const std::string &name, const std::vector<std::string> &numbers);
     /** A text that is a number, or a list of numbers in braces, as that. */
     void addMetadata(const std::string &name, const std::string &text);
     bool has(const std::string &name) const;
