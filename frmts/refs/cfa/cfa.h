@@ -117,13 +117,13 @@ refs_status refs_master_attributes(refs_master *master, const char *group,
 refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *variable,
                                  refs_bytes values, refs_error *err);
 
-/** Adds a variable that is an aggregation; `fragments` are those of the grid in C order, copied. One
- * without elements has no fragments: it becomes a plain variable.
- * CF-1.13 has no word for a fragment that is missing: all of one shape become one small file
- * without values, "STEM/STEM.[GROUP.]VARIABLE.fill.3x4.nc" beside the master STEM.nc, which appears
- * right before that. (Masters of others may have empty URIs, which are read as missing.) There a
- * variable with scale_factor or add_offset becomes one of doubles without them, as its fragments
- * are unpacked before they are aggregated. */
+/** Adds a variable that is an aggregation; `fragments` are those of the grid in C order, copied.
+ * One without elements has no fragments: it becomes a plain variable. CF-1.13 has no word for a
+ * fragment that is missing: all of one shape become one small file without values,
+ * "STEM/STEM.[GROUP.]VARIABLE.fill.3x4.nc" beside the master STEM.nc, which appears right before
+ * that. (Masters of others may have empty URIs, which are read as missing.) There a variable with
+ * scale_factor or add_offset becomes one of doubles without them, as its fragments are unpacked
+ * before they are aggregated. */
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err);
