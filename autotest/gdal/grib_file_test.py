@@ -376,6 +376,12 @@ def check_coordinates(folder):
             apart = np.abs((ours - theirs + 180) % 360 - 180).max() if ours.shape == theirs.shape else np.inf
             if not apart < 1e-5:
                 problems_found.append(f"{name}: {key} differs by {apart} degrees from ecCodes'")
+    # Points of a part of the globe have no places that are known: none are listed.
+    path = os.path.join(folder, "part.grib")
+    with open(path, "wb") as file:
+        file.write(message("reduced_gg_pl_32_grib2", longitudeOfLastGridPointInDegrees=90.0))
+    if "latitude" in gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().GetMDArrayNames():
+        problems_found.append("a part of the globe has latitudes")
     print("\n".join(problems_found))
     print(f"{len(problems_found)} problems of coordinates")
     return 1 if problems_found else 0

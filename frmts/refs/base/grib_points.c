@@ -106,17 +106,6 @@ static uint64_t points_of_row(refs_bytes section, const refs_grib_reduced *reduc
                    reduced->number_size);
 }
 
-bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced) {
-    if (!(edition == 1 ? read_reduced_1(section, reduced) : read_reduced_2(section, reduced)))
-        return false;
-    if (reduced->n_rows > MAX_GAUSSIAN || reduced->list_at > section.size ||
-        (section.size - reduced->list_at) / reduced->number_size < reduced->n_rows)
-        return false;
-    for (uint64_t row = 0; row < reduced->n_rows; row++)
-        reduced->n_points += points_of_row(section, reduced, row);
-    return true;
-}
-
 /* Rows of a part of a circle have fewer points than the list says, unless the message's number of
  * points agrees; which then are not where the list says. */
 static bool is_whole(refs_bytes section, const refs_grib_reduced *reduced) {
@@ -128,6 +117,18 @@ static bool is_whole(refs_bytes section, const refs_grib_reduced *reduced) {
     if (length < 0) length += 360;
     return reduced->order > 0 && reduced->n_rows == 2 * reduced->order && most > 0 &&
            length > 360 - 1.5 * 360 / (double)most;
+}
+
+bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced) {
+    if (!(edition == 1 ? read_reduced_1(section, reduced) : read_reduced_2(section, reduced)))
+        return false;
+    if (reduced->n_rows > MAX_GAUSSIAN || reduced->list_at > section.size ||
+        (section.size - reduced->list_at) / reduced->number_size < reduced->n_rows)
+        return false;
+    for (uint64_t row = 0; row < reduced->n_rows; row++)
+        reduced->n_points += points_of_row(section, reduced, row);
+    reduced->is_whole = is_whole(section, reduced);
+    return true;
 }
 
 static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *reduced,
@@ -271,7 +272,7 @@ refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axi
     mercator grid;
     double axes[2];
     if (refs_grib_reduced_read(edition, section, &reduced))
-        return reduced.n_points == n && is_whole(section, &reduced)
+        return reduced.n_points == n && reduced.is_whole
                    ? reduced_points(section, &reduced, axis, numbers)
                    : REFS_NOT_FOUND;
     refs_grib_rotated rotated;

@@ -25,6 +25,7 @@ typedef struct refs_grib_reduced {
     double first, last; /**< longitudes in degrees */
     double latitude;    /**< of the first row */
     uint64_t n_points;  /**< of all rows */
+    bool is_whole;      /**< rows are whole circles from one pole to the other */
 } refs_grib_reduced;
 
 /** Reads a description: section 3 of edition 2, section 2 of edition 1. False for other grids, and

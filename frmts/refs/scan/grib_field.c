@@ -62,7 +62,14 @@ static const struct {
              {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
              {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
 
-static void measure_grid(grib_grid *grid) {
+/* Whether latitudes and longitudes can be computed of points that lie in no rows of one length. */
+static bool has_places(const grib_grid *grid) {
+    refs_grib_reduced reduced;
+    return refs_grib_reduced_read(grid->edition, refs_buf_view(&grid->section), &reduced) &&
+           reduced.is_whole && reduced.n_points == grid->n_points;
+}
+
+static void measure_rows(grib_grid *grid) {
     const uint8_t *section = grid->section.data;
     size_t size = grid->section.size;
     unsigned kind = grid->edition == 1 ? section[5] : u16(section + 12);
@@ -101,6 +108,11 @@ static void measure_grid(grib_grid *grid) {
     if (!has_rows) return;
     grid->nx = rows.nx;
     grid->ny = rows.ny;
+}
+
+static void measure_grid(grib_grid *grid) {
+    measure_rows(grid);
+    if (grid->nx == 0 && !has_places(grid)) grid->type = NULL;
 }
 
 /* The number of a grid in the list, where it is added if it is new. */
