@@ -15,7 +15,8 @@ constexpr uint64_t side = 520;
  * number. */
 class Sparse : public MemoryArray {
   public:
-    explicit Sparse(uint64_t every) : every_(every) {
+    explicit Sparse(uint64_t every, uint64_t nOthers = 0) : every_(every) {
+        for (uint64_t i = 0; i < nOthers; i++) store.put("w/" + std::to_string(i), "x");
         store.put("v/.zarray", R"({"zarr_format":2,"shape":[520,520],"chunks":[2,1],"dtype":"<i4",
             "order":"C","fill_value":-1,"compressor":null,"filters":null})");
         for (uint64_t number = 0; number < side / 2 * side; number += every)
@@ -84,6 +85,11 @@ TEST(SparseRegions, AreReadByTheChunksThatAreStored) {
     refs_array_get_stats(v.array, &stats);
     EXPECT_GT(stats.chunks_absent, 4 * uint64_t{65536});
     EXPECT_LT(stats.chunks_decoded, 4 * 134u);
+}
+
+TEST(SparseRegions, AreNotListedInSetsOfMoreKeysThanChunks) {
+    Sparse v(1009, side / 2 * side);
+    EXPECT_EQ(listed(v, {0, 0}, {520, 520}, {1, 1}), -1);
 }
 
 TEST(SparseRegions, MayHoldNothing) {

@@ -62,7 +62,8 @@ bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_l
     const refs_set *set = refs_store_set(array->context.store);
     uint64_t n[REFS_MAX_RANK];
     if (cut->n_chunks < MIN_CHUNKS || meta != array->stored || meta->edges != NULL ||
-        meta->shard != NULL || meta->first_chunk != NULL || !refs_set_is_whole(set))
+        meta->shard != NULL || meta->first_chunk != NULL || !refs_set_is_whole(set) ||
+        refs_set_size(set) > cut->n_chunks) /* a walk may look at each key */
         return false;
     for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
     const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
