@@ -528,6 +528,28 @@ class Catalogues(Confined):
         return {"type": "Feature", "stac_version": "1.0.0", "id": "a", "links": list(links),
                 "assets": {"v": {"href": href, "roles": ["data"]}}}
 
+    def test_leave_out_what_cannot_be_had_where_errors_are_skipped(self):
+        for i, href in enumerate((f"file://{self.folder}/local.h5", "strange://bucket/local.h5")):
+            with self.subTest(href):
+                item = self.item(href)
+                item["assets"]["w"] = {"href": "good.h5", "roles": ["data"]}
+                self.write(f"srv/{i}.json", item)
+        shutil.copy("local.h5", "srv/good.h5")
+        url = self.serve()
+        for i, why in enumerate((OPTION, "strange://bucket/local.h5")):
+            one = f"{url}/{i}.json"
+            status, said = run("index", one, "-i", "1000", "-o", "a.json")
+            self.assertEqual(status, 1, said)
+            self.assertIn("local.h5", said)
+            self.assertFalse(os.path.exists("a.json"))
+            status, said = run("index", one, "--skip-errors", "-i", "1000", "-o", "a.json")
+            self.assertEqual(status, 1, said)
+            self.assertRegex(said, f"left out: .*local.h5.*{why}" if i == 0 else f"left out: .*{why}")
+            self.assertEqual(said.count("left out: "), 1, said)
+            with open("a.json", encoding="utf-8") as file:
+                self.assertIn("s/.zarray", json.load(file)["refs"])
+            os.remove("a.json")
+
     def test_on_servers_name_no_local_file(self):
         self.write("local.json", {"version": 1, "refs": {**documents(), "v/0": [self.secret, 0, 40]}})
         names = [f"file://{self.folder}/local.json", f"file:{self.folder}/local.json", f"FILE://{self.folder}/local.json",

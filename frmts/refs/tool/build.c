@@ -39,7 +39,8 @@ typedef struct build {
     bool *was_kept; /* of each source, with --resume: an earlier run indexed it as it is */
 
     pthread_mutex_t lock; /* guards what follows */
-    tool_names skipped;
+    tool_names skipped;   /* messages */
+    size_t n_unnamed;     /* of these: of what is not among the names */
 } build;
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -546,9 +547,9 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     }
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     REFS_TRY(add_sources(all, err));
-    if (all->skipped.n == all->names.n)
+    if (all->skipped.n - all->n_unnamed == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
-                         all->skipped.items[0]);
+                         all->skipped.items[all->n_unnamed]);
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);
@@ -588,7 +589,9 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const tool_list *names = &all->arguments->names;
     refs_buf location = REFS_BUF_INIT;
     REFS_TRY(tool_session_open(&all->session, err));
-    REFS_TRY(tool_expand(&all->session, names, &all->names, err));
+    REFS_TRY(tool_expand(&all->session, names, &all->names,
+                         all->arguments->skip_errors ? &all->skipped : NULL, err));
+    all->n_unnamed = all->skipped.n;
     REFS_TRY(leave_out_output(all, names, err));
     if (kind == NEW_SET) return REFS_OK;
     refs_set *grown = NULL;

@@ -75,7 +75,7 @@ static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
     const tool_list list = {given->items + first, given->n - first, 0};
     const size_t before = all->names.n;
     tool_names added = {.items = NULL};
-    refs_status status = tool_expand(&all->session, &list, &added, err);
+    refs_status status = tool_expand(&all->session, &list, &added, NULL, err);
     for (size_t i = 0; status == REFS_OK && i < added.n; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);

@@ -123,14 +123,21 @@ static refs_status add_expanded(tool_names *names, const char *name, refs_error 
     return status;
 }
 
+/* Where what arguments name is added, and why what cannot be had is not; or NULL: that is an error.
+ */
+typedef struct expanding {
+    const tool_session *session;
+    tool_names *names, *skipped;
+} expanding;
+
 /* -- STAC -------------------------------------------------------------------------------------- */
 
 /* Documents that link to each other, one after the other. */
 typedef struct stac_walk {
     const tool_session *session;
-    tool_names *names;
-    refs_intern documents; /* that were seen */
-    size_t bytes;          /* of all of them */
+    tool_names *names, *skipped; /* `skipped` may be NULL */
+    refs_intern documents;       /* that were seen */
+    size_t bytes;                /* of all of them */
     unsigned depth;
 } stac_walk;
 
@@ -180,6 +187,14 @@ static refs_status read_document(stac_walk *walk, const char *name, refs_buf *te
     return status;
 }
 
+/* What a document names and cannot be had is one source less, where errors are skipped. */
+static refs_status skip(stac_walk *walk, const refs_error *problem, refs_error *err) {
+    if (walk->skipped != NULL && problem->status != REFS_OK && problem->status != REFS_NOMEM &&
+        problem->status != REFS_LIMIT && problem->status != REFS_CANCELLED)
+        return tool_names_add(walk->skipped, refs_str_from(problem->message), err);
+    return refs_fail(err, problem->status, "%s", problem->message);
+}
+
 static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) {
     refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
     bool is_new;
@@ -195,14 +210,18 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
         status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
     for (size_t at = 0; status == REFS_OK && at < assets.size;) {
         const refs_str asset = refs_str_from((const char *)assets.data + at);
-        status = tool_confine(walk->session, name, asset.data, err);
-        if (status == REFS_OK) status = tool_names_add(walk->names, asset, err);
+        refs_error problem = REFS_ERROR_INIT;
+        status = tool_confine(walk->session, name, asset.data, &problem);
+        if (status == REFS_OK) status = tool_names_add(walk->names, asset, &problem);
+        status = skip(walk, &problem, err);
         at += asset.size + 1;
     }
     for (size_t at = 0; status == REFS_OK && at < links.size;) {
         const char *link = (const char *)links.data + at;
-        status = tool_confine(walk->session, name, link, err);
-        if (status == REFS_OK) status = add_stac(walk, link, err);
+        refs_error problem = REFS_ERROR_INIT;
+        status = tool_confine(walk->session, name, link, &problem);
+        if (status == REFS_OK) status = add_stac(walk, link, &problem);
+        status = skip(walk, &problem, err);
         at += strlen(link) + 1;
     }
     walk->depth--;
@@ -212,9 +231,9 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
     return status;
 }
 
-static refs_status add_data_of_stac(const tool_session *session, tool_names *names,
-                                    const char *name, refs_error *err) {
-    stac_walk walk = {.session = session, .names = names};
+static refs_status add_data_of_stac(const expanding *to, const char *name, refs_error *err) {
+    stac_walk walk = {.session = to->session, .names = to->names, .skipped = to->skipped};
+    const tool_names *names = to->names;
     const size_t before = names->n;
     refs_status status = add_stac(&walk, name, err);
     if (status == REFS_OK && names->n == before)
@@ -224,35 +243,34 @@ static refs_status add_data_of_stac(const tool_session *session, tool_names *nam
 }
 
 /* What GDAL calls "/vsis3/bucket/key" is "s3://bucket/key". */
-static refs_status add_of_gdal(const tool_session *session, tool_names *names, const char *name,
-                               refs_error *err);
+static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err);
 
-static refs_status add_argument(const tool_session *session, tool_names *names, const char *name,
-                                refs_error *err) {
+static refs_status add_argument(const expanding *to, const char *name, refs_error *err) {
+    const tool_session *session = to->session;
+    tool_names *names = to->names;
     if (strcmp(name, "-") == 0) return add_lines(names, err);
-    if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(session, names, name, err);
-    if (is_stac(session, name)) return add_data_of_stac(session, names, name, err);
+    if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(to, name, err);
+    if (is_stac(session, name)) return add_data_of_stac(to, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
     if (strstr(name, "://") != NULL) return tool_names_add(names, refs_str_from(name), err);
     return add_expanded(names, name, err);
 }
 
-static refs_status add_of_gdal(const tool_session *session, tool_names *names, const char *name,
-                               refs_error *err) {
+static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
     refs_status status = refs_url_append_shown(refs_str_from(name), &url, err);
     if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
     const char *shown = (const char *)url.data;
     if (status == REFS_OK)
-        status = strncmp(shown, "/vsi", 4) != 0 ? add_argument(session, names, shown, err)
-                                                : add_expanded(names, name, err);
+        status = strncmp(shown, "/vsi", 4) != 0 ? add_argument(to, shown, err)
+                                                : add_expanded(to->names, name, err);
     refs_buf_clear(&url);
     return status;
 }
 
 refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
-                        refs_error *err) {
-    for (size_t i = 0; i < arguments->n; i++)
-        REFS_TRY(add_argument(session, names, arguments->items[i], err));
+                        tool_names *skipped, refs_error *err) {
+    const expanding to = {session, names, skipped};
+    for (size_t i = 0; i < arguments->n; i++) REFS_TRY(add_argument(&to, arguments->items[i], err));
     return names->n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "no source is given");
 }

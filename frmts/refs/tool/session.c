@@ -79,6 +79,9 @@ refs_status tool_read_input(refs_buf *text, refs_error *err) {
         if (got < 0)
             return refs_fail(err, REFS_IO, "standard input cannot be read: %s", strerror(errno));
         if (got == 0) return REFS_OK;
+        if ((size_t)got > TOOL_INPUT_BYTES - text->size)
+            return refs_fail(err, REFS_LIMIT, "standard input has more than %zu bytes",
+                             TOOL_INPUT_BYTES);
         REFS_TRY(refs_buf_append(text, part, (size_t)got, err));
     }
 }

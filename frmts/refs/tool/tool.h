@@ -112,7 +112,10 @@ refs_status tool_check_interrupted(refs_error *err);
  * make(1) end as well. Called last. Returns an exit status where a signal has no effect. */
 tool_exit tool_interrupted(void);
 
-/** Appends all of standard input. */
+/** Most bytes of standard input: a list of a million names of files. */
+#define TOOL_INPUT_BYTES (256 * REFS_MIB)
+
+/** Appends all of standard input; REFS_LIMIT where it is larger. */
 refs_status tool_read_input(refs_buf *text, refs_error *err);
 
 /** How the session opens sets: whether remote ones may name local files. */
@@ -176,9 +179,10 @@ typedef struct tool_names {
 } tool_names;
 
 /** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
- * stores, and for "-" the lines of standard input. */
+ * stores, and for "-" the lines of standard input. `skipped` gets why what a document of STAC names
+ * cannot be had; if it is NULL, that is an error. */
 refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
-                        refs_error *err);
+                        tool_names *skipped, refs_error *err);
 void tool_names_clear(tool_names *names);
 
 /** Adds a copy of a name. */
