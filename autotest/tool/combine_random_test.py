@@ -168,6 +168,66 @@ class Random(OwnFolder):
         self.assertGreater(joined, ROUNDS // 3)
         print(f"{joined} of {ROUNDS} groups joined, the others refused")
 
+    def write_tile(self, name, place, sizes, chance):
+        """A file at one place of tiles along time, step and lon; small variables of some of these dimensions, too."""
+        t, s, x = place
+        with netCDF4.Dataset(name, "w") as file:
+            file.history = "made " + name
+            for dim, n in (*zip(("time", "step", "lon"), sizes), ("lat", 2)):
+                file.createDimension(dim, n)
+            starts = (t * sizes[0], s * sizes[1], x * sizes[2])
+            for dim, start, n, units in zip(("time", "step", "lon"), starts, sizes, ("hours since 2024-01-01", "hours", "degrees_east")):
+                axis = file.createVariable(dim, "f8", (dim,))
+                axis.units = units
+                axis[:] = start + np.arange(n)
+            lat = file.createVariable("lat", "f8", ("lat",))
+            lat.units = "degrees_north"
+            lat[:] = (10, 20)
+            when = file.createVariable("valid_time", "f8", ("time", "step"))
+            when.units = "hours since 2024-01-01"
+            when[:] = np.add.outer(starts[0] + np.arange(sizes[0]), starts[1] + np.arange(sizes[1]))
+            v = file.createVariable("v", "f4", ("time", "step", "lat", "lon"), fill_value=-9999, zlib=True)
+            v.made_of = name
+            v[:] = 100 * t + 10 * s + x
+            if chance.random() < .8:
+                file.createVariable("n", "i4", ("time", "step", "lon"))[:] = 100 * t + 10 * s + x
+
+    def check_tiles(self, number, chance):
+        along = ("--along", "time", "--along", "step", "--along", "lon")
+        sizes = tuple(chance.choice(((1, 1, 3), (2, 1, 2), (1, 1, 1), (1, 2, 4))))
+        all_places = [(t, s, x) for t in range(chance.choice((2, 3))) for s in range(2) for x in range(chance.choice((1, 2)))]
+        places = chance.sample(all_places, len(all_places) - chance.randint(0, 2))
+        names = []
+        for place in places:
+            names.append(f"t{number}_{'_'.join(map(str, place))}.nc")
+            self.write_tile(names[-1], place, sizes, chance)
+        done = attempt("combine", *sorted(names), "-q", "-o", "all.json", *along)
+        self.assertEqual(done.returncode, 0, (number, done.stderr))
+        parts = [*names]
+        while len(parts) > 1:
+            chance.shuffle(parts)
+            n = min(chance.randint(2, 4), len(parts))
+            new = f"tiles_{number}_{len(parts)}.json"
+            done = attempt("combine", *parts[:n], "-q", "-o", new, *along)
+            self.assertEqual(done.returncode, 0, (SEED, number, parts, n, done.stderr))
+            parts = [*parts[n:], new]
+        with open("all.json", "rb") as one, open(parts[0], "rb") as other:
+            self.assertEqual(one.read(), other.read(), (SEED, number, sizes, names))
+        root = gdal.OpenEx('REFS:"all.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        times, steps, longitudes = (root.OpenMDArray(dim).ReadAsArray().astype(int).tolist() for dim in ("time", "step", "lon"))
+        v = root.OpenMDArray("v").ReadAsArray()
+        for i, time in enumerate(times):
+            for k, step in enumerate(steps):
+                for x, longitude in enumerate(longitudes):
+                    place = (time // sizes[0], step // sizes[1], longitude // sizes[2])
+                    value = 100 * place[0] + 10 * place[1] + place[2] if place in places else -9999
+                    self.assertEqual(v[i, k, :, x].tolist(), [value, value], (number, place))
+
+    def test_tiles_in_any_groups_are_what_all_at_once_are(self):
+        for number in range(ROUNDS):
+            with self.subTest(round=number):
+                self.check_tiles(number, random.Random(SEED * 1000003 + number))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -209,6 +209,22 @@ class Hostile(InFolder):
         run("combine", "a.json", "b.json", "c.json", "-o", "all.json", "--along", "t")
         np.testing.assert_array_equal(read("all.json", "t"), [0, 1, 2, 3])
 
+    def test_holes_that_are_more_than_an_array_are_no_holes(self):
+        axes = [array(dim, [dim], [0., 1.]) for dim in ("time", "lon")]
+        holes = {"along": ["time", "lon"], "steps": [[0, 2, 0, 2], [0, 1, 0, 1]]}
+        for name, steps, text in (("across", holes["steps"], "expected at most as many places"), ("one", [[0, 2]], "steps 0 are no two numbers")):
+            write(f"{name}.json", *axes, array("v", ["time", "lon"], [[1., 2.], [3., 4.]]))
+            with open(f"{name}.json", encoding="utf-8") as file:
+                made = json.load(file)
+            refs = made.get("refs", made)
+            document = json.loads(refs["v/.zarray"]) if isinstance(refs["v/.zarray"], str) else refs["v/.zarray"]
+            refs["v/.zarray"] = json.dumps({**document, "refs_holes": {**holes, "steps": steps}})
+            with open(f"{name}.json", "w", encoding="utf-8") as file:
+                json.dump(made, file)
+            done = attempt("combine", f"{name}.json", "-o", "all.json", "--along", "time", "--along", "lon")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(text, done.stderr)
+
 
 class Times(InFolder):
     """Times in single precision, and other units."""

@@ -414,23 +414,43 @@ static void note_difference(const emission *at, const refs_joined *joined, const
               at->join->members[at->plan->order[other->member]].name);
 }
 
+/* Of references that hold the same, the one whose text comes first: whichever parts were joined
+ * before. Those in the set come before others. */
+static bool is_preferred(const emission *at, const moved *one, const moved *other) {
+    const refs_stream_ref *a = &one->ref, *b = &other->ref;
+    if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
+        return a->kind == REFS_REF_INLINE && b->kind != REFS_REF_INLINE;
+    const refs_join *join = at->join;
+    const refs_str mine =
+        refs_join__text(join, join->members[at->plan->order[one->member]].urls[a->url]);
+    const refs_str theirs =
+        refs_join__text(join, join->members[at->plan->order[other->member]].urls[b->url]);
+    const size_t size = mine.size < theirs.size ? mine.size : theirs.size;
+    const int order = size > 0 ? memcmp(mine.data, theirs.data, size) : 0;
+    if (order != 0 || mine.size != theirs.size)
+        return order != 0 ? order < 0 : mine.size < theirs.size;
+    return a->offset < b->offset;
+}
+
 /* Of an array that does not have all joined dimensions, several parts may hold the same place. */
 static refs_status put_sorted(const emission *at, const refs_joined *joined, moved *all, size_t n,
                               refs_error *err) {
     bool differs = false;
     if (n > 0) qsort(all, n, sizeof *all, by_number);
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && all[i].number == all[i - 1].number) {
+    for (size_t i = 0, next; i < n; i = next) {
+        const moved *kept = &all[i];
+        for (next = i + 1; next < n && all[next].number == all[i].number; next++) {
             if (joined->n_lines == at->join->n_dims)
-                return fail_twice(at, joined, &all[i - 1], &all[i], err);
-            if (!differs && !hold_the_same(at, joined, &all[i - 1], &all[i])) {
+                return fail_twice(at, joined, &all[next - 1], &all[next], err);
+            if (hold_the_same(at, joined, &all[i], &all[next])) {
+                if (is_preferred(at, &all[next], kept)) kept = &all[next];
+            } else if (!differs) {
                 differs = true;
-                note_difference(at, joined, &all[i - 1], &all[i]);
+                note_difference(at, joined, &all[i], &all[next]);
             }
-            continue;
         }
-        REFS_TRY(put_chunk(at, &at->join->members[at->plan->order[all[i].member]], &all[i].ref,
-                           all[i].number, err));
+        REFS_TRY(put_chunk(at, &at->join->members[at->plan->order[kept->member]], &kept->ref,
+                           kept->number, err));
     }
     return REFS_OK;
 }

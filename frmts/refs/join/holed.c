@@ -60,32 +60,45 @@ void refs_join__holes_free(refs_join_holes *holes) {
     refs_free(holes);
 }
 
-/* Whether all that is told is along dimensions that are joined. */
-static bool is_joined(const refs_join *join, const refs_json *told) {
+/* Along which dimensions it is told; false where one of them is not joined. */
+static bool find_along(const refs_join *join, const refs_json *told, refs_join_holes *holes) {
     const refs_json *along = refs_json_get(told, "along");
-    size_t dim;
-    for (size_t i = 0; i < refs_json_size(along); i++)
-        if (!refs_join__is_dim(join, refs_json_text(refs_json_at(along, i)), &dim)) return false;
-    return refs_json_size(along) > 0;
+    holes->n_along = refs_json_size(along);
+    if (holes->n_along == 0 || holes->n_along > REFS_JOIN_MAX_DIMS) return false;
+    for (size_t i = 0; i < holes->n_along; i++)
+        if (!refs_join__is_dim(join, refs_json_text(refs_json_at(along, i)), &holes->line[i]))
+            return false;
+    return true;
+}
+
+/* A box: where it begins and ends along each dimension. */
+static bool read_box(const refs_json *numbers, size_t n_along, refs_join_steps *box) {
+    if (refs_json_size(numbers) != 2 * n_along) return false;
+    for (size_t k = 0; k < n_along; k++)
+        if (!refs_json_u64(refs_json_at(numbers, 2 * k), &box[k].begin) ||
+            !refs_json_u64(refs_json_at(numbers, 2 * k + 1), &box[k].end) ||
+            box[k].end <= box[k].begin)
+            return false;
+    return true;
 }
 
 static refs_status read_steps(const refs_json *told, refs_join_holes *holes, refs_error *err) {
     const refs_json *steps = refs_json_get(told, "steps");
-    uint64_t end = 0;
+    const size_t n_along = holes->n_along;
+    size_t n;
     holes->n = refs_json_size(steps);
-    holes->steps = refs_calloc(holes->n + 1, sizeof *holes->steps);
+    if (!refs_mul_size(holes->n, n_along, &n)) return refs_fail_nomem(err);
+    holes->steps = refs_calloc(n + 1, sizeof *holes->steps);
     if (holes->steps == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < holes->n; i++) {
-        const refs_json *pair = refs_json_at(steps, i);
-        refs_join_steps *at = &holes->steps[i];
-        if (!refs_json_u64(refs_json_at(pair, 0), &at->begin) ||
-            !refs_json_u64(refs_json_at(pair, 1), &at->end) || at->begin < end ||
-            at->end <= at->begin)
+        refs_join_steps *box = &holes->steps[i * n_along];
+        const bool ascends = n_along > 1 || i == 0;
+        if (!read_box(refs_json_at(steps, i), n_along, box) ||
+            (!ascends && box->begin < box[-1].end))
             return refs_fail(err, REFS_INVALID,
-                             "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers that "
-                             "follow those before",
+                             "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers for each "
+                             "dimension that follow those before",
                              i);
-        end = at->end;
     }
     return REFS_OK;
 }
@@ -153,8 +166,10 @@ refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
     const refs_json *told = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
     if (told != NULL) status = replace_one(strings, &array->document, pairs, err);
-    if (told != NULL && status == REFS_OK && is_joined(join, told)) {
+    refs_join_holes holes = {0};
+    if (told != NULL && status == REFS_OK && find_along(join, told, &holes)) {
         array->holes = refs_calloc(1, sizeof *array->holes);
+        if (array->holes != NULL) *array->holes = holes;
         status = array->holes != NULL ? restore(strings, told, array, err) : refs_fail_nomem(err);
     }
     refs_json_doc_free(doc);
@@ -176,16 +191,169 @@ void refs_join__forget_fills(refs_join *join) {
         }
 }
 
-bool refs_join__is_hole(const refs_join_array *array, uint64_t step) {
-    size_t low = 0, high = array->holes != NULL ? array->holes->n : 0;
+/* -- where they are ---------------------------------------------------------------------------- */
+
+static bool is_in(const refs_join_steps *steps, uint64_t step) {
+    return steps->begin <= step && step < steps->end;
+}
+
+static bool is_told_step(const refs_join_holes *holes, uint64_t step) {
+    size_t low = 0, high = holes->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (array->holes->steps[middle].end <= step)
+        if (holes->steps[middle].end <= step)
             low = middle + 1;
         else
             high = middle;
     }
-    return array->holes != NULL && low < array->holes->n && array->holes->steps[low].begin <= step;
+    return low < holes->n && is_in(&holes->steps[low], step);
+}
+
+/* Steps of the array along a dimension along which holes are told. */
+static uint64_t n_steps(const refs_join *join, const refs_join_array *array, size_t line) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (refs_join__line_of(join, array, dim) == line) return array->shape[dim];
+    return 1;
+}
+
+/* Along several dimensions, boxes do not lie across each other: there are not more places in them
+ * than the array has. */
+static bool are_across(const refs_join *join, const refs_join_array *array) {
+    const refs_join_holes *holes = array->holes;
+    double n_places = 1, n = 0;
+    for (size_t k = 0; k < holes->n_along; k++)
+        n_places *= (double)n_steps(join, array, holes->line[k]);
+    for (size_t i = 0; i < holes->n; i++) {
+        double size = 1;
+        for (size_t k = 0; k < holes->n_along; k++) {
+            const refs_join_steps *at = &holes->steps[i * holes->n_along + k];
+            size *= (double)(at->end - at->begin);
+        }
+        n += size;
+    }
+    return n > n_places;
+}
+
+refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
+                                   refs_error *err) {
+    if (array->holes != NULL && array->holes->n_along > 1 && are_across(join, array))
+        return refs_fail(err, REFS_INVALID,
+                         "\"" REFS_HOLES_MEMBER "\": expected at most as many places in its boxes "
+                         "as the array has, found more: join its sources anew");
+    return REFS_OK;
+}
+
+bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
+                        uint64_t step) {
+    const refs_join_holes *holes = array->holes;
+    double n = 0, n_places = 1;
+    size_t along = 0;
+    if (holes == NULL) return false;
+    while (along < holes->n_along && holes->line[along] != line) along++;
+    if (along == holes->n_along) return false;
+    if (holes->n_along == 1) return is_told_step(holes, step);
+    for (size_t k = 0; k < holes->n_along; k++)
+        if (k != along) n_places *= (double)n_steps(join, array, holes->line[k]);
+    for (size_t i = 0; i < holes->n; i++) {
+        const refs_join_steps *box = &holes->steps[i * holes->n_along];
+        double size = is_in(&box[along], step) ? 1 : 0;
+        for (size_t k = 0; k < holes->n_along; k++)
+            if (k != along) size *= (double)(box[k].end - box[k].begin);
+        n += size;
+    }
+    return n >= n_places;
+}
+
+bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps) {
+    const refs_join_holes *holes = array->holes;
+    for (size_t i = 0; holes != NULL && i < holes->n; i++) {
+        bool is = true;
+        for (size_t k = 0; is && k < holes->n_along; k++)
+            is = is_in(&holes->steps[i * holes->n_along + k], steps[holes->line[k]]);
+        if (is) return true;
+    }
+    return false;
+}
+
+static void mark_box(const refs_join_mask *mask, const refs_join_steps *box, size_t k,
+                     size_t place) {
+    if (k == mask->holes->n_along) {
+        mask->is_hole[place] = 1;
+        return;
+    }
+    const uint64_t n = mask->member->axes[mask->holes->line[k]].n;
+    for (uint64_t step = box[k].begin; step < box[k].end && step < n; step++)
+        mark_box(mask, box, k + 1, place * (size_t)n + (size_t)step);
+}
+
+refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask, refs_error *err) {
+    const refs_join_holes *holes = at->array->holes;
+    uint64_t n = 1;
+    *mask = (refs_join_mask){.holes = holes, .member = at->member};
+    if (holes == NULL || holes->n == 0) return REFS_OK;
+    for (size_t k = 0; k < holes->n_along; k++)
+        if (!refs_mul_u64(n, at->member->axes[holes->line[k]].n, &n) || n > REFS_JOIN_MAX_PLACES)
+            return REFS_OK;
+    mask->is_hole = refs_calloc((size_t)n + 1, 1);
+    if (mask->is_hole == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < holes->n; i++) mark_box(mask, &holes->steps[i * holes->n_along], 0, 0);
+    return REFS_OK;
+}
+
+bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps) {
+    size_t place = 0;
+    if (mask->is_hole == NULL) return false;
+    for (size_t k = 0; k < mask->holes->n_along; k++) {
+        const size_t line = mask->holes->line[k];
+        place = place * (size_t)mask->member->axes[line].n + (size_t)steps[line];
+    }
+    return mask->is_hole[place] != 0;
+}
+
+/* The next place of a part along all joined dimensions; false behind the last one. */
+static bool next_place(const refs_join *join, const refs_join_member *member, uint64_t *steps) {
+    for (size_t line = join->n_dims; line-- > 0; steps[line] = 0)
+        if (++steps[line] < member->axes[line].n) return true;
+    return false;
+}
+
+bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint64_t *other) {
+    for (size_t line = 0; line < join->n_dims; line++)
+        if (one[line] != other[line]) return one[line] < other[line];
+    return false;
+}
+
+refs_status refs_join__first_place(const refs_join *join, const refs_join_place *at,
+                                   uint64_t position[REFS_JOIN_MAX_DIMS], refs_error *err) {
+    uint64_t steps[REFS_JOIN_MAX_DIMS] = {0}, here[REFS_JOIN_MAX_DIMS];
+    refs_join_mask mask = {0};
+    uint64_t n = 1;
+    bool is_found = false;
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &at->member->axes[line];
+        position[line] = axis->n > 0 ? axis->position[0] : 0;
+        for (uint64_t i = 1; i < axis->n; i++) {
+            if (axis->position[i] >= position[line]) continue;
+            position[line] = axis->position[i];
+            steps[line] = i;
+        }
+        if (!refs_mul_u64(n, axis->n, &n)) n = UINT64_MAX;
+    }
+    if (at->array == NULL || n == 0 || n > REFS_JOIN_MAX_PLACES ||
+        !refs_join__is_in_hole(at->array, steps))
+        return REFS_OK;
+    REFS_TRY(refs_join__mask_open(at, &mask, err));
+    memset(steps, 0, sizeof steps);
+    do {
+        if (refs_join__is_masked(&mask, steps)) continue;
+        for (size_t line = 0; line < join->n_dims; line++)
+            here[line] = at->member->axes[line].position[steps[line]];
+        if (!is_found || refs_join__is_before(join, here, position))
+            memcpy(position, here, sizeof here);
+        is_found = true;
+    } while (next_place(join, at->member, steps));
+    refs_free(mask.is_hole);
+    return REFS_OK;
 }
 
 /* -- told -------------------------------------------------------------------------------------- */
@@ -208,6 +376,7 @@ refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *join
                                   refs_error *err) {
     const refs_join_steps *steps = (const refs_join_steps *)(const void *)joined->holes.data;
     const size_t n = joined->holes.size / sizeof *steps;
+    const size_t n_along = joined->n_lines > 0 ? joined->n_lines : 1;
     size_t n_written = 0;
     REFS_TRY(refs_buf_printf(text, err, "{\"along\":["));
     for (size_t dim = 0; dim < joined->rank; dim++) {
@@ -220,9 +389,10 @@ refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *join
         REFS_TRY(refs_json_write_string(refs_str_from(join->options.dims[0]), text, err));
     REFS_TRY(refs_buf_printf(text, err, "],\"steps\":["));
     for (size_t i = 0; i < n; i++)
-        REFS_TRY(refs_buf_printf(text, err, "%s[%llu,%llu]", i > 0 ? "," : "",
-                                 (unsigned long long)steps[i].begin,
-                                 (unsigned long long)steps[i].end));
+        REFS_TRY(refs_buf_printf(text, err, "%s%s%llu,%llu%s", i > 0 ? "," : "",
+                                 i % n_along == 0 ? "[" : "", (unsigned long long)steps[i].begin,
+                                 (unsigned long long)steps[i].end,
+                                 i % n_along + 1 == n_along ? "]" : ""));
     REFS_TRY(refs_buf_append(text, "]", 1, err));
     if (joined->has_hole_fill) REFS_TRY(tell_before(join, joined, text, err));
     return refs_buf_append(text, "}", 2, err);

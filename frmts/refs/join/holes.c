@@ -37,44 +37,6 @@ static double places_of(const refs_join_plan *plan, const refs_joined *joined,
     return n;
 }
 
-/* Marks the steps at which a part has the array. */
-static void mark_steps(const refs_join *join, const refs_joined *joined,
-                       const refs_join_member *member, size_t line, uint8_t *seen) {
-    const refs_join_axis *axis = &member->axes[line];
-    const refs_join_array *array;
-    for (size_t k = 0; (array = refs_join__piece(member, joined->path, k)) != NULL; k++) {
-        uint64_t begin = 0, end = axis->n;
-        for (size_t dim = 0; array->is_piece && dim < array->rank; dim++) {
-            if (refs_join__line_of(join, array, dim) != line) continue;
-            begin = array->begin;
-            end = begin + array->shape[dim] < end ? begin + array->shape[dim] : end;
-        }
-        for (uint64_t step = begin; step < end; step++)
-            if (!refs_join__is_hole(array, step)) seen[axis->position[step]] = 1;
-    }
-}
-
-/* Steps along the only joined dimension of an array that are in no part that has it. */
-static refs_status find_steps(const refs_join *join, const refs_join_plan *plan,
-                              refs_joined *joined, size_t line, refs_error *err) {
-    const uint64_t n = plan->lines[line].n;
-    uint8_t *seen = refs_calloc((size_t)n + 1, 1);
-    refs_status status = REFS_OK;
-    if (seen == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members; i++)
-        mark_steps(join, joined, &join->members[i], line, seen);
-    seen[n] = 1;
-    for (uint64_t begin = 0; begin < n && status == REFS_OK; begin++) {
-        refs_join_steps steps = {begin, begin};
-        while (!seen[steps.end]) steps.end++;
-        if (steps.end > begin) status = refs_buf_append(&joined->holes, &steps, sizeof steps, err);
-        begin = steps.end;
-    }
-    refs_free(seen);
-    joined->has_holes = joined->holes.size > 0;
-    return status;
-}
-
 /* Whether a part is known not to have all of the array. */
 static bool are_told(const refs_join *join, const refs_joined *joined) {
     for (size_t i = 0; i < join->n_members; i++) {
@@ -84,17 +46,41 @@ static bool are_told(const refs_join *join, const refs_joined *joined) {
     return false;
 }
 
+/* Places that no part has, as boxes along the joined dimensions of the array. */
+static refs_status find_boxes(const refs_join *join, const refs_join_plan *plan,
+                              refs_joined *joined, bool *are_known, refs_error *err) {
+    refs_join_cells all = {.join = join};
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
+    if (all.n_lines == 0) all.n_lines = 1;
+    refs_status status = refs_join__cells_open(&all, plan, joined->path, err);
+    *are_known = all.covered != NULL;
+    if (status == REFS_OK && *are_known)
+        status = refs_join__missing_boxes(&all, &joined->holes, err);
+    refs_join__cells_clear(&all);
+    return status;
+}
+
+/* Whether a part has holes of which it is not known where they are. */
+static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && array->holes != NULL && array->holes->n_along > 1 &&
+            array->holes->n == 0)
+            return true;
+    }
+    return false;
+}
+
 static refs_status find_holes(const refs_join *join, const refs_join_plan *plan,
                               refs_joined *joined, refs_error *err) {
     double n = 0;
-    size_t line = 0;
+    bool are_known = !has_unknown_holes(join, joined);
     if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->line[dim] != REFS_JOIN_MAX_DIMS) line = joined->line[dim];
-    if (joined->n_lines <= 1)
-        return join->n_dims > 1 || are_told(join, joined)
-                   ? find_steps(join, plan, joined, line, err)
-                   : REFS_OK;
+    if (joined->n_lines <= 1 && join->n_dims == 1 && !are_told(join, joined)) return REFS_OK;
+    if (are_known) REFS_TRY(find_boxes(join, plan, joined, &are_known, err));
+    joined->has_holes = joined->holes.size > 0;
+    if (are_known) return REFS_OK;
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         if (array == NULL) continue;
@@ -234,23 +220,30 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     return take_fill(join, joined, refs_str_from(text), err);
 }
 
-/* Chunks of an array that are known to be holes: of one that has several joined dimensions all that
- * are not there, as others would have been refused. */
-static double chunks_in_holes(const refs_join *join, const refs_joined *joined,
-                              const refs_join_array *array) {
+/* Chunks of an array that are known to be holes: where it is not told which these are, all that are
+ * not there, as others would have been refused. */
+static double chunks_in_holes(const refs_join *join, const refs_join_array *array) {
+    const refs_join_holes *holes = array->holes;
     double n = 0, others = 1;
-    uint64_t steps = 1;
-    if (array->holes == NULL) return 0;
-    if (joined->n_lines > 1) return HUGE_VAL;
+    uint64_t steps[REFS_JOIN_MAX_DIMS];
+    if (holes == NULL) return 0;
+    if (holes->n == 0) return HUGE_VAL;
+    for (size_t k = 0; k < holes->n_along; k++) steps[k] = 1;
     for (size_t dim = 0; dim < array->rank; dim++) {
-        if (refs_join__line_of(join, array, dim) != REFS_JOIN_MAX_DIMS)
-            steps = array->chunk[dim];
+        size_t k = 0;
+        while (k < holes->n_along && holes->line[k] != refs_join__line_of(join, array, dim)) k++;
+        if (k < holes->n_along)
+            steps[k] = array->chunk[dim];
         else
             others *= (double)array->n[dim];
     }
-    for (size_t i = 0; i < array->holes->n; i++) {
-        const refs_join_steps *at = &array->holes->steps[i];
-        n += (double)((at->end - at->begin + steps - 1) / steps) * others;
+    for (size_t i = 0; i < holes->n; i++) {
+        double size = others;
+        for (size_t k = 0; k < holes->n_along; k++) {
+            const refs_join_steps *at = &holes->steps[i * holes->n_along + k];
+            size *= (double)((at->end - at->begin + steps[k] - 1) / steps[k]);
+        }
+        n += size;
     }
     return n;
 }
@@ -262,7 +255,7 @@ static bool are_sparse(const refs_join *join, const refs_joined *joined) {
         double n = 1;
         if (array == NULL) continue;
         for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
-        if ((double)array->n_refs + chunks_in_holes(join, joined, array) < n) return true;
+        if ((double)array->n_refs + chunks_in_holes(join, array) < n) return true;
     }
     return false;
 }
@@ -285,10 +278,11 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
     tell_lacking(join, plan, joined);
     if (!is_number(&joined->like->dtype) || *splits || (join->is_aggregated && !joined->is_loaded))
         return REFS_OK;
-    joined->is_loaded = joined->is_loaded || joined->is_thin;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
     if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
     if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
+    joined->is_loaded = joined->is_thin;
+    if (joined->is_loaded) return REFS_OK;
     if (!refs_join__may_split(join, joined))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%.*s has chunks that are not there in some sources, which read as "

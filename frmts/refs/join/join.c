@@ -141,7 +141,7 @@ static refs_status translate_array(const translation *strings, refs_join_array *
     }
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(translate(strings, &array->dims[dim], err));
-    return REFS_OK;
+    return refs_join__check_holes(strings->join, array, err);
 }
 
 static refs_status translate_all(const translation *strings, refs_join_member *member,

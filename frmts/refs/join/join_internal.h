@@ -22,6 +22,9 @@
 /** Steps along one joined dimension: of a coordinate, each takes 64 bytes while they are sorted. */
 #define REFS_JOIN_MAX_STEPS ((uint64_t)1 << 25)
 
+/** Places along several joined dimensions of which it is told one by one whether they are holes. */
+#define REFS_JOIN_MAX_PLACES ((uint64_t)1 << 26)
+
 /** Values of a thin array of one part. */
 #define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
 
@@ -48,8 +51,9 @@ typedef struct refs_join_steps {
 /** Where a joined array has nothing, and its metadata as they were without that: of the fields of
  * an array that are called so. */
 typedef struct refs_join_holes {
-    refs_join_steps *steps; /**< ascending */
-    size_t n;
+    size_t n_along, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions along which they are told */
+    refs_join_steps *steps; /**< boxes, each of n_along; along one dimension they ascend */
+    size_t n;               /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
     bool has_fill;
     uint8_t fill[16];
@@ -140,6 +144,12 @@ typedef struct refs_join_member {
     size_t n_urls;
     refs_buf streams;
 } refs_join_member;
+
+/** An array of a part. */
+typedef struct refs_join_place {
+    const refs_join_member *member;
+    const refs_join_array *array;
+} refs_join_place;
 
 struct refs_join {
     refs_join_options options;
@@ -440,6 +450,33 @@ refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join
 refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
                                     refs_error *err);
 
+/* -- cells.c: which places parts have -------------------------------------------------------------
+ */
+
+/** Positions along one dimension at which a cell begins; the last is the end. */
+typedef struct refs_join_cuts {
+    uint64_t *at;
+    size_t n, capacity;
+} refs_join_cuts;
+
+typedef struct refs_join_cells {
+    const refs_join *join;
+    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions that cells have; given */
+    refs_join_cuts cuts[REFS_JOIN_MAX_DIMS];  /**< along each of them */
+    uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
+    size_t n, n_missing;
+} refs_join_cells;
+
+/** Finds what parts have of the array at `path`, or of anything where that is NONE; boxes that sets
+ * tell to be holes they do not have. To be cleared also after a failure. */
+refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
+                                  refs_error *err);
+void refs_join__cells_clear(refs_join_cells *all);
+
+/** Appends what no part has as boxes, refs_join_steps along each dimension of the cells: the same
+ * ones whatever the parts that the rest comes from. `covered` is known. */
+refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err);
+
 /** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
 size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
 
@@ -472,7 +509,8 @@ typedef struct refs_joined {
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
     bool has_holes;   /**< parts do not have all of it … */
-    refs_buf holes;   /**< … these refs_join_steps; none: several dimensions are joined */
+    refs_buf holes;   /**< … these boxes, refs_join_steps along each joined dimension; none: they
+                         are not known */
     bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
@@ -506,11 +544,37 @@ refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
                                   refs_join_array *array, refs_error *err);
 void refs_join__holes_free(refs_join_holes *holes);
 
+/** REFS_INVALID where holes are more than the array, whose strings are those of the join. */
+refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
+                                   refs_error *err);
+
 /** Gives arrays of all parts the metadata that they had without holes. */
 void refs_join__forget_fills(refs_join *join);
 
-/** Whether `step` of the part is one at which it does not have the array. */
-bool refs_join__is_hole(const refs_join_array *array, uint64_t step);
+/** Whether a part has nothing of the array at `step` along a joined dimension. */
+bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
+                        uint64_t step);
+
+/** Whether a part has nothing of the array where it has `steps` along each joined dimension. */
+bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps);
+
+/** Places along the dimensions along which holes are told, of which `is_hole` tells: to be asked of
+ * many places. */
+typedef struct refs_join_mask {
+    uint8_t *is_hole; /**< or NULL: nowhere, or it is not known; to be freed */
+    const refs_join_holes *holes;
+    const refs_join_member *member;
+} refs_join_mask;
+
+refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask, refs_error *err);
+bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps);
+
+/** The first place along the joined dimensions that a part has of an array. */
+refs_status refs_join__first_place(const refs_join *join, const refs_join_place *at,
+                                   uint64_t position[REFS_JOIN_MAX_DIMS], refs_error *err);
+
+/** Whether one place along the joined dimensions comes before another. */
+bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint64_t *other);
 
 /** Appends the member's value. */
 refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
@@ -567,12 +631,6 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
  * true where these do not tell. */
 bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
                                 const refs_join_member *other);
-
-/** An array of a part. */
-typedef struct refs_join_place {
-    const refs_join_member *member;
-    const refs_join_array *array;
-} refs_join_place;
 
 /** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
  * nothing. */

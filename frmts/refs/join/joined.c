@@ -239,35 +239,34 @@ static refs_status check_alike(const refs_join *join, refs_joined *joined,
 
 /* -- places of chunks -------------------------------------------------------------------------- */
 
-/* Whether chunks of `k` steps stay whole, where there are any, in `total`. */
-static bool stay_whole(const refs_join_array *array, const refs_join_axis *axis, uint64_t k,
-                       uint64_t total) {
-    const uint64_t n = axis->n, *position = axis->position;
-    for (uint64_t begin = 0; begin < n; begin += k) {
-        uint64_t steps = n - begin < k ? n - begin : k;
-        if (refs_join__is_hole(array, begin)) continue;
-        if (position[begin] % k != 0) return false;
-        if (steps < k && position[begin] + steps != total) return false;
-        for (uint64_t i = 1; i < steps; i++)
-            if (position[begin + i] != position[begin] + i) return false;
-    }
+/* Whether a chunk of `k` steps, fewer at the end, stays whole in `total`. */
+static bool stays_whole(const refs_join_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
+    const uint64_t left = axis->n - begin, steps = left < k ? left : k;
+    const uint64_t *position = &axis->position[begin];
+    if (position[0] % k != 0 || (steps < k && position[0] + steps != total)) return false;
+    for (uint64_t i = 1; i < steps; i++)
+        if (position[i] != position[0] + i) return false;
     return true;
 }
 
 /* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
-static size_t cut_dim(const refs_joined *joined, const refs_join_place *at) {
+static size_t cut_dim(const refs_join *join, const refs_joined *joined, const refs_join_place *at) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim), line = joined->line[dim];
         if (own == SIZE_MAX || line == REFS_JOIN_MAX_DIMS) continue;
         const refs_join_axis *axis = &at->member->axes[line];
-        if (!stay_whole(at->array, axis, joined->chunk[dim], joined->shape[dim])) return dim;
+        const uint64_t k = joined->chunk[dim];
+        for (uint64_t begin = 0; k > 1 && begin < axis->n; begin += k)
+            if (!stays_whole(axis, begin, k, joined->shape[dim]) &&
+                !refs_join__is_hole(join, at->array, line, begin))
+                return dim;
     }
     return SIZE_MAX;
 }
 
 static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
                             const refs_join_place *at, refs_error *err) {
-    size_t dim = cut_dim(joined, at), line = joined->line[dim];
+    size_t dim = cut_dim(join, joined, at), line = joined->line[dim];
     const refs_join_axis *axis = &at->member->axes[line];
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
@@ -309,7 +308,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
                                err);
         *splits = *splits || array->is_piece;
         if (array->is_piece) continue;
-        if (cut.array == NULL && cut_dim(joined, &at) != SIZE_MAX) cut = at;
+        if (cut.array == NULL && cut_dim(join, joined, &at) != SIZE_MAX) cut = at;
     }
     joined->is_thin = all_thin;
     if (join->is_aggregated) joined->is_loaded = all_thin && !*splits;
@@ -574,22 +573,12 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
     }
 }
 
-/* The first step at which a part has an array. */
-static uint64_t first_step(const refs_join_member *member, uint32_t path) {
-    const refs_join_axis *axis = &member->axes[0];
-    uint64_t first = UINT64_MAX;
-    const refs_join_array *array = refs_join__find(member, path);
-    for (uint64_t step = 0; array != NULL && step < axis->n; step++)
-        if (axis->position[step] < first && !refs_join__is_hole(array, step))
-            first = axis->position[step];
-    return first;
-}
-
 /* Metadata are those of the first part, and of a part that was joined those of its first one: which
  * need not be what comes first in it. */
-static void find_like(const refs_join *join, const refs_join_plan *plan, refs_joined *joined) {
+static refs_status find_like(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err) {
     bool has_holes = false;
-    uint64_t first = UINT64_MAX;
+    uint64_t first[REFS_JOIN_MAX_DIMS] = {UINT64_MAX}, place[REFS_JOIN_MAX_DIMS];
     for (size_t i = join->n_members; i-- > 0;) {
         refs_join_array *array = refs_join__find(&join->members[plan->order[i]], joined->path);
         if (array == NULL) continue;
@@ -597,14 +586,17 @@ static void find_like(const refs_join *join, const refs_join_plan *plan, refs_jo
         joined->like = array;
         has_holes = has_holes || array->holes != NULL;
     }
-    for (size_t i = 0; has_holes && join->n_dims == 1 && i < join->n_members; i++) {
+    for (size_t i = 0; has_holes && i < join->n_members; i++) {
         const refs_join_member *member = &join->members[plan->order[i]];
-        const uint64_t step = first_step(member, joined->path);
-        if (step >= first) continue;
-        first = step;
+        const refs_join_place at = {member, refs_join__find(member, joined->path)};
+        if (at.array == NULL) continue;
+        REFS_TRY(refs_join__first_place(join, &at, place, err));
+        if (!refs_join__is_before(join, place, first)) continue;
+        memcpy(first, place, sizeof first);
         joined->first = plan->order[i];
-        joined->like = refs_join__find(member, joined->path);
+        joined->like = at.array;
     }
+    return REFS_OK;
 }
 
 void refs_join__joined_clear(refs_joined *joined) {
@@ -619,7 +611,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     bool told = false, splits = false, has_told_meaning = false;
     memset(joined, 0, sizeof *joined);
     joined->path = path;
-    find_like(join, plan, joined);
+    REFS_TRY(find_like(join, plan, joined, err));
     prefer_first_of_line(join, plan, joined);
     REFS_TRY(set_shape(join, plan, joined, err));
     for (size_t i = 0; i < join->n_members; i++) {

@@ -487,27 +487,41 @@ static int by_position(const void *left, const void *right) {
     return (a->member > b->member) - (a->member < b->member);
 }
 
+/* The first place that a part has: a joined set may have holes where it begins. */
+static refs_status first_place(const refs_join *join, const refs_join_member *member,
+                               uint64_t *position, refs_error *err) {
+    uint64_t place[REFS_JOIN_MAX_DIMS];
+    refs_join_place at = {member, NULL};
+    bool is_first = true;
+    REFS_TRY(refs_join__first_place(join, &at, position, err));
+    for (size_t i = 0; join->n_dims > 1 && i < member->n_arrays; i++) {
+        size_t n_lines = 0;
+        at.array = &member->arrays[i];
+        for (size_t dim = 0; dim < at.array->rank; dim++)
+            n_lines += refs_join__line_of(join, at.array, dim) < REFS_JOIN_MAX_DIMS;
+        if (n_lines < join->n_dims) continue;
+        REFS_TRY(refs_join__first_place(join, &at, place, err));
+        if (is_first || refs_join__is_before(join, place, position))
+            memcpy(position, place, sizeof place);
+        is_first = false;
+        if (at.array->holes == NULL) break;
+    }
+    return REFS_OK;
+}
+
 static refs_status order_members(const refs_join *join, refs_join_plan *plan, refs_error *err) {
     ranked *all = refs_calloc(join->n_members, sizeof *all);
     plan->order = refs_calloc(join->n_members, sizeof *plan->order);
-    if (all == NULL || plan->order == NULL) {
-        refs_free(all);
-        return refs_fail_nomem(err);
-    }
-    for (size_t i = 0; i < join->n_members; i++) {
+    refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
         all[i] = (ranked){.n_dims = join->n_dims, .member = i};
-        for (size_t line = 0; line < join->n_dims; line++) {
-            const refs_join_axis *axis = &join->members[i].axes[line];
-            all[i].position[line] = axis->n > 0 ? axis->position[0] : 0;
-            for (uint64_t j = 1; j < axis->n; j++)
-                if (axis->position[j] < all[i].position[line])
-                    all[i].position[line] = axis->position[j];
-        }
+        status = first_place(join, &join->members[i], all[i].position, err);
     }
-    qsort(all, join->n_members, sizeof *all, by_position);
-    for (size_t i = 0; i < join->n_members; i++) plan->order[i] = all[i].member;
+    if (status == REFS_OK) qsort(all, join->n_members, sizeof *all, by_position);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        plan->order[i] = all[i].member;
     refs_free(all);
-    return REFS_OK;
+    return status;
 }
 
 typedef struct named {

@@ -64,7 +64,7 @@ static refs_status add_atoms(const refs_join *join, refs_joined *joined, const r
     for (uint64_t row = 0; row * per_chunk < n; row++) {
         const uint64_t first = array->begin + row * per_chunk, left = n - row * per_chunk;
         const uint64_t n_steps = left < per_chunk ? left : per_chunk;
-        if (refs_join__is_hole(array, first)) continue;
+        if (refs_join__is_hole(join, array, 0, first)) continue;
         if (first + n_steps > axis->n) return fail_apart(join, joined, at, err);
         const uint64_t begin = axis->position[first];
         for (uint64_t i = 1; i < n_steps; i++)

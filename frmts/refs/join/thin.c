@@ -51,17 +51,15 @@ typedef struct gathered {
 
 /* Whether a part has the array at an index of the joined one. */
 static bool has_place(const refs_joined *joined, const refs_join_place *at, const uint64_t *index) {
+    uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
         if (line == REFS_JOIN_MAX_DIMS) continue;
         const refs_join_axis *axis = &at->member->axes[line];
-        uint64_t step = 0;
-        while (step < axis->n && (axis->position[step] != index[dim] ||
-                                  (joined->n_lines == 1 && refs_join__is_hole(at->array, step))))
-            step++;
-        if (step == axis->n) return false;
+        while (steps[line] < axis->n && axis->position[steps[line]] != index[dim]) steps[line]++;
+        if (steps[line] == axis->n) return false;
     }
-    return true;
+    return !refs_join__is_in_hole(at->array, steps);
 }
 
 static refs_status fail_twice(const gathered *to, const refs_join_place *at, const uint64_t *index,
@@ -118,9 +116,9 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
-/* Copies the elements of a member to where they belong. */
-static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
-                           refs_error *err) {
+/* Copies the elements of a member to where they belong, but for those in holes. */
+static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
+                               const refs_join_mask *holes, refs_error *err) {
     const refs_joined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     const size_t size = from.size, to_size = joined->dtype.size;
@@ -132,16 +130,16 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
     }
     for (uint64_t i = 0; i < total; i++, moved += size) {
         uint64_t place = 0;
-        bool is_hole = false;
+        uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
         for (size_t dim = 0; dim < joined->rank; dim++) {
             size_t line = joined->line[dim];
             uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
                                                       : index[dim];
             place = place * joined->shape[dim] + step;
             places[dim] = step;
-            is_hole = is_hole || (line < REFS_JOIN_MAX_DIMS && joined->n_lines == 1 &&
-                                  refs_join__is_hole(at->array, index[dim]));
+            if (line < REFS_JOIN_MAX_DIMS) steps[line] = index[dim];
         }
+        const bool is_hole = refs_join__is_masked(holes, steps);
         const bool is_reported = to->differs != NULL && *to->differs;
         if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
             !is_element(to->values + place * to_size, to_size, moved, size))
@@ -152,6 +150,15 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
             if (++index[dim] < n[dim]) break;
     }
     return REFS_OK;
+}
+
+static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
+                           refs_error *err) {
+    refs_join_mask holes;
+    refs_status status = refs_join__mask_open(at, &holes, err);
+    if (status == REFS_OK) status = scatter_but(to, at, from, &holes, err);
+    refs_free(holes.is_hole);
+    return status;
 }
 
 static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,

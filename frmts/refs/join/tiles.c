@@ -230,89 +230,10 @@ refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *
     return status;
 }
 
-/* -- tiles that are not there ------------------------------------------------------------------
- *
- * Parts are boxes. All their edges along all dimensions cut the grid into cells, each of which some
- * part covers, or none.
- */
+/* -- tiles that are not there ------------------------------------------------------------------ */
 
-/* More cells are not looked at, and no more of those without a part are named. */
-#define MAX_CELLS 16000000
+/* No more of the cells without a part are named. */
 #define MAX_NAMED 5
-
-/* Positions along one dimension at which a cell begins; the last is the end. */
-typedef struct cuts {
-    uint64_t *at;
-    size_t n, capacity;
-} cuts;
-
-typedef struct cells {
-    const refs_join *join;
-    cuts lines[REFS_JOIN_MAX_DIMS];
-    uint8_t *covered;
-    size_t n, n_missing;
-} cells;
-
-/* The steps of a part that follow each other, from number `begin` on. */
-static uint64_t end_of_run(const refs_join_axis *axis, uint64_t begin) {
-    uint64_t end = begin + 1;
-    while (end < axis->n && axis->position[end] == axis->position[end - 1] + 1) end++;
-    return end;
-}
-
-static refs_status add_cut(cuts *line, uint64_t at, refs_error *err) {
-    if (!refs_grow((void **)&line->at, &line->capacity, line->n, sizeof *line->at))
-        return refs_fail_nomem(err);
-    line->at[line->n++] = at;
-    return REFS_OK;
-}
-
-static int by_number(const void *left, const void *right) {
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static refs_status cut_line(cells *all, size_t line, uint64_t length, refs_error *err) {
-    cuts *made = &all->lines[line];
-    REFS_TRY(add_cut(made, 0, err));
-    REFS_TRY(add_cut(made, length, err));
-    for (size_t i = 0; i < all->join->n_members; i++) {
-        const refs_join_axis *axis = &all->join->members[i].axes[line];
-        for (uint64_t begin = 0, end; begin < axis->n; begin = end) {
-            end = end_of_run(axis, begin);
-            REFS_TRY(add_cut(made, axis->position[begin], err));
-            REFS_TRY(add_cut(made, axis->position[end - 1] + 1, err));
-        }
-    }
-    qsort(made->at, made->n, sizeof *made->at, by_number);
-    size_t n = 1;
-    for (size_t i = 1; i < made->n; i++)
-        if (made->at[i] != made->at[n - 1]) made->at[n++] = made->at[i];
-    made->n = n;
-    return REFS_OK;
-}
-
-static size_t cell_at(const cuts *line, uint64_t position) {
-    const uint64_t *found = bsearch(&position, line->at, line->n, sizeof *line->at, by_number);
-    return (size_t)(found - line->at);
-}
-
-/* Covers what a part has from dimension `line` on, in the cells that have number `cell` before. */
-static void cover(cells *all, const refs_join_member *member, size_t line, size_t cell) {
-    if (line == all->join->n_dims) {
-        all->n_missing -= all->covered[cell] == 0;
-        all->covered[cell] = 1;
-        return;
-    }
-    const refs_join_axis *axis = &member->axes[line];
-    const cuts *along = &all->lines[line];
-    for (uint64_t begin = 0, end; begin < axis->n; begin = end) {
-        end = end_of_run(axis, begin);
-        const size_t last = cell_at(along, axis->position[end - 1] + 1);
-        for (size_t i = cell_at(along, axis->position[begin]); i < last; i++)
-            cover(all, member, line + 1, cell * (along->n - 1) + i);
-    }
-}
 
 static refs_value value_at(const refs_join *join, size_t line, uint64_t position) {
     for (size_t i = 0; i < join->n_members; i++) {
@@ -331,14 +252,15 @@ static refs_value value_at(const refs_join *join, size_t line, uint64_t position
 }
 
 /* "time 3, y 300 to 330" */
-static refs_status name_cell(const cells *all, size_t cell, refs_buf *text, refs_error *err) {
+static refs_status name_cell(const refs_join_cells *all, size_t cell, refs_buf *text,
+                             refs_error *err) {
     size_t index[REFS_JOIN_MAX_DIMS];
     for (size_t line = all->join->n_dims; line-- > 0;) {
-        index[line] = cell % (all->lines[line].n - 1);
-        cell /= all->lines[line].n - 1;
+        index[line] = cell % (all->cuts[line].n - 1);
+        cell /= all->cuts[line].n - 1;
     }
     for (size_t line = 0; line < all->join->n_dims; line++) {
-        const uint64_t *edge = &all->lines[line].at[index[line]];
+        const uint64_t *edge = &all->cuts[line].at[index[line]];
         const refs_value begin = value_at(all->join, line, edge[0]);
         const refs_value end = value_at(all->join, line, edge[1] - 1);
         REFS_TRY(refs_buf_printf(text, err, "%s%s ", line > 0 ? ", " : "",
@@ -351,7 +273,7 @@ static refs_status name_cell(const cells *all, size_t cell, refs_buf *text, refs
     return REFS_OK;
 }
 
-static refs_status tell_missing(const cells *all, refs_error *err) {
+static refs_status tell_missing(const refs_join_cells *all, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     size_t n = 0;
@@ -369,26 +291,14 @@ static refs_status tell_missing(const cells *all, refs_error *err) {
     return status;
 }
 
-static refs_status cut_all(cells *all, const refs_join_plan *plan, refs_error *err) {
-    all->n = 1;
-    for (size_t line = 0; line < all->join->n_dims; line++) {
-        REFS_TRY(cut_line(all, line, plan->lines[line].n, err));
-        if (!refs_mul_size(all->n, all->lines[line].n - 1, &all->n)) all->n = SIZE_MAX;
-    }
-    if (all->n > MAX_CELLS) return REFS_OK;
-    all->covered = refs_calloc(all->n, 1);
-    if (all->covered == NULL) return refs_fail_nomem(err);
-    all->n_missing = all->n;
-    for (size_t i = 0; i < all->join->n_members; i++) cover(all, &all->join->members[i], 0, 0);
-    return all->n_missing > 0 ? tell_missing(all, err) : REFS_OK;
-}
-
 refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
                                           refs_error *err) {
-    cells all = {.join = join};
+    refs_join_cells all = {.join = join, .n_lines = join->n_dims};
     if (join->n_dims < 2) return REFS_OK;
-    const refs_status status = cut_all(&all, plan, err);
-    for (size_t line = 0; line < join->n_dims; line++) refs_free(all.lines[line].at);
-    refs_free(all.covered);
+    for (size_t line = 0; line < join->n_dims; line++) all.line[line] = line;
+    refs_status status = refs_join__cells_open(&all, plan, REFS_JOIN_NONE, err);
+    if (status == REFS_OK && all.covered != NULL && all.n_missing > 0)
+        status = tell_missing(&all, err);
+    refs_join__cells_clear(&all);
     return status;
 }
