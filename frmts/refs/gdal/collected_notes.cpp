@@ -17,8 +17,8 @@ struct Note {
     std::string text;
 };
 
-/** Most notes that are kept for later: of what is only prefetched nobody waits for. */
-constexpr size_t maxLate = 1000;
+/** Most notes of one kind that a call keeps, and most that are kept for a later one. */
+constexpr size_t maxNotes = 10000, maxLate = 1000;
 
 } // namespace
 
@@ -30,11 +30,14 @@ class RefsCollectedNotes {
         Note note{kind, text};
         RefsLocked guard(lock_);
         if (hasEnded_) return false;
-        if (notes_.size() < most) notes_.push_back(std::move(note));
+        size_t &n = kind == REFS_NOTE_WARNING ? nWarnings_ : nOthers_;
+        if (n < most) notes_.push_back(std::move(note));
+        n += n < most;
         return true;
     }
     std::vector<Note> take() {
         RefsLocked guard(lock_);
+        nWarnings_ = nOthers_ = 0;
         return std::exchange(notes_, {});
     }
     void end() {
@@ -45,6 +48,7 @@ class RefsCollectedNotes {
   private:
     std::mutex lock_; // guards what follows
     std::vector<Note> notes_;
+    size_t nWarnings_ = 0, nOthers_ = 0; // of notes_
     bool hasEnded_ = false;
 };
 
@@ -67,7 +71,7 @@ void raise(const std::shared_ptr<RefsCollectedNotes> &notes) {
 
 void keep(refs_note_kind kind, const char *text) {
     if (current == nullptr) current = std::make_shared<RefsCollectedNotes>();
-    if (!current->add(kind, text, SIZE_MAX)) late()->add(kind, text, maxLate);
+    if (!current->add(kind, text, maxNotes)) late()->add(kind, text, maxLate);
 }
 
 } // namespace
