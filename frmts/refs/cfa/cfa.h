@@ -264,6 +264,8 @@ typedef struct refs_cfa_moving {
     const char *group;           /**< only of those in this group, "" or "/a"; NULL: of all */
     const uint64_t *index;       /**< only of this partition, with `rank` numbers; NULL: of all */
     size_t rank;
+    bool (*go_on)(void *user); /**< asked regularly: false ends with REFS_CANCELLED; or NULL */
+    void *user;                /**< of go_on */
 } refs_cfa_moving;
 
 /** Rewrites the names of fragments in the master at `path`, of any encoding, and nothing else; *n

@@ -337,24 +337,29 @@ static refs_status move_group(const moving_file *file, int group, const char *pa
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-static bool copy_all(FILE *in, FILE *out) {
+/* REFS_IO without a message: errno says why. */
+static refs_status copy_all(const refs_cfa_moving *moving, FILE *in, FILE *out, refs_error *err) {
     char block[65536];
-    for (size_t got; (got = fread(block, 1, sizeof block, in)) > 0;)
-        if (fwrite(block, 1, got, out) != got) return false;
-    return !ferror(in);
+    for (size_t got; (got = fread(block, 1, sizeof block, in)) > 0;) {
+        if (moving->go_on != NULL && !moving->go_on(moving->user))
+            return refs_fail(err, REFS_CANCELLED, "cancelled");
+        if (fwrite(block, 1, got, out) != got) return REFS_IO;
+    }
+    return ferror(in) ? REFS_IO : REFS_OK;
 }
 
-static refs_status copy_file(const char *from, const refs_place *to, refs_error *err) {
+static refs_status copy_file(const moving_file *of, const refs_place *to, refs_error *err) {
+    const char *from = of->shown;
     int file = -1;
     FILE *in = fopen(from, "rb");
     if (in == NULL)
         return refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
     refs_status status = refs_place_create(to, &file, err);
     FILE *out = status == REFS_OK ? fdopen(file, "wb") : NULL;
-    bool is_copied = out != NULL && copy_all(in, out);
-    if (out != NULL && fclose(out) != 0) is_copied = false;
+    if (status == REFS_OK) status = out != NULL ? copy_all(of->moving, in, out, err) : REFS_IO;
+    if (out != NULL && fclose(out) != 0 && status == REFS_OK) status = REFS_IO;
     if (out == NULL && file >= 0) close(file);
-    if (status == REFS_OK && !is_copied)
+    if (status == REFS_IO)
         status = refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
     fclose(in);
     return status;
@@ -378,12 +383,12 @@ static refs_status move_copy(moving_file *file, const refs_place *copy, const re
 
 refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
                           refs_error *err) {
-    cfa_widened_list wide = {.items = NULL};
+    cfa_widened_list wide = {.moving = moving};
     moving_file file = {path, moving, n, 0, &wide};
     refs_place copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
     refs_status status = refs_place_open(path, REFS_PLACE_FILE, &copy, err);
-    if (status == REFS_OK) status = copy_file(path, &copy, err);
+    if (status == REFS_OK) status = copy_file(&file, &copy, err);
     if (status == REFS_OK) status = refs_place_open(path, REFS_PLACE_FILE, &longer, err);
     if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
     if (status == REFS_OK && *n > 0) status = refs_place_move(wide.n > 0 ? &longer : &copy, err);

@@ -124,7 +124,10 @@ static refs_status copy_values(const widening *of, int variable, refs_error *err
         n = one.n_rows - row < most ? one.n_rows - row : most;
         start[0] = row;
         if (one.rank > 0) one.count[0] = n;
-        status = refs_buf_resize(&block, n * one.row_bytes, err);
+        const refs_cfa_moving *moving = of->list->moving;
+        if (moving != NULL && moving->go_on != NULL && !moving->go_on(moving->user))
+            status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        if (status == REFS_OK) status = refs_buf_resize(&block, n * one.row_bytes, err);
         if (status == REFS_OK)
             status =
                 check(of, NC(nc_get_vara(of->from, one.id, start, one.count, block.data)), err);

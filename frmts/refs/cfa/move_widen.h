@@ -15,6 +15,7 @@ typedef struct cfa_widened {
 typedef struct cfa_widened_list {
     cfa_widened *items;
     size_t n, capacity;
+    const refs_cfa_moving *moving; /**< asked whether to go on; or NULL */
     bool is_private; /**< the new file is to be read by its owner alone, until it has its place */
 } cfa_widened_list;
 

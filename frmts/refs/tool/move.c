@@ -95,7 +95,8 @@ static refs_status name_variable(const char *name, refs_buf *group, refs_cfa_mov
 static refs_status read_options(const tool_arguments *arguments, uint64_t *index, refs_buf *group,
                                 refs_cfa_moving *moving, refs_error *err) {
     const char *which = arguments->partition;
-    *moving = (refs_cfa_moving){.rewrites = arguments->rewrites.items, .group = arguments->group};
+    *moving = (refs_cfa_moving){
+        .rewrites = arguments->rewrites.items, .group = arguments->group, .go_on = tool_go_on};
     if (arguments->variables.n > 0)
         REFS_TRY(name_variable(arguments->variables.items[0], group, moving, err));
     if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
