@@ -695,8 +695,9 @@ static void tell_anew(const char *set, int folder) {
         return;
     fprintf(
         stderr,
-        "refs: warning: %s: was written anew, as not only steps at its end were added: programs "
-        "that have it open have to open it again\n",
+        "refs: warning: %s: was written anew, as some of what it held is not as it was (steps "
+        "before its end, metadata of a variable, or fragments of an aggregation): programs that "
+        "have it open have to open it again\n",
         set);
 }
 
