@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -157,40 +158,60 @@ std::string archiveIn(const std::string &rest, std::string &member) {
     return rest.substr(0, end);
 }
 
-/** An archive that was found whole. The last one is remembered: a set asks for many of its members.
- */
-struct Whole {
+/** Whether an archive of this size and date lists all that it holds. Reading that takes a pass over
+ * its directory, and a set asks for many members of a few archives. */
+struct Verdict {
     std::string name;
     vsi_l_offset size;
     time_t modified;
+    bool isWhole;
+    std::chrono::steady_clock::time_point found;
 };
-std::mutex wholeLock; // guards lastWhole
-Whole lastWhole;
+constexpr size_t maxVerdicts = 64;
+/** How long an archive counts as damaged: it may be that it could not be read for a moment. */
+constexpr std::chrono::seconds damageHolds(5);
+std::mutex verdictsLock;       // guards verdicts
+std::vector<Verdict> verdicts; ///< the oldest first
 
-bool isRemembered(const std::string &name, const VSIStatBufL &status) {
-    RefsLocked guard(wholeLock);
-    return lastWhole.name == name && lastWhole.size == static_cast<vsi_l_offset>(status.st_size) &&
-           lastWhole.modified == status.st_mtime;
+bool isRemembered(const std::string &name, const VSIStatBufL &status, bool &isWhole) {
+    RefsLocked guard(verdictsLock);
+    for (const Verdict &verdict : verdicts) {
+        if (verdict.name != name || verdict.size != static_cast<vsi_l_offset>(status.st_size) ||
+            verdict.modified != status.st_mtime ||
+            (!verdict.isWhole && std::chrono::steady_clock::now() - verdict.found > damageHolds))
+            continue;
+        isWhole = verdict.isWhole;
+        return true;
+    }
+    return false;
+}
+
+void remember(Verdict &&verdict) {
+    RefsLocked guard(verdictsLock);
+    verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
+                                  [&](const Verdict &old) { return old.name == verdict.name; }),
+                   verdicts.end());
+    if (verdicts.size() == maxVerdicts) verdicts.erase(verdicts.begin());
+    verdicts.push_back(std::move(verdict));
 }
 
 bool isWhole(const std::string &prefix, const std::string &archive) {
     VSIStatBufL status = {};
+    bool isWhole = false;
     if (prefix != "/vsizip/" && prefix != "/vsitar/")
         return CPLStringList(VSIReadDir((prefix + "{" + archive + "}").c_str())).size() > 0;
     if (VSIStatL(archive.c_str(), &status) != 0) return false;
-    if (isRemembered(prefix + archive, status)) return true;
+    if (isRemembered(prefix + archive, status, isWhole)) return isWhole;
     File file(VSIFOpenL(archive.c_str(), "rb"));
     Bytes head(2);
     if (file != nullptr && prefix == "/vsitar/" && readAt(file.get(), 0, head) && head[0] == 0x1f &&
         head[1] == 0x8b)
         file.reset(VSIFOpenL(("/vsigzip/" + archive).c_str(), "rb"));
-    if (file == nullptr ||
-        !(prefix == "/vsizip/" ? isWholeZip(file.get()) : isWholeTar(file.get())))
-        return false;
-    Whole whole{prefix + archive, static_cast<vsi_l_offset>(status.st_size), status.st_mtime};
-    RefsLocked guard(wholeLock);
-    std::swap(lastWhole, whole);
-    return true;
+    if (file == nullptr) return false; // another time it may open
+    isWhole = prefix == "/vsizip/" ? isWholeZip(file.get()) : isWholeTar(file.get());
+    remember({prefix + archive, static_cast<vsi_l_offset>(status.st_size), status.st_mtime, isWhole,
+              std::chrono::steady_clock::now()});
+    return isWhole;
 }
 
 bool isAbsentNumber(int number) {
