@@ -105,13 +105,29 @@ class Options(unittest.TestCase):
     def test_of_opening_are_those_of_the_driver(self):
         driver = gdal.GetDriverByName("REFS")
         options = {option.get("name"): option.get("default", "") for option in
-                   xml.fromstring(driver.GetMetadataItem("DMD_OPENOPTIONLIST"))}
+                   xml.fromstring(driver.GetMetadataItem("DMD_OPENOPTIONLIST")) if option.get("name") != "*"}
         documented = self.documented("Open options")
         for name, default in documented.items():
             number = re.fullmatch(r"(\d+) (\w+)", default)
             if number:
                 documented[name] = str(int(number[1]) << UNITS[number[2]])
-        self.assertEqual(documented, options)
+        self.assertEqual({name: documented[name] for name in options}, options)
+        code = SOURCES["frmts/refs/gdal/options.cpp"]
+        accepted = {name.replace("REFS_", "") for table in re.findall(r"\*(?:configured|others)\[\] = \{(.*?)\}", code, re.S)
+                    for name in re.findall(r'"(\w+)"', table)}
+        self.assertEqual(set(documented), accepted)
+        limits = {name: default for name, default in documented.items() if name.startswith("MAX_")}
+        self.assertEqual(limits, {name: default for name, default in self.limits().items() if name in limits})
+
+    @staticmethod
+    def limits():
+        """name -> default of the limits of sets."""
+        header = read("include/refs/refset.h")
+        members = re.search(r"typedef struct refs_set_limits \{(.*?)\}", header, re.S)[1]
+        names = re.findall(r"^ +\w+ (max_\w+);", members, re.M)
+        values = re.search(r"REFS_SET_LIMITS_INIT.*?\{(.*?)\}", header, re.S)[1].replace("\\", "").replace("(uint64_t)", "")
+        values = re.sub(r"(\d)u\b", r"\1", values.replace("REFS_MIB", "2**20").replace("REFS_KIB", "2**10")).split(",")
+        return {name.upper(): str(eval(value.strip())) for name, value in zip(names, values)}
 
     @staticmethod
     def asked_for(code):

@@ -28,9 +28,11 @@ TEST(Driver, DocumentsItsOpenOptionsInXml) {
     ASSERT_NE(root, nullptr);
     EXPECT_STREQ(root->pszValue, "OpenOptionList");
     bool assume_longlat = false;
+    int n = 0; // dialogs have a row for each
     for (const CPLXMLNode *node = root->psChild; node; node = node->psNext) {
         if (node->eType != CXT_Element) continue;
         EXPECT_STREQ(node->pszValue, "Option");
+        n++;
         const std::string name = CPLGetXMLValue(node, "name", "");
         EXPECT_NE(name, "");
         EXPECT_NE(std::string(CPLGetXMLValue(node, "type", "")), "") << name;
@@ -38,11 +40,21 @@ TEST(Driver, DocumentsItsOpenOptionsInXml) {
         assume_longlat |= name == "ASSUME_LONGLAT";
     }
     EXPECT_TRUE(assume_longlat);
+    EXPECT_LE(n, 8);
     CPLDestroyXMLNode(root);
 }
 
 TEST(Driver, WarnsOfOpenOptionsItDoesNotHave) {
     ErrorLog log;
     EXPECT_NE(open(subdataset(sample("sample.json"), "t2m"), {"NO_SUCH_OPTION=1"}), nullptr);
-    EXPECT_EQ(log.warnings().size(), 1u);
+    ASSERT_EQ(log.warnings().size(), 1u);
+    EXPECT_EQ(log.warnings()[0], "driver REFS does not support open option NO_SUCH_OPTION");
+    EXPECT_NE(open(subdataset(sample("sample.json"), "t2m"), {"MAX_REFERENCE=1"}), nullptr);
+    ASSERT_EQ(log.warnings().size(), 2u);
+    EXPECT_EQ(log.warnings()[1], "driver REFS does not support open option MAX_REFERENCE: did you "
+                                 "mean MAX_REFERENCES?");
+    EXPECT_NE(open(subdataset(sample("sample.json"), "t2m"),
+                   {"NO_SUCH_OPTION=1", "VALIDATE_OPEN_OPTIONS=NO"}),
+              nullptr);
+    EXPECT_EQ(log.warnings().size(), 2u);
 }

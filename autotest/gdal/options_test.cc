@@ -1,4 +1,5 @@
 /* options_test.cc -- options that say what they may not. */
+#include "cpl_string.h"
 #include "driver_test.h"
 
 using namespace refs_test;
@@ -21,6 +22,12 @@ const Wrong wrongs[] = {
     {"REFS_LONGITUDES", "180", "AS_IS, -180 or 0 is needed"},
     {"REFS_LONGITUDES", "or", "AS_IS, -180 or 0 is needed"},
     {"REFS_READ_AHEAD", "MAYBE", yesNo},
+    {"REFS_CHANGED", "MAYBE", "ERROR, WARN or IGNORE is needed"},
+    {"REFS_MISSING", "NO", "ERROR, FILL or WARN is needed"},
+    {"REFS_COORDINATES", "NO", "REQUIRED or OPTIONAL is needed"},
+    {"REFS_SIDECAR", "x", yesNo},
+    {"REFS_MAX_REFERENCES", "1.5", "a whole number from 0 to 9007199254740992 is needed"},
+    {"REFS_MAX_TEMPLATE_DEPTH", "33", "a whole number from 0 to 32 is needed"},
     {"REFS_HTTP_ENGINE", "WGET", "AUTO, CURL or VSI is needed"},
     {"REFS_HTTP_MAX_REQUESTS", "0", "a number from 1 to 1024 is needed"},
     {"REFS_HTTP_STALL", "1h", "a number from 0 to 86400 is needed"},
@@ -88,8 +95,55 @@ TEST(Options, ThatAreWrongCountAsNotSet) {
     EXPECT_GT(count(dataset, "CACHE_HITS"), 0) << "a cache of the default size";
 }
 
+/** Open options that are not in GDAL's list, as right as they may be. */
+const char *const unlisted[] = {"AS_OF=2024-01-01",
+                                "BRANCH=main",
+                                "CHANGED=WARN",
+                                "FILEHANDLES=10",
+                                "HONOUR_VALID_RANGE=NO",
+                                "MEMORY=1GB",
+                                "PATTERN=t_{time:%Y}.nc",
+                                "S3NC_CONFIG=NONE",
+                                "SIDECAR=NO",
+                                "SNAPSHOT=x",
+                                "TAG=x",
+                                "TARGET=x",
+                                "TEMPLATES=u=x",
+                                "SET=0",
+                                "MAX_REFERENCES=1000",
+                                "MAX_GENERATED=1000",
+                                "MAX_TEMPLATE_DEPTH=2",
+                                "MAX_RENDERED_BYTES=1000",
+                                "MAX_INLINE_BYTES=10000",
+                                "max_unpacked_bytes=10000"};
+
+TEST(Options, OfOpeningThatAreNotListedAreAccepted) {
+    for (const char *option : unlisted) {
+        ErrorLog log;
+        (void)open_sample({option});
+        EXPECT_TRUE(log.warnings().empty()) << option << ": " << log.warnings()[0];
+    }
+}
+
+TEST(Options, OfTheConfigurationAreThoseOfOpening) {
+    for (const auto &[name, value] :
+         {std::pair{"REFS_MAX_REFERENCES", "2"}, {"REFS_MAX_INLINE_BYTES", "5"}}) {
+        const Option option(name, value);
+        ErrorLog log;
+        EXPECT_EQ(open_sample(), nullptr) << name;
+        EXPECT_NE(log.text(), "") << name;
+        EXPECT_NE(open_sample({std::string(name + 5) + "=1000000"}), nullptr) << "the call wins";
+    }
+    const Option all("REFS_LIST_ALL_ARRAYS", "YES");
+    const Dataset dataset = open("REFS:" + sample("sample.json"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_GT(CSLCount(GDALGetMetadata(dataset.get(), "SUBDATASETS")), 4);
+    EXPECT_EQ(std::string(GDALGetDescription(dataset.get())).find('?'), std::string::npos);
+}
+
 TEST(Options, OfOpeningAreSaidByGdalOrRefused) {
-    for (const char *option : {"ASSUME_LONGLAT=MAYBE", "COORDINATES=SOME"}) {
+    for (const char *option :
+         {"ASSUME_LONGLAT=MAYBE", "COORDINATES=SOME", "CHANGED=SOME", "SIDECAR=SOME"}) {
         ErrorLog log;
         EXPECT_NE(open_sample({option}), nullptr);
         ASSERT_EQ(log.warnings().size(), 1u) << option;

@@ -23,6 +23,7 @@ from qgis.core import (QgsMapRendererParallelJob, QgsMapSettings, QgsPointXY, Qg
 from qgis.gui import QgsFileWidget, QgsGui
 from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QImage
+from qgis.PyQt.QtWidgets import QGroupBox, QLabel
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
@@ -122,6 +123,17 @@ class Sample(unittest.TestCase):
             dialog.findChild(QgsFileWidget, "mFileWidget").setFilePath(name)
             dialog.addButtonClicked()
             self.assertEqual([qgis_map.open_layer(one).bandCount() for one in added], [bands])
+
+
+    def test_dialog_fits_a_screen_with_its_open_options(self):
+        """Of 768 lines, of which the desktop and the title take some."""
+        providers = QgsGui.sourceSelectProviderRegistry().providers()
+        dialog = next(one for one in providers if one.providerKey() == "gdal").createDataSourceWidget()
+        dialog.findChild(QgsFileWidget, "mFileWidget").setFilePath(qgis_map.name_of("t2m"))
+        options = dialog.findChild(QGroupBox, "mOpenOptionsGroupBox")
+        shown = [label.text() for label in options.findChildren(QLabel) if label.text().replace("_", "").isupper()]
+        self.assertEqual(shown, ["ALONG", "ASSUME_LONGLAT", "COORDINATES", "LIST_ALL_ARRAYS", "LONGITUDES", "MISSING", "URL_REWRITE"])
+        self.assertLess(dialog.minimumSizeHint().height(), 700)
 
 
 class Map(unittest.TestCase):

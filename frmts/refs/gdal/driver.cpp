@@ -17,74 +17,32 @@ namespace {
 /** How much of a file without REFS: before its name is looked at. */
 constexpr int sniffBytes = 64 * 1024;
 
+/** What a person sets, as dialogs show it. GDAL accepts all others by the last one, whose scope
+ * keeps it out of dialogs: docs/driver.md has their list, RefsWarnOfOpenOptions checks them. */
 const char openOptions[] =
     "<OpenOptionList>"
-    "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude "
-    "and latitude axes without a grid mapping are taken as WGS 84'/>"
     "<Option name='ALONG' type='string' description='Dimensions along which the files are joined "
     "that a pattern, a folder or a list names (those whose coordinates differ): name[,name]*'/>"
-    "<Option name='AS_OF' type='string' description='Of an Icechunk repository: the last snapshot "
-    "of "
-    "the branch that was written at this time or before, 2024-05-01 or 2024-05-01T12:00:00Z'/>"
-    "<Option name='BRANCH' type='string' description='Of an Icechunk repository: a branch (main "
-    "unless a tag or snapshot is asked for)'/>"
-    "<Option name='CHANGED' type='string-select' default='ERROR' description='What happens where a "
-    "file changed since the set was made, if the set says what it was: a failure, a "
-    "warning, or nothing'><Value>ERROR</Value><Value>WARN</Value><Value>IGNORE</Value></Option>"
+    "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude "
+    "and latitude axes without a grid mapping are taken as WGS 84'/>"
     "<Option name='COORDINATES' type='string-select' default='REQUIRED' description='What happens "
     "where coordinate variables cannot be read: a failure to open the array, or a warning and an "
     "array without georeferencing whose rows are in the order in which they are stored'>"
     "<Value>REQUIRED</Value><Value>OPTIONAL</Value></Option>"
-    "<Option name='HONOUR_VALID_RANGE' type='boolean' default='YES' description='Whether pixels "
-    "outside of the valid range are nodata'/>"
     "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
     "fewer than two dimensions and bounds variables are listed too'/>"
     "<Option name='LONGITUDES' type='string-select' default='AS_IS' description='Where grids of "
     "longitudes begin: as they are stored, at -180 or at 0 (AS_IS unless the configuration option "
     "REFS_LONGITUDES says otherwise)'><Value>AS_IS</Value><Value>-180</Value><Value>0</Value>"
     "</Option>"
-    "<Option name='FILEHANDLES' type='integer' min='1' description='Most local files of fragments "
-    "that "
-    "are open at a time'/>"
-    "<Option name='MEMORY' type='string' description='Most memory for chunks and for what is known "
-    "of files of fragments: 1GB, 500MB'/>"
     "<Option name='MISSING' type='string-select' description='What the values of an aggregation "
     "are where the file of a fragment does not exist: nodata, the same with a warning, or a "
     "failure (FILL for CFA-0.4 and 0.5, else ERROR)'><Value>ERROR</Value><Value>FILL</Value>"
     "<Value>WARN</Value></Option>"
-    "<Option name='PATTERN' type='string' description='Values of dimensions in the names of files "
-    "that are joined: t_{time:%Y%m%d}.nc'/>"
-    "<Option name='S3NC_CONFIG' type='string' description='The configuration file of S3netCDF4 "
-    "with "
-    "aliases of object stores, instead of ~/.s3nc.json; NONE for none'/>"
-    "<Option name='SAVE' type='string' description='A set to write of the file, or of the files "
-    "that "
-    "are joined: all.json or all.parq'/>"
-    "<Option name='SIDECAR' type='boolean' default='NO' description='Whether a data file is opened "
-    "by the DMR++ beside it, FILE.dmrpp'/>"
-    "<Option name='SNAPSHOT' type='string' description='Of an Icechunk repository: the id of a "
-    "snapshot'/>"
-    "<Option name='TAG' type='string' description='Of an Icechunk repository: a tag'/>"
-    "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
-    "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
     "moved data: old=&gt;new[,old=&gt;new]*'/>"
-    "<Option name='TARGET' type='string' description='The URL that references without one "
-    "mean'/>"
-    "<Option name='SET' type='integer' min='0' description='Which set to open of a file that "
-    "holds a list of them, from 0'/>"
-    "<Option name='MAX_REFERENCES' type='integer' min='0' default='200000000' description='Most "
-    "references that a set may have'/>"
-    "<Option name='MAX_GENERATED' type='integer' min='0' default='10000000' description='Most "
-    "references that its generators may make'/>"
-    "<Option name='MAX_TEMPLATE_DEPTH' type='integer' min='0' max='32' default='8' "
-    "description='How deep templates may call each other'/>"
-    "<Option name='MAX_RENDERED_BYTES' type='integer' min='0' max='16777216' default='65536' "
-    "description='Most bytes that a template may render to'/>"
-    "<Option name='MAX_INLINE_BYTES' type='integer' min='0' default='2147483648' description='Most "
-    "bytes of all values that stand in the set itself'/>"
-    "<Option name='MAX_UNPACKED_BYTES' type='integer' min='0' default='34359738368' "
-    "description='Most bytes that a compressed set may unpack to'/>"
+    "<Option name='*' type='string' scope='other' description='Further options, which are also "
+    "configuration options with the prefix REFS_: see docs/driver.md'/>"
     "</OpenOptionList>";
 
 /** Whether the beginning is that of JSON, or of a compressed file which may hold such. */
@@ -345,11 +303,20 @@ void describe(GDALDataset *dataset, const char *opened, const RefsName &name,
     }
 }
 
+/** Opens by the options of call and name, and those of the configuration, which do not become part
+ * of the dataset's name. */
+GDALDataset *openSettled(const RefsName &name, CSLConstList options, int flags, refs_error *error) {
+    const CPLStringList all = RefsWithConfiguredOptions(name.location.c_str(), options);
+    return (flags & GDAL_OF_MULTIDIM_RASTER) != 0 ? openMultidim(name, all.List(), error)
+                                                  : openName(name, all.List(), error);
+}
+
 GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
     RefsName name;
     std::string problem;
     CPLStringList options;
     std::unique_ptr<GDALDataset> dataset;
+    RefsWarnOfOpenOptions(openOptions, info->papszOpenOptions);
     if (info->eAccess == GA_Update)
         (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
                         info->pszFilename);
@@ -359,9 +326,7 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
                             error)) {
         RefsName effective = name; // names of subdatasets hold the options of their container
         effective.options = options;
-        dataset.reset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
-                          ? openMultidim(effective, options.List(), error)
-                          : openName(effective, options.List(), error));
+        dataset.reset(openSettled(effective, options.List(), info->nOpenFlags, error));
     }
     if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name, options.List());
     return dataset.release();

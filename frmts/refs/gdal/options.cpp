@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "cpl_vsi.h"
 #include "fork_guard.h"
 #include "refs/json.h"
+#include "refs/near_name.h"
 
 namespace {
 
@@ -22,12 +24,13 @@ struct Rule {
     const char *name;
     const char *words; ///< as they are told to people: those of truth have more spellings
     double least, most;
-    enum { one, list } kind;
+    enum { one, list, whole } kind;
     const char *instead; ///< of anything else: as where it is not set, or as GDAL takes it
 };
 
 constexpr double none = -1; // no numbers
 constexpr const char *truth = "YES or NO";
+constexpr double exact = 9007199254740992; // up to which a double is every whole number
 
 constexpr Rule rules[] = {
     {"REFS_CACHE_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
@@ -37,6 +40,19 @@ constexpr Rule rules[] = {
     {"REFS_RECORD_CACHE", "", 0, 1024 * 1024, Rule::one, nullptr},
     {"REFS_TRUST_SECONDS", "", 0, 86400, Rule::one, nullptr},
     {"REFS_LONGITUDES", "AS_IS, -180 or 0", 0, none, Rule::one, nullptr},
+    {"REFS_ASSUME_LONGLAT", truth, 0, none, Rule::one, nullptr},
+    {"REFS_CHANGED", "ERROR, WARN or IGNORE", 0, none, Rule::one, nullptr},
+    {"REFS_COORDINATES", "REQUIRED or OPTIONAL", 0, none, Rule::one, nullptr},
+    {"REFS_HONOUR_VALID_RANGE", truth, 0, none, Rule::one, nullptr},
+    {"REFS_LIST_ALL_ARRAYS", truth, 0, none, Rule::one, nullptr},
+    {"REFS_MISSING", "ERROR, FILL or WARN", 0, none, Rule::one, nullptr},
+    {"REFS_SIDECAR", truth, 0, none, Rule::one, nullptr},
+    {"REFS_MAX_REFERENCES", "", 0, exact, Rule::whole, nullptr},
+    {"REFS_MAX_GENERATED", "", 0, exact, Rule::whole, nullptr},
+    {"REFS_MAX_TEMPLATE_DEPTH", "", 0, 32, Rule::whole, nullptr},
+    {"REFS_MAX_RENDERED_BYTES", "", 0, 16777216, Rule::whole, nullptr},
+    {"REFS_MAX_INLINE_BYTES", "", 0, exact, Rule::whole, nullptr},
+    {"REFS_MAX_UNPACKED_BYTES", "", 0, exact, Rule::whole, nullptr},
     {"REFS_READ_AHEAD", truth, 0, none, Rule::one, nullptr},
     {"REFS_HTTP_ENGINE", "AUTO, CURL or VSI", 0, none, Rule::one, nullptr},
     {"REFS_HTTP_MAX_REQUESTS", "", 1, 1024, Rule::one, nullptr},
@@ -52,6 +68,50 @@ constexpr Rule rules[] = {
     {"AZURE_NO_SIGN_REQUEST", truth, 0, none, Rule::one, "YES"},
     {"GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", truth, 0, none, Rule::one, nullptr},
 };
+
+/** Configuration options that are open options of their sets, without the prefix. */
+constexpr const char *configured[] = {"REFS_ALONG",
+                                      "REFS_ASSUME_LONGLAT",
+                                      "REFS_AS_OF",
+                                      "REFS_BRANCH",
+                                      "REFS_CHANGED",
+                                      "REFS_COORDINATES",
+                                      "REFS_LIST_ALL_ARRAYS",
+                                      "REFS_HONOUR_VALID_RANGE",
+                                      "REFS_MEMORY",
+                                      "REFS_MISSING",
+                                      "REFS_PATTERN",
+                                      "REFS_SIDECAR",
+                                      "REFS_SNAPSHOT",
+                                      "REFS_TAG",
+                                      "REFS_TARGET",
+                                      "REFS_TEMPLATES",
+                                      "REFS_URL_REWRITE",
+                                      "REFS_MAX_REFERENCES",
+                                      "REFS_MAX_GENERATED",
+                                      "REFS_MAX_TEMPLATE_DEPTH",
+                                      "REFS_MAX_RENDERED_BYTES",
+                                      "REFS_MAX_INLINE_BYTES",
+                                      "REFS_MAX_UNPACKED_BYTES"};
+
+/** Those that are for one set alone, or whose configuration options are read elsewhere. */
+constexpr const char *others[] = {"FILEHANDLES", "LONGITUDES", "S3NC_CONFIG", "SAVE", "SET"};
+
+const char *openNameOf(const char *name) {
+    return name + strlen("REFS_");
+}
+
+/** Open options that a misspelt one may have meant, and those that there are. */
+const char *nearest(const char *asked) {
+    size_t least = SIZE_MAX;
+    const char *near = nullptr;
+    const auto look = [&](const char *name) {
+        if (refs_name_is_near(refs_str_from(asked), refs_str_from(name), &least)) near = name;
+    };
+    for (const char *name : configured) look(openNameOf(name));
+    for (const char *name : others) look(name);
+    return near;
+}
 
 const Rule *ruleOf(const char *name) {
     const auto *rule = std::find_if(std::begin(rules), std::end(rules),
@@ -76,12 +136,13 @@ bool isNumber(const Rule &rule, const char *text) {
     char *end = nullptr;
     const double value = CPLStrtod(text, &end);
     while (end != text && isspace(static_cast<unsigned char>(*end))) end++;
+    if (rule.kind == Rule::whole && value != std::floor(value)) return false;
     return end != text && *end == '\0' && value >= rule.least && value <= rule.most;
 }
 
 bool accepts(const Rule &rule, const char *text) {
     if (isWord(rule, text)) return true;
-    if (rule.kind == Rule::one) return isNumber(rule, text);
+    if (rule.kind != Rule::list) return isNumber(rule, text);
     const CPLStringList parts(CSLTokenizeString2(text, ", ", 0));
     for (int i = 0; i < parts.size(); i++)
         if (!isNumber(rule, parts[i])) return false;
@@ -92,7 +153,9 @@ std::string acceptedBy(const Rule &rule) {
     std::string text(rule.words);
     if (rule.most == none) return text;
     if (!text.empty()) text += " or ";
-    text += rule.kind == Rule::list ? "a list of numbers" : "a number";
+    text += rule.kind == Rule::list    ? "a list of numbers"
+            : rule.kind == Rule::whole ? "a whole number"
+                                       : "a number";
     return text + CPLSPrintf(" from %.0f to %.0f", rule.least, rule.most);
 }
 
@@ -101,6 +164,33 @@ const char *understood(const char *name, const char *text, const char *otherwise
     if (text == nullptr || rule == nullptr || accepts(*rule, text))
         return text != nullptr ? text : otherwise;
     return rule->instead != nullptr ? rule->instead : otherwise;
+}
+
+void warn(const Rule &rule, const std::string &shown) {
+    const char *taken = rule.instead != nullptr ? rule.instead : "its default";
+    CPLError(CE_Warning, CPLE_IllegalArg, "%s is not understood: %s is needed; %s is taken",
+             shown.c_str(), acceptedBy(rule).c_str(), taken);
+}
+
+/** Whether an open option is what the configuration option of its name may not be; wrong numbers
+ * end the opening elsewhere. */
+bool isWrong(const char *name, const char *value) {
+    const Rule *rule = ruleOf(name);
+    return value != nullptr && rule != nullptr && rule->kind != Rule::whole &&
+           !accepts(*rule, value);
+}
+
+void warnOfOpenOption(const char *name, const char *value) {
+    const std::string configurable = std::string("REFS_") + name;
+    const char *near = nearest(name);
+    if (near == nullptr || !EQUAL(near, name)) {
+        const std::string meant =
+            near != nullptr ? std::string(": did you mean ") + near + '?' : "";
+        CPLError(CE_Warning, CPLE_NotSupported, "driver REFS does not support open option %s%s",
+                 name, meant.c_str());
+    } else if (isWrong(configurable.c_str(), value)) {
+        warn(*ruleOf(configurable.c_str()), std::string(name) + '=' + value);
+    }
 }
 
 /** True once for each text. */
@@ -128,11 +218,32 @@ void RefsWarnOfOptions(const char *location) {
                                  VSIGetPathSpecificOption(location, rule.name, nullptr)}) {
             if (text == nullptr || accepts(rule, text)) continue;
             const std::string shown = std::string(rule.name) + "=" + text;
-            if (!isNew(shown)) continue;
-            const char *taken = rule.instead != nullptr ? rule.instead : "its default";
-            CPLError(CE_Warning, CPLE_IllegalArg, "%s is not understood: %s is needed; %s is taken",
-                     shown.c_str(), acceptedBy(rule).c_str(), taken);
+            if (isNew(shown)) warn(rule, shown);
         }
+}
+
+CPLStringList RefsWithConfiguredOptions(const char *location, CSLConstList options) {
+    CPLStringList all(CSLDuplicate(options));
+    for (const char *name : configured) {
+        const char *open = openNameOf(name);
+        if (isWrong(name, all.FetchNameValue(open))) all.SetNameValue(open, nullptr);
+        const char *value = RefsOptionAt(location, name, nullptr);
+        if (value != nullptr && all.FetchNameValue(open) == nullptr) all.SetNameValue(open, value);
+    }
+    return all;
+}
+
+void RefsWarnOfOpenOptions(const char *listed, CSLConstList options) {
+    if (!CPLFetchBool(options, "VALIDATE_OPEN_OPTIONS", true)) return;
+    for (int i = 0; i < CSLCount(options); i++) {
+        char *key = nullptr;
+        const char *value = CPLParseNameValue(options[i], &key);
+        const CPLString name = CPLString(key != nullptr ? key : "").toupper();
+        CPLFree(key);
+        const bool isListed = strstr(listed, ("name='" + name + "'").c_str()) != nullptr;
+        if (!name.empty() && !isListed && name != "VALIDATE_OPEN_OPTIONS")
+            warnOfOpenOption(name.c_str(), value);
+    }
 }
 
 void RefsWarnOnce(const std::string &text) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cpl_string.h"
 #include "refs/error.h"
 
 /** The value of a configuration option; `otherwise` where it is not set, or is not what it may be.
@@ -20,6 +21,15 @@ void RefsWarnOfOptions(const char *location);
 
 /** Raises a warning that was not raised before. For the thread of a user. */
 void RefsWarnOnce(const std::string &text);
+
+/** Open options of a call, and those that the configuration options of the same names have for what
+ * is at `location`: "REFS_CHANGED" where CHANGED is not among them, or is what it may not be. */
+CPLStringList RefsWithConfiguredOptions(const char *location, CSLConstList options);
+
+/** Raises a warning for each open option of a call that there is not, or that is what it may not
+ * be. Those that `listed`, the list for GDAL (GDAL_DMD_OPENOPTIONLIST), names were checked by GDAL;
+ * all others it accepts. */
+void RefsWarnOfOpenOptions(const char *listed, CSLConstList options);
 
 /** The open option `name`, a whole number of [0, largest]; REFS_INVALID where `text` is none. */
 refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,
