@@ -982,7 +982,7 @@ class Ended(Folder):
 
     def test_by_signals_that_can_be_heard_leave_nothing(self):
         for how in (signal.SIGINT, signal.SIGTERM):
-            self.assertEqual(self.end(how), (128 + how, []))
+            self.assertEqual(self.end(how), (-how, []))
 
     def test_at_once_leave_what_the_next_removes(self):
         status, left = self.end(signal.SIGKILL)

@@ -1,6 +1,7 @@
 /* session.c -- what files are opened and read with, see ncrefs.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -39,18 +40,28 @@ bool ncrefs_is_verbose(void) {
            strcmp(value, "0") != 0;
 }
 
-void ncrefs_tell(const char *about, const refs_error *err) {
-    char *shown = ncrefs_is_verbose() ? refs_str_copy(refs_str_from(about)) : NULL;
+/* Prints a line without the secrets of its URLs. */
+static void print_redacted(const char *text) {
+    char *shown = refs_str_copy(refs_str_from(text));
     if (shown == NULL) return;
     refs_redact_secrets(shown);
-    fprintf(stderr, "ncrefs: %s: %s\n", shown,
-            err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    fprintf(stderr, "ncrefs: %s\n", shown);
     refs_free(shown);
+}
+
+void ncrefs_tell(const char *about, const refs_error *err) {
+    refs_buf line = REFS_BUF_INIT;
+    const char *what = err->message[0] != '\0' ? err->message : refs_status_text(err->status);
+    if (!ncrefs_is_verbose()) return;
+    if (refs_buf_printf(&line, NULL, "%s: ", about) == REFS_OK &&
+        refs_buf_append(&line, what, strlen(what) + 1, NULL) == REFS_OK)
+        print_redacted((const char *)line.data);
+    refs_buf_clear(&line);
 }
 
 static void tell_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
-    if (kind == REFS_NOTE_WARNING && ncrefs_is_verbose()) fprintf(stderr, "ncrefs: %s\n", text);
+    if (kind == REFS_NOTE_WARNING && ncrefs_is_verbose()) print_redacted(text);
 }
 
 static refs_notes notes(void) {
