@@ -1866,26 +1866,26 @@ class Refusals(Folder):
             self.expect_hours("in/all.json", [0, 1])
 
     def test_a_folder_of_a_set_that_holds_other_files_is_not_replaced(self):
-        self.write("0.nc", [0])
-        self.write("1.nc", [1])
-        run("index", "0.nc", "-o", "s.parq")
-        os.makedirs("s.parq/mine")
+        for i in range(3):
+            self.write(f"{i}.nc", [i])
+        self.write("before.nc", [-1])
+        run("index", "0.nc", "1.nc", "-o", "s.parq")
         others = ("s.parq/notes.txt", "s.parq/mine/d.csv", "s.parq/tas/keep.parq")
         for name in others:
             os.makedirs(os.path.dirname(name), exist_ok=True)
             with open(name, "w", encoding="utf-8") as file:
                 file.write(name)
-        for arguments in (("index", "0.nc", "1.nc", "-o", "s.parq"), ("convert", "s.parq", "s.parq"),
-                          ("convert", "s.parq", "-o", "s.parq"), ("append", "s.parq", "1.nc")):
-            done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+        for arguments in (("index", "0.nc", "1.nc", "-o", "s.parq"), ("convert", "s.parq", "-o", "s.parq"),
+                          ("append", "s.parq", "before.nc")):
             with self.subTest(arguments):
+                said = run(*arguments, status=1)
+                self.assertIn("cannot be replaced: expected files of a Parquet set alone, found ", said)
                 for name in others:
+                    self.assertIn(name[len("s.parq/"):], said)
                     self.assertTrue(os.path.exists(name), name)
-                if arguments[0] == "index":
-                    self.assertEqual(1, done.returncode)
-                    self.assertIn("expected files of a Parquet set alone, found ", done.stderr)
-                    self.assertIn("notes.txt", done.stderr)
-        self.expect_hours("s.parq", [0])
+                self.expect_hours("s.parq", [0, 1])
+        run("append", "s.parq", "2.nc")  # replaces no folder
+        self.expect_hours("s.parq", [0, 1, 2])
         for name in others:
             os.remove(name)
         run("index", "0.nc", "1.nc", "-o", "s.parq")

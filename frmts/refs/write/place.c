@@ -21,6 +21,12 @@
 /* Links that are followed, one after the other; as Linux does. */
 #define MAX_LINKS 40
 
+/* Of a Parquet set. */
+#define METADATA ".zmetadata"
+
+/* Names of foreign files that a message lists. */
+#define MAX_FOREIGN 3
+
 /* Deepest folder of a set that is removed: groups in groups. */
 #define MAX_DEPTH 128
 
@@ -100,84 +106,26 @@ void refs_place_remove_own(int folder, const char *name) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Names of foreign files that a message lists. */
-#define MAX_FOREIGN 3
-
-/* What a folder that is going to be replaced holds. */
 typedef struct folder_content {
     bool has_any, is_set;
-    size_t n_foreign; /* files that are no part of a Parquet set */
-    refs_buf foreign; /* the first of them */
 } folder_content;
 
-/* A folder in it; `path` ends in '/', and is "" for the outermost. */
-typedef struct looking {
-    folder_content *content;
-    const char *path;
-    int depth;
-} looking;
-
-/* Files of a Parquet set: ".zmetadata", and "refs.N.parq" in the folders of its arrays. */
-static bool is_of_set(const char *name, int depth) {
-    int end = 0;
-    unsigned number;
-    if (depth == 0) return strcmp(name, ".zmetadata") == 0;
-    return sscanf(name, "refs.%9u.parq%n", &number, &end) == 1 && end > 0 && name[end] == '\0';
-}
-
-static refs_status note_entry(void *user, int folder, const char *name, refs_error *err);
-
-static refs_status look_into(const looking *at, int opened, const char *name, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&path, err, "%s%s/", at->path, name);
-    looking inside = {at->content, (const char *)path.data, at->depth + 1};
-    const refs_folder_visitor visitor = {note_entry, &inside};
-    if (status != REFS_OK || inside.depth > MAX_DEPTH) close(opened);
-    if (status == REFS_OK && inside.depth > MAX_DEPTH)
-        status = refs_fail(err, REFS_LIMIT, "%s: more than %d folders in each other", inside.path,
-                           MAX_DEPTH);
-    else if (status == REFS_OK)
-        status = refs_folder_each_in(opened, inside.path, &visitor, err);
-    refs_buf_clear(&path);
-    return status;
-}
-
 static refs_status note_entry(void *user, int folder, const char *name, refs_error *err) {
-    const looking *at = user;
-    folder_content *content = at->content;
-    const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    folder_content *content = user;
+    (void)folder, (void)err;
     content->has_any = true;
-    if (opened >= 0) return look_into(at, opened, name, err);
-    if (is_of_set(name, at->depth)) {
-        content->is_set = content->is_set || at->depth == 0;
-        return REFS_OK;
-    }
-    if (content->n_foreign++ >= MAX_FOREIGN) return REFS_OK;
-    return refs_buf_printf(&content->foreign, err, "%s%s%s", content->foreign.size > 0 ? ", " : "",
-                           at->path, name);
+    content->is_set = content->is_set || strcmp(name, METADATA) == 0;
+    return REFS_OK;
 }
 
-/* A folder that is going to be replaced, and that holds anything, must be a Parquet set and hold
- * nothing else: what replaces it removes all of it. */
+/* A folder that is going to be replaced, and that holds anything, must be a Parquet set. */
 static refs_status check_folder(const char *path, refs_error *err) {
-    folder_content content = {.foreign = REFS_BUF_INIT};
-    looking at = {&content, "", 0};
-    const refs_folder_visitor visitor = {note_entry, &at};
-    refs_status status = refs_folder_each(path, &visitor, err);
-    if (status != REFS_OK)
-        refs_error_prefix(err, "%s: cannot be replaced", path);
-    else if (content.has_any && !content.is_set)
-        status = refs_fail(err, REFS_INVALID,
-                           "%s: is a folder that holds other things than a set: give another name",
-                           path);
-    else if (content.n_foreign > 0)
-        status = refs_fail(err, REFS_INVALID,
-                           "%s: cannot be replaced: expected files of a Parquet set alone, found "
-                           "%.*s%s: move them away, or give another name",
-                           path, (int)content.foreign.size, (const char *)content.foreign.data,
-                           content.n_foreign > MAX_FOREIGN ? " and more" : "");
-    refs_buf_clear(&content.foreign);
-    return status;
+    folder_content content = {false, false};
+    const refs_folder_visitor visitor = {note_entry, &content};
+    if (refs_folder_each(path, &visitor, NULL) != REFS_OK) return refs_place_fail(path, err);
+    if (!content.has_any || content.is_set) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is a folder that holds other things than a set: give another name", path);
 }
 
 static refs_status check_wanted(const refs_place *place, refs_place_kind kind, refs_error *err) {
@@ -191,6 +139,77 @@ static refs_status check_wanted(const refs_place *place, refs_place_kind kind, r
                          place->wanted);
     return S_ISDIR(status.st_mode) && kind == REFS_PLACE_SET ? check_folder(place->wanted, err)
                                                              : REFS_OK;
+}
+
+/* Files that are no part of the Parquet set in whose folder they are. */
+typedef struct foreign_files {
+    size_t n;
+    refs_buf names; /* of the first of them */
+} foreign_files;
+
+/* A folder that is searched; `path` ends in '/', and is "" for that of the set. */
+typedef struct searched {
+    foreign_files *found;
+    const char *path;
+    int depth;
+} searched;
+
+/* METADATA, and "refs.N.parq" in the folders of arrays. */
+static bool is_of_set(const char *name, int depth) {
+    int end = 0;
+    unsigned number;
+    if (depth == 0) return strcmp(name, METADATA) == 0;
+    return sscanf(name, "refs.%9u.parq%n", &number, &end) == 1 && end > 0 && name[end] == '\0';
+}
+
+static refs_status find_foreign(void *user, int folder, const char *name, refs_error *err);
+
+/* Closes `opened`. */
+static refs_status search(const searched *above, int opened, const char *name, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&path, err, "%s%s/", above->path, name);
+    searched at = {above->found, (const char *)path.data, above->depth + 1};
+    const refs_folder_visitor visitor = {find_foreign, &at};
+    if (status == REFS_OK && at.depth > MAX_DEPTH)
+        status = refs_fail(err, REFS_LIMIT, "%s: expected at most %d levels of folders, found more",
+                           at.path, MAX_DEPTH);
+    if (status == REFS_OK)
+        status = refs_folder_each_in(opened, at.path, &visitor, err);
+    else
+        close(opened);
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status find_foreign(void *user, int folder, const char *name, refs_error *err) {
+    const searched *at = user;
+    foreign_files *found = at->found;
+    if (is_of_set(name, at->depth)) return REFS_OK;
+    const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened >= 0) return search(at, opened, name, err);
+    if (found->n++ >= MAX_FOREIGN) return REFS_OK;
+    return refs_buf_printf(&found->names, err, "%s%s%s", found->names.size > 0 ? ", " : "",
+                           at->path, name);
+}
+
+refs_status refs_place_check_replaced(const refs_place *place, refs_error *err) {
+    foreign_files found = {0, REFS_BUF_INIT};
+    searched at = {&found, "", 0};
+    const refs_folder_visitor visitor = {find_foreign, &at};
+    refs_status status = refs_folder_each(place->wanted, &visitor, err);
+    if (status == REFS_NOT_FOUND) {
+        refs_error_clear(err);
+        status = REFS_OK;
+    } else if (status != REFS_OK)
+        refs_error_prefix(err, "%s: cannot be replaced", place->wanted);
+    else if (found.n > 0)
+        status = refs_fail(err, REFS_INVALID,
+                           "%s: cannot be replaced: expected files of a Parquet set alone, found "
+                           "%.*s%s: move them away, or give another name",
+                           place->wanted, (int)found.names.size, (const char *)found.names.data,
+                           found.n > MAX_FOREIGN ? " and more" : "");
+    refs_buf_clear(&found.names);
+    return status;
 }
 
 /* The name that a link stands for, from the folder it lies in; *target is for the caller to free.

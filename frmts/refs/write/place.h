@@ -56,6 +56,10 @@ void refs_place_sweep(const char *path);
 refs_status refs_place_open(const char *path, refs_place_kind kind, refs_place *place,
                             refs_error *err);
 
+/** REFS_INVALID, with their names, where the folder that is going to be replaced holds files that
+ * are no part of a Parquet set: they would be removed with it. */
+refs_status refs_place_check_replaced(const refs_place *place, refs_error *err);
+
 /** Takes permissions from `model` where that is there, instead of from what is replaced. */
 refs_status refs_place_keep(refs_place *place, const char *model, refs_error *err);
 

@@ -65,6 +65,9 @@ static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
     REFS_TRY(refs_place_open(path, writer->kind->is_folder ? REFS_PLACE_SET : REFS_PLACE_FILE,
                              &writer->place, err));
+    /* What grows is replaced only where it is written anew: see growth.c. */
+    if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
+        REFS_TRY(refs_place_check_replaced(&writer->place, err));
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
