@@ -112,6 +112,20 @@ TEST(BandMetadata, HoldsTheTimeForWhichAForecastIsValid) {
     EXPECT_EQ(set.bandItems(4)["NETCDF_DIM_valid_time"], "108000");
 }
 
+TEST(BandMetadata, HasNoValidTimeAlongADimensionThatTheArrayLacks) {
+    Dataset set;
+    set.coordinate("time", {0, 86400}, R"("units":"seconds since 1970-01-01")");
+    set.array(
+        "valid_time",
+        {{"time", "step"}, {2, 3}, R"("units":"seconds since 1970-01-01","standard_name":"time")"});
+    set.values["/valid_time"] = {0, 21600, 43200, 86400, 108000, 129600};
+    set.array("v", {{"time", "y", "x"},
+                    {2, 4, 5},
+                    R"("GRIB_typeOfLevel":"surface","coordinates":"valid_time")"});
+    set.describe();
+    EXPECT_EQ(set.bandItems(1)["TIME"], "1970-01-02T00:00:00");
+}
+
 TEST(BandMetadata, ShowsTheFillValueThatWasAnAttribute) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, "", "<f4", "-9999.9"});

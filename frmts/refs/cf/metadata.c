@@ -292,9 +292,15 @@ static refs_status add_clock(const refs_cf__input *input, const refs_array_meta 
                                 : refs_str_is(name, "forecast_reference_time")
                                     ? &description->reference_time
                                     : NULL;
-    if (found == NULL || found->axis.values != NULL || !find_dims(description, coordinate, found))
+    refs_cf_band_clock clock = {.n_dims = 0};
+    if (found == NULL || found->axis.values != NULL || !find_dims(description, coordinate, &clock))
         return REFS_OK;
-    return read_coordinate(input, coordinate, &found->axis, err);
+    refs_status status = read_coordinate(input, coordinate, &clock.axis, err);
+    if (status == REFS_OK && clock.axis.values != NULL)
+        *found = clock;
+    else
+        axis_clear(&clock.axis);
+    return status;
 }
 
 static bool is_readable(const refs_array_meta *coordinate) {

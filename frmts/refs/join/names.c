@@ -86,7 +86,8 @@ unsigned refs_join_n_threads(const char *const *names, size_t n) {
     bool may_wait = false;
     for (size_t i = 0; i < n; i++) {
         struct stat found;
-        if (strstr(names[i], "://") != NULL || refs_location_is_remote(refs_str_from(names[i])))
+        if (refs_url_authority_begin(refs_str_from(names[i])) != SIZE_MAX ||
+            refs_location_is_remote(refs_str_from(names[i])))
             return REFS_JOIN_REMOTE_THREADS;
         if (refs_join_has_data_name(names[i])) continue;
         may_wait = true;

@@ -321,14 +321,13 @@ static int compare_fields(const void *left, const void *right) {
     return result;
 }
 
-/* Numbers in texts count by their values. */
+/* Runs of digits count by their length first: "5", "10", "50". */
 static int compare_texts(const char *a, const char *b) {
-    while (*a != '\0' && *a == *b) {
-        a++;
-        b++;
-    }
+    bool is_in_number = false;
+    for (; *a != '\0' && *a == *b; a++, b++) is_in_number = *a >= '0' && *a <= '9';
     size_t n_a = strspn(a, "0123456789"), n_b = strspn(b, "0123456789");
-    return n_a > 0 && n_b > 0 && n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
+    bool are_numbers = is_in_number || (n_a > 0 && n_b > 0);
+    return are_numbers && n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
 }
 
 typedef struct kind_text {

@@ -311,10 +311,12 @@ static const char *label_of(grib_kind_part part) {
 }
 
 static refs_status add_code(json_t *kind, grib_kind_part part, const uint8_t *p, refs_error *err) {
-    const kind_number constituent = {"GRIB_constituentType", "constituent", NULL, u16(p),
-                                     FIND_WORD(substances, u16(p))};
-    const kind_number aerosol = {"GRIB_aerosolType", "aerosol", NULL, u16(p),
-                                 FIND_WORD(substances, u16(p))};
+    const bool is_long = part == GRIB_KIND_CONSTITUENT || part == GRIB_KIND_AEROSOL;
+    const unsigned substance = is_long ? u16(p) : 0; /* all others are one byte */
+    const kind_number constituent = {"GRIB_constituentType", "constituent", NULL, substance,
+                                     FIND_WORD(substances, substance)};
+    const kind_number aerosol = {"GRIB_aerosolType", "aerosol", NULL, substance,
+                                 FIND_WORD(substances, substance)};
     const kind_number source = {"GRIB_sourceSinkIndicator", "source", NULL, p[0], NULL};
     const kind_number percentile = {"GRIB_percentileValue", "percentile", "p", p[0], NULL};
     const kind_number cluster = {"GRIB_clusterIdentifier", "cluster", NULL, p[0], NULL};
