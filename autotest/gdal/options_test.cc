@@ -134,6 +134,8 @@ TEST(Options, OfTheConfigurationAreThoseOfOpening) {
         EXPECT_NE(log.text(), "") << name;
         EXPECT_NE(open_sample({std::string(name + 5) + "=1000000"}), nullptr) << "the call wins";
     }
+    const Option branch("REFS_BRANCH", "main"); // of repositories alone, which name it
+    EXPECT_NE(open_sample(), nullptr);
     const Option all("REFS_LIST_ALL_ARRAYS", "YES");
     const Dataset dataset = open("REFS:" + sample("sample.json"));
     ASSERT_NE(dataset, nullptr);

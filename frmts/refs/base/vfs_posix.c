@@ -103,20 +103,27 @@ static refs_status posix_peek(void *self, const char *location, void *handle,
     return REFS_OK;
 }
 
+/* A folder that is listed, and what the visitor returned last. */
+typedef struct listed_folder {
+    const refs_vfs_listing *listing;
+    refs_status visited;
+} listed_folder;
+
 static refs_status visit_name(void *user, int folder, const char *name, refs_error *err) {
-    const refs_vfs_listing *listing = user;
+    listed_folder *at = user;
     (void)folder;
-    return listing->visit(listing->user, refs_str_from(name), err);
+    at->visited = at->listing->visit(at->listing->user, refs_str_from(name), err);
+    return at->visited;
 }
 
 static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
                               refs_error *err) {
-    refs_vfs_listing each = *listing;
-    const refs_folder_visitor visitor = {visit_name, &each};
+    listed_folder at = {listing, REFS_OK};
+    const refs_folder_visitor visitor = {visit_name, &at};
     refs_error problem = REFS_ERROR_INIT;
     (void)self;
     const refs_status status = refs_folder_each(location, &visitor, &problem);
-    if (status == REFS_NOT_FOUND) return REFS_OK;
+    if (status == REFS_NOT_FOUND && at.visited == REFS_OK) return REFS_OK; /* there is none */
     return refs_fail(err, status, "%s", problem.message);
 }
 

@@ -2,6 +2,7 @@
 #include "http_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -72,7 +73,9 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
         transfer->has_link_local = true;
         return CURL_SOCKET_BAD;
     }
-    return socket(address->family, address->socktype, address->protocol);
+    const curl_socket_t opened = socket(address->family, address->socktype, address->protocol);
+    if (opened != CURL_SOCKET_BAD) (void)fcntl(opened, F_SETFD, FD_CLOEXEC);
+    return opened;
 }
 
 /* What users may change by options of the host. */

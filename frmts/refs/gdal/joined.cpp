@@ -76,10 +76,14 @@ refs_status filesOfList(const std::string &location, const refs_vfs *vfs,
                         std::vector<std::string> &files, refs_error *error) {
     RefsBuffer content;
     REFS_TRY(refs_vfs_read_whole(vfs, location.c_str(), maxListBytes, &content, error));
-    std::string text = content.text();
-    for (size_t at; (at = text.find("\r\n")) != std::string::npos;) text.erase(at, 1);
-    std::replace(text.begin(), text.end(), '\r', '\n');
-    const CPLStringList lines(CSLTokenizeString2(text.c_str(), "\n", CSLT_ALLOWEMPTYTOKENS));
+    const std::string text = content.text();
+    std::string ended; // lines may end in CR, LF or both
+    for (size_t i = 0; i < text.size(); i++)
+        if (text[i] != '\r')
+            ended += text[i];
+        else if (i + 1 == text.size() || text[i + 1] != '\n')
+            ended += '\n';
+    const CPLStringList lines(CSLTokenizeString2(ended.c_str(), "\n", CSLT_ALLOWEMPTYTOKENS));
     for (int i = 0; i < lines.size(); i++)
         if (strspn(lines[i], " \t") < strlen(lines[i]))
             REFS_TRY(mapLine(location, static_cast<size_t>(i) + 1, lines[i], files, error));

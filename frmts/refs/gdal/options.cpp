@@ -72,8 +72,6 @@ constexpr Rule rules[] = {
 /** Configuration options that are open options of their sets, without the prefix. */
 constexpr const char *configured[] = {"REFS_ALONG",
                                       "REFS_ASSUME_LONGLAT",
-                                      "REFS_AS_OF",
-                                      "REFS_BRANCH",
                                       "REFS_CHANGED",
                                       "REFS_COORDINATES",
                                       "REFS_LIST_ALL_ARRAYS",
@@ -82,8 +80,6 @@ constexpr const char *configured[] = {"REFS_ALONG",
                                       "REFS_MISSING",
                                       "REFS_PATTERN",
                                       "REFS_SIDECAR",
-                                      "REFS_SNAPSHOT",
-                                      "REFS_TAG",
                                       "REFS_TARGET",
                                       "REFS_TEMPLATES",
                                       "REFS_URL_REWRITE",
@@ -94,8 +90,10 @@ constexpr const char *configured[] = {"REFS_ALONG",
                                       "REFS_MAX_INLINE_BYTES",
                                       "REFS_MAX_UNPACKED_BYTES"};
 
-/** Those that are for one set alone, or whose configuration options are read elsewhere. */
-constexpr const char *others[] = {"FILEHANDLES", "LONGITUDES", "S3NC_CONFIG", "SAVE", "SET"};
+/** Open options without a configuration option of that kind: they are for one set alone, or it is
+ * read elsewhere. */
+constexpr const char *others[] = {"AS_OF", "BRANCH", "FILEHANDLES", "LONGITUDES", "S3NC_CONFIG",
+                                  "SAVE",  "SET",    "SNAPSHOT",    "TAG"};
 
 const char *openNameOf(const char *name) {
     return name + strlen("REFS_");

@@ -30,16 +30,15 @@ refs_status listTree(const std::string &folder, const char *pattern,
     while (name.back() == '/') name.pop_back();
     VSICurlPartialClearCache(name.c_str());
     const DirHandle opened(VSIOpenDir(name.c_str(), -1, nullptr));
-    if (opened == nullptr) {
-        const std::string said = quiet.said();
-        if (said.empty()) return REFS_OK;
-        return refs_fail(error, REFS_IO, "%s: cannot be listed: %s", folder.c_str(), said.c_str());
-    }
-    while (const VSIDIREntry *entry = VSIGetNextDirEntry(opened.get())) {
+    while (const VSIDIREntry *entry =
+               opened != nullptr ? VSIGetNextDirEntry(opened.get()) : nullptr) {
         const std::string file = folder + entry->pszName;
         if (!VSI_ISDIR(entry->nMode) && refs_join_takes_object(pattern, file.c_str(), entry->nSize))
             files.push_back(file);
     }
+    const std::string &said = quiet.said(); // also that a listing ended early
+    if (!said.empty())
+        return refs_fail(error, REFS_IO, "%s: cannot be listed: %s", folder.c_str(), said.c_str());
     std::sort(files.begin(), files.end());
     return REFS_OK;
 }
