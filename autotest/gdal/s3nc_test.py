@@ -293,6 +293,33 @@ class Prefixes(Case):
         with self.assertRaisesRegex(RuntimeError, "/data/none/"):
             gdal.Open('REFS:"s3://data/none/"')
 
+    def test_whose_list_ends_early_are_an_error_and_not_fewer(self):
+        server = self.serve(self.CONTENT)
+        server.page = 3
+        config = self.write(hosts={"one": self.host(server)})
+        for refused in ("marker=", "prefix="):
+            for answer in ((503, "SlowDown"), (403, "AccessDenied"), (404, "NoSuchBucket")):
+                server.refused = lambda path, query, part=refused, answer=answer: answer if part in query else None
+                with self.subTest(refused=refused, answer=answer), \
+                        self.assertRaisesRegex(RuntimeError, f"listing stopped after . objects?: .*{answer[1]}"):
+                    read("s3://one/data/pre/", S3NC_CONFIG=config)
+        server.refused = lambda path, query: None
+        self.expect_steps("s3://one/data/pre/", [1, 2, 3], S3NC_CONFIG=config)
+
+    def test_ending_with_a_slash_have_no_signs_of_patterns(self):
+        server = self.serve({f"/data/{folder}/a.json": step(n)
+                             for n, folder in enumerate(("run[1]", "run1", "what?", "whats"), 1)})
+        config = self.write(hosts={"one": self.host(server)})
+        self.expect_steps("s3://one/data/run[1]/", [1], S3NC_CONFIG=config)
+        self.expect_steps("s3://one/data/what?/", [3], S3NC_CONFIG=config)
+
+    def test_of_patterns_are_listed_no_further_than_these_reach(self):
+        server = self.serve({**self.CONTENT, **{f"/data/pre/deeper/{n:03}": b"x" for n in range(50)}})
+        server.page = 5
+        config = self.write(hosts={"one": self.host(server)})
+        self.expect_steps("s3://one/data/pre/*.json", [1, 2], S3NC_CONFIG=config)
+        self.assertEqual(len([path for _, path, _, _ in server.asked if path.strip("/") == "data"]), 1, server.asked)
+
     def test_say_who_may_not_list_them(self):
         server = self.serve(self.CONTENT)
         config = self.write(hosts={"one": self.host(server, ("id", "wrong"))})

@@ -90,9 +90,12 @@ class Handler(BaseHTTPRequestHandler):
         names = sorted((name for name in found if name > after), key=str.encode)
         shown, is_cut = names[:self.server.page], len(names) > self.server.page
         text = ['<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
-                f"<Name>{bucket}</Name><Prefix>{html.escape(prefix)}</Prefix><IsTruncated>{str(is_cut).lower()}</IsTruncated><EncodingType>url</EncodingType>"]
+                f"<Name>{bucket}</Name><Prefix>{html.escape(prefix)}</Prefix><IsTruncated>{str(is_cut).lower()}</IsTruncated>"]
+        is_encoded = asked.get("encoding-type") == "url"
+        if is_encoded:
+            text.append("<EncodingType>url</EncodingType>")
         for name in shown:
-            quoted = urllib.parse.quote_plus(name, safe="/")
+            quoted = urllib.parse.quote_plus(name, safe="/") if is_encoded else html.escape(name)
             text.append(f"<CommonPrefixes><Prefix>{quoted}</Prefix></CommonPrefixes>" if found[name] else
                         f"<Contents><Key>{quoted}</Key><Size>{len(self.server.objects[begin + name])}</Size></Contents>")
         if is_cut:
@@ -115,10 +118,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.asked[-1][3]:
             return self.refuse(403, self.server.asked[-1][3])
         self.server.before(self.command, path)
-        bucket = path.split("/")[1]
+        bucket, query = path.split("/")[1], self.path.partition("?")[2]
+        refused = self.server.refused(path, query)
+        if refused:
+            return self.refuse(*refused)
         if not any(name.startswith(f"/{bucket}/") for name in self.server.objects):
             return self.refuse(404, "NoSuchBucket")
-        query = self.path.partition("?")[2]
         if "list-type=2" in query.split("&") or path.strip("/") == bucket:
             return self.list(bucket, query)
         content = self.server.objects.get(path)
@@ -158,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
     has method, path, range and refusal of each request, `headers` method and headers. Before each is answered before(method, path) is
-    called; of conditions see do_PUT. Lists have `page` names each. Where `payer` is
+    called; refused(path, query) is the status and code that a GET fails with, or None; of conditions see do_PUT. Lists have `page` names each. Where `payer` is
     set, requests must say so."""
 
     daemon_threads = True
@@ -168,6 +173,7 @@ class S3Server(ThreadingHTTPServer):
         self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
         self.headers = []
         self.conditions, self.before = "hold", lambda method, path: None
+        self.refused = lambda path, query: None
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()

@@ -186,6 +186,27 @@ class Lists(Store):
         asked = {path for _, path, *_ in server.asked if path.endswith(".h5")}
         self.assertEqual(asked, {"/data/f/2.h5", "/data/g/2.h5"})
 
+    def test_a_prefix_has_no_signs_of_patterns(self):
+        server = self.serve({f"/data/{folder}/1.h5": content("filters.h5") for folder in ("run[1]", "run1", "f?", "fg")}, {})
+        for folder in ("run[1]", "f?"):
+            del server.asked[:]
+            self.index(f"s3://data/{folder}/")
+            os.remove(self.output)
+            self.assertEqual({path for _, path, *_ in server.asked if path.endswith(".h5")}, {f"/data/{folder}/1.h5"})
+
+    def test_a_pattern_of_one_folder_lists_no_deeper(self):
+        server = self.serve({"/data/f/1.h5": content("filters.h5")} | {f"/data/f/deep/{i:03}": b"x" for i in range(50)}, {})
+        server.page = 5
+        self.run_refs("index", "s3://data/f/*.h5", "-o", self.output, "--quiet")
+        self.assertEqual(sum(path == "/data" for _, path, *_ in server.asked), 1)
+
+    def test_a_list_of_which_a_page_is_refused_is_an_error(self):
+        server = self.serve({f"/data/f/{i}.h5": content("filters.h5") for i in range(5)}, {})
+        server.page = 2
+        server.refused = lambda path, query: (503, "SlowDown") if "continuation-token=" in query else None
+        said = self.run_refs("index", "s3://data/f/", "-o", self.output, "--quiet", status=1)
+        self.assertIn("s3://data/f/: HTTP 503 SlowDown", said)
+
     def test_nothing_of_a_name_is_said(self):
         self.serve({"/data/f.h5": b""}, {})
         said = self.run_refs("index", "s3://data/x*", "-o", self.output, status=1)

@@ -61,17 +61,20 @@ static refs_status add_object(void *user, const refs_listed *listed, refs_error 
     return status;
 }
 
-/* "s3://bucket/folder/", or a pattern: objects are listed by what is before its first sign. */
+/* "s3://bucket/folder/", in which all signs are letters, or a pattern: objects are listed by what
+ * is before its first sign, and no deeper than it reaches. */
 static refs_status add_objects(const tool_session *session, tool_names *names, const char *name,
                                refs_error *err) {
-    bool is_pattern = strpbrk(name, "*?[") != NULL;
-    refs_str begin = refs_str_part(refs_str_from(name), 0, strcspn(name, "*?["));
+    const bool is_pattern = !refs_str_ends(refs_str_from(name), "/");
+    const size_t sign = is_pattern ? strcspn(name, "*?[") : SIZE_MAX;
+    const refs_str begin = refs_str_part(refs_str_from(name), 0, sign);
+    const bool is_one_folder = is_pattern && strchr(name + sign, '/') == NULL;
     matching at = {names, is_pattern ? name : NULL};
     const refs_list_visitor visitor = {add_object, &at};
     char *url = refs_str_copy(begin);
     if (url == NULL) return refs_fail_nomem(err);
     size_t before = names->n;
-    const refs_list_request request = {url, REFS_LIST_TREE};
+    const refs_list_request request = {url, is_one_folder ? REFS_LIST_FOLDER : REFS_LIST_TREE};
     refs_status status = refs_host_list(session->host, session->vfs, &request, &visitor, err);
     refs_free(url);
     if (status == REFS_OK && names->n == before)
