@@ -984,22 +984,25 @@ class Ended(Folder):
         for how in (signal.SIGINT, signal.SIGTERM):
             self.assertEqual(self.end(how), (-how, []))
 
-    def test_at_once_leave_what_the_next_removes(self):
+    def test_at_once_leave_what_the_next_of_the_same_result_removes(self):
         status, left = self.end(signal.SIGKILL)
         self.assertEqual((status, len(left)), (-9, 2))
         name, process = re.match(r"(m\.nca\.tmp-[0-9a-f]{8}-)(\d+)-0$", left[0]).groups()
         mine = f"{name}{os.getpid()}-0"  # of a process that is there
         elsewhere = f"m.nca.tmp-00000000-{process}-0"  # of another machine
-        replaced, needed = f"source.nc.tmp{name[9:]}{process}-0.old", f"lost.tmp{name[9:]}{process}-0.old"
-        for other in (mine, elsewhere, replaced, needed, "m.nca.tmp-1-0"):
+        moved = f"{name}{process}-0.old"  # all that is there, until m.nca is
+        kept = [mine, elsewhere, "m.nca.tmp-1-0"]
+        for other in (*kept, moved):
             with open(other, "w"):
                 pass
         run("split", "source.nc", "-o", "n.nca")
-        self.assertEqual(sorted(os.listdir(".")), sorted([mine, elsewhere, needed, "m.nca.tmp-1-0", "n", "n.nca", "source.nc"]))
-        with open(left[0], "w"):
-            pass
         run("index", "source.nc", "-q", "-o", "all.json")
-        self.assertFalse(os.path.exists(left[0]))
+        others = ["all.json", "n", "n.nca", "source.nc"]
+        self.assertEqual(sorted(os.listdir(".")), sorted([*left, *kept, moved, *others]))
+        run("split", "source.nc", "-o", "m.nca")
+        self.assertEqual(sorted(os.listdir(".")), sorted(["m", "m.nca", *kept, moved, *others]))
+        run("split", "source.nc", "-o", "m.nca")
+        self.assertEqual(sorted(os.listdir(".")), sorted(["m", "m.nca", *kept, *others]))
 
     def test_leave_nothing_that_is_taken_for_a_source(self):
         os.mkdir("days")

@@ -283,16 +283,17 @@ class Links(Placing):
         self.write("a.nc")
         refs("index", "a.nc", "-o", "a.json", "-q", AT_CALL=2, AT_CALL_HOW="kill")
         (unfinished,) = glob.glob("a.json.tmp-*")
-        os.makedirs(unfinished.replace("a.json", "folder") + "/within")
-        os.symlink(os.path.abspath("kept"), unfinished.replace("a.json", "folder") + "/link")
+        folder, other, others = (unfinished[:-1] + number for number in "123")
+        os.makedirs(folder + "/within")
+        os.symlink(os.path.abspath("kept"), folder + "/link")
         with open("kept/precious", "w", encoding="ascii") as file:
             file.write("precious")
-        for name in ("other", "others"):
-            (os.mkdir if name == "others" else os.mknod)(unfinished.replace("a.json", name))
-            os.chown(unfinished.replace("a.json", name), 65534, 65534)
+        os.mknod(other)
+        os.mkdir(others)
+        for name in (other, others):
+            os.chown(name, 65534, 65534)
         self.assertEqual(refs("index", "a.nc", "-o", "a.json", "-q").returncode, 0)
-        self.assertEqual(sorted(os.listdir(".")),
-                         sorted(["a.json", "a.nc", "kept"] + [unfinished.replace("a.json", name) for name in ("other", "others")]))
+        self.assertEqual(sorted(os.listdir(".")), sorted(["a.json", "a.nc", "kept", other, others]))
         self.assertTrue(os.path.exists("kept/precious"))
 
 

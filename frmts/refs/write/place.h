@@ -48,8 +48,8 @@ refs_status refs_place_fail_names(const char *path, unsigned n, refs_error *err)
 /** Whether a name is one of these, of whatever process. */
 bool refs_place_is_unfinished(const char *name);
 
-/** Removes what has such a name in the folder of `path`, belongs to this user, and was being
- * written by a process of this machine that is no more. */
+/** Removes what has such a name for `path`, belongs to this user, and was being written by a
+ * process of this machine that is no more. What was to become other results stays. */
 void refs_place_sweep(const char *path);
 
 /** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. */
@@ -93,7 +93,7 @@ void refs_place_clear(refs_place *place);
 void refs_place_remove(const char *path);
 
 /** The same of what nobody needs any more: if this process is killed meanwhile, the next one that
- * writes there removes the rest. */
+ * writes `path` removes the rest. */
 void refs_place_retire(const char *path);
 
 /** Removes `name` in an open folder, if it belongs to this user. */

@@ -46,6 +46,7 @@ static bool is_alive(long process) {
 
 /* What such a name says. */
 typedef struct unfinished {
+    size_t wanted; /* bytes of the name of the result */
     unsigned tag;
     long process;
     bool was_moved; /* ".old" behind it: what was there before */
@@ -58,6 +59,7 @@ static bool read_name(const char *name, unfinished *of) {
     if (mark == NULL || mark == name ||
         sscanf(mark, MARK "%8x-%10ld-%4d%n", &of->tag, &of->process, &number, &end) != 3)
         return false;
+    of->wanted = (size_t)(mark - name);
     of->was_moved = strcmp(mark + end, ".old") == 0;
     return (mark[end] == '\0' || of->was_moved) && of->process > 0;
 }
@@ -76,25 +78,25 @@ bool refs_place_is_unfinished(const char *name) {
     return read_name(name, &of) || is_without_tag(name);
 }
 
-/* Whether what is moved away to `name` has been replaced: else it is all that is there. */
-static bool is_replaced(int folder, const char *name) {
-    struct stat status;
-    refs_str text = refs_str_from(name);
-    size_t mark = text.size;
-    while (mark > 0 && !refs_str_starts(refs_str_part(text, mark, text.size), MARK)) mark--;
-    char *wanted = refs_str_copy(refs_str_part(text, 0, mark));
-    const bool is_there =
-        wanted != NULL && fstatat(folder, wanted, &status, AT_SYMLINK_NOFOLLOW) == 0;
-    refs_free(wanted);
-    return is_there;
-}
+/* The result whose leftovers are removed, and the tag of this machine. */
+typedef struct sweeping {
+    const char *result;
+    uint32_t tag;
+} sweeping;
 
+/* A folder may be shared with other programs, and with other machines: only what is provably of
+ * this result, and of a process that is no more, is removed. What was moved away is all that is
+ * there until the result has its name. */
 static refs_status sweep_one(void *user, int folder, const char *name, refs_error *err) {
-    const uint32_t *tag = user;
-    unfinished of;
+    const sweeping *of = user;
+    struct stat status;
+    unfinished found;
     (void)err;
-    if (read_name(name, &of) && of.tag == *tag && !is_alive(of.process) &&
-        (!of.was_moved || is_replaced(folder, name)))
+    if (!read_name(name, &found) || found.wanted != strlen(of->result) ||
+        strncmp(name, of->result, found.wanted) != 0 || found.tag != of->tag ||
+        is_alive(found.process))
+        return REFS_OK;
+    if (!found.was_moved || fstatat(folder, of->result, &status, AT_SYMLINK_NOFOLLOW) == 0)
         refs_place_remove_own(folder, name);
     return REFS_OK;
 }
@@ -102,10 +104,10 @@ static refs_status sweep_one(void *user, int folder, const char *name, refs_erro
 void refs_place_sweep(const char *path) {
     const refs_str text = refs_str_from(path);
     const size_t slash = refs_str_find_last(text, '/');
-    const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
-    char *name = folder.size > 0 ? refs_str_copy(folder) : NULL;
-    uint32_t tag = find_tag();
-    const refs_folder_visitor visitor = {sweep_one, &tag};
+    const size_t n_folder = slash == SIZE_MAX ? 0 : slash + 1;
+    char *name = n_folder > 0 ? refs_str_copy(refs_str_part(text, 0, n_folder)) : NULL;
+    sweeping of = {path + n_folder, find_tag()};
+    const refs_folder_visitor visitor = {sweep_one, &of};
     /* A folder that cannot be listed is swept by a later run. */
     (void)refs_folder_each(name != NULL ? name : ".", &visitor, NULL);
     refs_free(name);
