@@ -3,6 +3,8 @@
  *
  *     AT_CALL=7 AT_CALL_HOW=kill  the process ends itself by SIGKILL instead of the seventh call
  *     AT_CALL=7 AT_CALL_HOW=fail  the seventh call fails with ENOSPC
+ *     AT_CALL=7 AT_CALL_LINK=NAME AT_CALL_LINK_TO=PATH   before the seventh call, what has that
+ *                                 name is moved to "NAME.away", and a link to PATH takes its place
  *     AT_OPEN_LINK_TO=PATH        a link to PATH is put wherever an unfinished file is going to be
  * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
  *     AT_READDIR=3                    the third call of readdir fails with EIO
@@ -33,18 +35,29 @@ static void __attribute__((destructor)) tell(void) {
     fclose(file);
 }
 
+#define NEXT(type, name) (*(type *)(void *)&(void *){dlsym(RTLD_NEXT, name)})
+
+static void plant_link(void) {
+    typedef int (*function)(const char *, const char *);
+    const char *name = getenv("AT_CALL_LINK"), *to = getenv("AT_CALL_LINK_TO");
+    char away[256];
+    if (name == NULL || to == NULL) return;
+    (void)snprintf(away, sizeof away, "%s.away", name);
+    (void)NEXT(function, "rename")(name, away);
+    (void)symlink(to, name);
+}
+
 /* Whether this call fails. Those that remove things do not: disks that are full let that be. */
 static int fails(int undoes) {
     const char *at = getenv("AT_CALL"), *how = getenv("AT_CALL_HOW");
     const long n = atomic_fetch_add(&n_calls, 1) + 1, wanted = at != NULL ? atol(at) : 0;
+    if (wanted != 0 && n == wanted) plant_link();
     if (wanted == 0 || how == NULL) return 0;
     if (n == wanted && strcmp(how, "kill") == 0) (void)kill(getpid(), SIGKILL);
     if (n != wanted || undoes || strcmp(how, "fail") != 0) return 0;
     errno = ENOSPC;
     return 1;
 }
-
-#define NEXT(type, name) (*(type *)(void *)&(void *){dlsym(RTLD_NEXT, name)})
 
 static atomic_long n_listed;
 

@@ -278,6 +278,55 @@ class Links(Placing):
                 self.assertEqual(file.read(), "precious", arguments)
             self.assertEqual(done.returncode, 1, (arguments, done.stderr))
 
+    def test_under_the_name_of_a_result_lead_nothing_out_of_its_folder(self):
+        self.write("a.nc")
+        self.write("b.nc", year=2030, value=100)
+        os.mkdir("kept/elsewhere")
+        for name in ("kept/elsewhere/precious", "kept/elsewhere/m.tas.0.nc"):
+            with open(name, "w", encoding="ascii") as file:
+                file.write("precious")
+
+        def elsewhere():
+            return sorted((path, *names, *files) for path, names, files in os.walk("kept"))
+
+        before = elsewhere()
+        refs("split", "a.nc", "-o", "m.nca", "-q")
+        self.assertEqual(sorted(glob.glob("m*")), ["m", "m.nca"])
+        os.mkdir("first")
+        for name in ("m", "m.nca"):
+            shutil.move(name, "first")
+        for name, to in (("m", "kept/elsewhere"), ("m.nca", "kept/elsewhere/precious")):
+            n, n_calls = 1, 1
+            while n <= n_calls:
+                for left in glob.glob("m*"):
+                    shutil.rmtree(left) if os.path.isdir(left) and not os.path.islink(left) else os.remove(left)
+                shutil.copytree("first", ".", dirs_exist_ok=True)
+                refs("split", "b.nc", "-o", "m.nca", "-q", AT_CALL=n, AT_CALL_COUNT="count", AT_CALL_LINK=name,
+                     AT_CALL_LINK_TO=os.path.abspath(to))
+                self.assertEqual(elsewhere(), before, (name, n))
+                with open("kept/elsewhere/precious", encoding="ascii") as file:
+                    self.assertEqual(file.read(), "precious", (name, n))
+                with open("count", encoding="ascii") as file:
+                    n_calls = int(file.read())
+                n += 1
+            self.assertGreater(n_calls, 20)
+
+    @unittest.skipUnless(os.geteuid() == 0, "makes files of others as root")
+    def test_of_others_are_not_followed(self):
+        self.write("a.nc")
+        os.mkdir("shared")
+        os.chmod("shared", 0o1777)
+        with open("kept/precious", "w", encoding="ascii") as file:
+            file.write("precious")
+        for name, to in (("m.nca", "kept/precious"), ("m", "kept")):
+            os.symlink(os.path.abspath(to), f"shared/{name}")
+            os.chown(f"shared/{name}", 65534, 65534, follow_symlinks=False)
+            done = refs("split", "a.nc", "-o", "shared/m.nca", "-q")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("the symbolic link belongs to user 65534", done.stderr)
+            self.assertEqual(os.listdir("kept"), ["precious"])
+            os.remove(f"shared/{name}")
+
     @unittest.skipUnless(os.geteuid() == 0, "makes files of others as root")
     def test_and_what_belongs_to_others_is_not_swept(self):
         self.write("a.nc")

@@ -72,6 +72,11 @@ refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);
 refs_status refs_cfa__encode_group(const cfa_job *job, refs_error *err);
 refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
 
+/** Begins another master that is going to replace `before`, in the place that this has. */
+refs_status refs_cfa__master_open_again(const refs_master *before,
+                                        const refs_master_options *options, refs_master **master,
+                                        refs_error *err);
+
 /** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
  * NULL: all of them, or none. Frees it, also on failure. */
 refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err);

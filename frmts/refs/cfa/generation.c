@@ -180,12 +180,22 @@ refs_status refs_cfa__generation_open(const char *path, const char *stem,
     const refs_str text = refs_str_from(path);
     const size_t slash = refs_str_find_last(text, '/');
     const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
-    generation->last_path = print_name(folder, stem, 0);
+    char *last = print_name(folder, stem, 0);
+    if (last == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_place_open(last, REFS_PLACE_FOLDER, &generation->linked, err);
+    refs_free(last);
+    REFS_TRY(status);
+    generation->last_path = refs_str_copy(refs_str_from(generation->linked.wanted));
     if (generation->last_path == NULL) return refs_fail_nomem(err);
     REFS_TRY(choose_names(generation, folder, path + folder.size, stem, err));
+    if (strcmp(generation->first, stem) == 0) {
+        generation->parts = generation->linked;
+        generation->linked = (refs_place){.wanted = NULL};
+        return REFS_OK;
+    }
     char *first = print_name(folder, generation->first, 0);
     if (first == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_place_open(first, REFS_PLACE_FOLDER, &generation->parts, err);
+    status = refs_place_open(first, REFS_PLACE_FOLDER, &generation->parts, err);
     refs_free(first);
     if (status == REFS_OK) status = refs_place_keep(&generation->parts, generation->last_path, err);
     return status;
@@ -204,19 +214,23 @@ static refs_status link_one(void *user, int folder, const char *name, refs_error
 }
 
 static bool link_all(const char *from, const char *to) {
-    int target = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int source = open(from, flags), target = open(to, flags);
     const refs_folder_visitor visitor = {link_one, &target};
-    const bool is_linked = target >= 0 && refs_folder_each(from, &visitor, NULL) == REFS_OK;
+    bool is_linked = source >= 0 && target >= 0;
+    if (is_linked)
+        is_linked = refs_folder_each_in(source, from, &visitor, NULL) == REFS_OK;
+    else if (source >= 0)
+        close(source);
     if (target >= 0) close(target);
     return is_linked;
 }
 
 bool refs_cfa__generation_link(cfa_generation *generation) {
-    refs_place linked = {.wanted = NULL};
-    if (refs_place_open(generation->last_path, REFS_PLACE_FOLDER, &linked, NULL) == REFS_OK &&
-        link_all(generation->parts.wanted, linked.written))
-        generation->has_moved = refs_place_move(&linked, NULL) == REFS_OK;
-    refs_place_clear(&linked);
+    refs_place *linked = &generation->linked;
+    generation->has_moved = linked->written != NULL &&
+                            link_all(generation->parts.wanted, linked->written) &&
+                            refs_place_move(linked, NULL) == REFS_OK;
     return generation->has_moved;
 }
 
@@ -231,6 +245,7 @@ void refs_cfa__generation_end(cfa_generation *generation) {
 
 void refs_cfa__generation_clear(cfa_generation *generation) {
     refs_place_clear(&generation->parts);
+    refs_place_clear(&generation->linked);
     refs_free(generation->first);
     refs_free(generation->last);
     refs_free(generation->last_path);

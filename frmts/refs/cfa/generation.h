@@ -18,8 +18,10 @@ typedef struct cfa_generation {
     char *first;      /**< what the folder is called first */
     char *last;       /**< and in the end; the same where no second master is needed */
     char *last_path;
-    refs_buf old;   /**< paths of folders of earlier generations, with a NUL after each */
-    bool has_moved; /**< to the last name */
+    refs_place linked; /**< last_path, where that is not the first: staged before anything is looked
+                            at, so that no link that takes its name since is followed */
+    refs_buf old;      /**< paths of folders of earlier generations, with a NUL after each */
+    bool has_moved;    /**< to the last name */
 } cfa_generation;
 
 /** Makes a folder for the fragments of the master at `path`, which begin with `stem`. REFS_INVALID

@@ -38,31 +38,49 @@ static const char *name_of_version(refs_cfa_version version) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-static refs_status open_master(refs_master *master, const char *path,
-                               const refs_master_options *options, refs_error *err) {
-    REFS_TRY(refs_place_open(path, REFS_PLACE_FILE, &master->place, err));
-    nc_creation creation = {.path = master->place.written,
-                            .shown = path,
-                            .format = options->format,
-                            .is_private = refs_place_is_private(&master->place)};
-    return refs_cfa__file_create(&creation, &master->file, err);
+/* Takes the file that is staged at `place`, also on failure. */
+static refs_status create_master(refs_place *place, const refs_master_options *options,
+                                 refs_master **master, refs_error *err) {
+    refs_master *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        refs_place_clear(place);
+        return refs_fail_nomem(err);
+    }
+    opened->version = options->version;
+    opened->place = *place;
+    const nc_creation creation = {.path = place->written,
+                                  .shown = place->wanted,
+                                  .format = options->format,
+                                  .is_private = refs_place_is_private(place)};
+    const refs_status status = refs_cfa__file_create(&creation, &opened->file, err);
+    if (status == REFS_OK)
+        *master = opened;
+    else
+        refs_master_free(opened);
+    return status;
 }
 
 refs_status refs_master_open(const char *path, const refs_master_options *options,
                              refs_master **master, refs_error *err) {
+    refs_place place = {.wanted = NULL};
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(
             err, REFS_INVALID,
             "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or CFA-0.4",
             path);
-    refs_master *opened = refs_calloc(1, sizeof *opened);
-    if (opened == NULL) return refs_fail_nomem(err);
-    opened->version = options->version;
-    refs_status status = open_master(opened, path, options, err);
-    if (status == REFS_OK)
-        *master = opened;
-    else
-        refs_master_free(opened);
+    const refs_status status = refs_place_open(path, REFS_PLACE_FILE, &place, err);
+    if (status == REFS_OK) return create_master(&place, options, master, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+refs_status refs_cfa__master_open_again(const refs_master *before,
+                                        const refs_master_options *options, refs_master **master,
+                                        refs_error *err) {
+    refs_place place = {.wanted = NULL};
+    const refs_status status = refs_place_open_again(&before->place, &place, err);
+    if (status == REFS_OK) return create_master(&place, options, master, err);
+    refs_place_clear(&place);
     return status;
 }
 

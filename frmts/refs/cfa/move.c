@@ -389,7 +389,7 @@ refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint6
     *n = 0;
     refs_status status = refs_place_open(path, REFS_PLACE_FILE, &copy, err);
     if (status == REFS_OK) status = copy_file(&file, &copy, err);
-    if (status == REFS_OK) status = refs_place_open(path, REFS_PLACE_FILE, &longer, err);
+    if (status == REFS_OK) status = refs_place_open_again(&copy, &longer, err);
     if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
     if (status == REFS_OK && *n > 0) status = refs_place_move(wide.n > 0 ? &longer : &copy, err);
     refs_cfa__widened_clear(&wide);

@@ -300,13 +300,17 @@ static refs_status begin(const cfa_files *files, refs_master *master, refs_error
     return REFS_OK;
 }
 
-static refs_status begin_master(cfa_files *files, refs_error *err) {
+/* The name of the master is looked up before anything is written: a link that takes it later leads
+ * nowhere. */
+static refs_status begin_masters(cfa_files *files, refs_error *err) {
     refs_master_options options = {sizeof options, files->writing.options->version,
                                    files->writing.options->format};
     REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
+    if (delivery_of(files) == NULL)
+        REFS_TRY(refs_cfa__generation_open(files->path, files->stem, &files->generation, err));
     REFS_TRY(begin(files, files->master, err));
     if (!refs_cfa__generation_has_two(&files->generation)) return REFS_OK;
-    REFS_TRY(refs_master_open(files->path, &options, &files->first, err));
+    REFS_TRY(refs_cfa__master_open_again(files->master, &options, &files->first, err));
     return begin(files, files->first, err);
 }
 
@@ -395,14 +399,11 @@ static refs_status end_master(cfa_files *files, refs_error *err) {
 }
 
 static refs_status write_fragments(cfa_files *files, refs_error *err) {
-    refs_status status = REFS_OK;
     REFS_TRY(choose_names(files, err));
-    if (delivery_of(files) == NULL)
-        status = refs_cfa__generation_open(files->path, files->stem, &files->generation, err);
-    if (status == REFS_OK) status = begin_master(files, err);
-    if (status == REFS_OK) status = begin_outline(files, err);
-    if (status == REFS_OK) status = write_arrays(files, err);
-    return status == REFS_OK ? end_master(files, err) : status;
+    REFS_TRY(begin_masters(files, err));
+    REFS_TRY(begin_outline(files, err));
+    REFS_TRY(write_arrays(files, err));
+    return end_master(files, err);
 }
 
 static refs_status write_one_file(cfa_files *files, refs_error *err) {

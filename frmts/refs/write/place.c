@@ -41,6 +41,13 @@ refs_status refs_place_fail(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
+static char *folder_of(const char *path) {
+    const refs_str text = refs_str_from(path);
+    const size_t slash = refs_str_find_last(text, '/');
+    return refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
+                                           : refs_str_part(text, 0, slash > 0 ? slash : 1));
+}
+
 /* -- removing ---------------------------------------------------------------------------------- */
 
 static void remove_tree(int folder, const char *name, const struct stat *seen, int depth);
@@ -231,6 +238,22 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
     return *target != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
+/* fs.protected_symlinks of Linux, which does not look at renames. */
+static refs_status check_link(const char *link, const struct stat *status, refs_error *err) {
+    struct stat folder;
+    char *path = folder_of(link);
+    if (path == NULL) return refs_fail_nomem(err);
+    const bool is_known = stat(path, &folder) == 0;
+    refs_free(path);
+    if (!is_known) return refs_place_fail(link, err);
+    const bool is_open = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+    if (!is_open || status->st_uid == geteuid() || status->st_uid == folder.st_uid) return REFS_OK;
+    return refs_fail(err, REFS_IO,
+                     "%s: cannot be written: the symbolic link belongs to user %u: remove it, or "
+                     "give another name",
+                     link, (unsigned)status->st_uid);
+}
+
 /* What is written through a link takes the place of what it leads to, be that there or not. */
 static refs_status follow_links(refs_place *place, refs_error *err) {
     struct stat status;
@@ -240,6 +263,7 @@ static refs_status follow_links(refs_place *place, refs_error *err) {
             return refs_fail(err, REFS_IO,
                              "%s: cannot be written: more than %d levels of symbolic links",
                              place->wanted, MAX_LINKS);
+        REFS_TRY(check_link(place->wanted, &status, err));
         REFS_TRY(read_link(place->wanted, &target, err));
         refs_free(place->wanted);
         place->wanted = target;
@@ -443,6 +467,15 @@ refs_status refs_place_open(const char *path, refs_place_kind kind, refs_place *
     return REFS_OK;
 }
 
+refs_status refs_place_open_again(const refs_place *place, refs_place *again, refs_error *err) {
+    *again = (refs_place){.is_folder = place->is_folder,
+                          .kept = place->kept,
+                          .files = place->files,
+                          .wanted = refs_str_copy(refs_str_from(place->wanted))};
+    if (again->wanted == NULL) return refs_fail_nomem(err);
+    return choose_name(again, err);
+}
+
 /* -- moving ------------------------------------------------------------------------------------ */
 
 /* rename(2) with flags; false, and ENOSYS, where the system has none. */
@@ -467,10 +500,7 @@ static bool rename_with(const char *from, const char *to, unsigned flags) {
 
 /* The name is on the disk, too. */
 static void sync_folder_of(const char *path) {
-    const refs_str text = refs_str_from(path);
-    const size_t slash = refs_str_find_last(text, '/');
-    char *folder = refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
-                                                   : refs_str_part(text, 0, slash > 0 ? slash : 1));
+    char *folder = folder_of(path);
     const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (opened >= 0) (void)fsync(opened);
     if (opened >= 0) close(opened);

@@ -52,9 +52,15 @@ bool refs_place_is_unfinished(const char *name);
  * process of this machine that is no more. What was to become other results stays. */
 void refs_place_sweep(const char *path);
 
-/** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. */
+/** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. A symbolic
+ * link is followed, once: what it leads to is replaced. REFS_IO for one that another user made in a
+ * folder that everybody may write to, as open(2) has it with fs.protected_symlinks (proc(5)). */
 refs_status refs_place_open(const char *path, refs_place_kind kind, refs_place *place,
                             refs_error *err);
+
+/** Another staged output for the same result, which `place` was opened for: a link that took the
+ * name since is not followed, but replaced. */
+refs_status refs_place_open_again(const refs_place *place, refs_place *again, refs_error *err);
 
 /** REFS_INVALID, with their names, where the folder that is going to be replaced holds files that
  * are no part of a Parquet set: they would be removed with it. */
