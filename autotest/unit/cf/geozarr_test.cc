@@ -67,6 +67,47 @@ TEST_F(GeoZarr, CodeOfStacNeedsNoConvention) {
     EXPECT_TRUE(crsHolds("UTM zone 33N"));
 }
 
+TEST_F(GeoZarr, TransformOfStacPlacesWhereNothingElseDoes) {
+    const std::string stac = R"("proj:epsg":32633,"proj:transform":[10,0,500,0,-20,900,0,0,1])";
+    describe(stac);
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_FALSE(set.description.flip_y);
+    Dataset six;
+    six.array("v",
+              {{"y", "x"}, {4, 5}, R"("proj:shape":[4,5],"proj:transform":[10,0,500,0,-20,900])"});
+    six.describe("v");
+    EXPECT_EQ(six.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    Dataset placed;
+    placed.projected();
+    placed.array("v", {{"y", "x"}, {4, 5}, stac});
+    placed.describe("v");
+    EXPECT_EQ(placed.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
+}
+
+TEST_F(GeoZarr, TransformOfStacThatDoesNotFitIsIgnored) {
+    describe(R"("proj:transform":[10,0,500,0,-20,900,0,1,1])");
+    EXPECT_FALSE(set.description.has_geotransform);
+    EXPECT_TRUE(set.noted("six or nine numbers"));
+    Dataset other;
+    other.array(
+        "v", {{"y", "x"}, {4, 5}, R"("proj:shape":[8,10],"proj:transform":[10,0,500,0,-20,900])"});
+    other.describe("v");
+    EXPECT_FALSE(other.description.has_geotransform);
+    EXPECT_TRUE(other.noted("shape of proj:shape"));
+}
+
+TEST_F(GeoZarr, AxesWithoutAttributesPlaceWhatHasACrsOfProj) {
+    set.coordinate("y", {890, 870, 850, 830}, "");
+    set.coordinate("x", {505, 515, 525, 535, 545}, "");
+    set.array("v", {{"y", "x"}, {4, 5}, R"("proj:epsg":32633)"});
+    set.array("w", {{"y", "x"}, {4, 5}});
+    set.describe("v");
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_FALSE(set.description.flip_y);
+    set.describe("w");
+    EXPECT_FALSE(set.description.has_geotransform);
+}
+
 TEST_F(GeoZarr, BoxCountsWhereNothingElsePlacesTheGrid) {
     describe(both + dims + R"("spatial:bbox":[0,10,50,50])");
     EXPECT_EQ(set.geotransform(), Values({0, 10, 0, 50, 0, -10}));

@@ -269,12 +269,12 @@ static bool places(const refs_array_meta *variable, const char *short_name, cons
 }
 
 /* Whether axes count whatever they are called: a variable with both attributes says so by itself,
- * as does one that GDAL wrote as Zarr, and grids of GMT have no others. */
+ * as do one that GDAL wrote as Zarr and one of EOPF; grids of GMT have no others. */
 static bool has_sure_axes(const refs_cf__input *input) {
     const refs_json *attributes = input->array->attributes;
     const refs_group_meta *group =
         refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
-    return refs_cf__gdal_crs(input->array) != NULL ||
+    return refs_cf__gdal_crs(input->array) != NULL || refs_cf__follows_proj(input) ||
            (refs_json_get(attributes, "res") != NULL &&
             refs_json_get(attributes, "transform") != NULL) ||
            (group != NULL && refs_json_get(group->attributes, "GMT_version") != NULL);

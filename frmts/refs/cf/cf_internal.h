@@ -385,7 +385,12 @@ refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description
 /** Takes the dimensions that the array, or a group above it, names for the raster. */
 void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description);
 
-/** Puts CRS and geotransform of the conventions in the place of others. */
+/** Whether "proj:" attributes give the array's CRS or its place: its axes then count though they
+ * have no attributes, as in EOPF products. */
+bool refs_cf__follows_proj(const refs_cf__input *input);
+
+/** Puts CRS and geotransform of the conventions in the place of others; "proj:transform" counts
+ * where nothing else gives a geotransform. */
 refs_status refs_cf__place_geozarr(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err);
 

@@ -2,7 +2,8 @@
  *
  * Source: github.com/zarr-experimental/geo-proj and github.com/zarr-conventions/spatial, both
  * version 1. An array or a group that follows one lists its UUID; what a group says holds for the
- * arrays below it that say nothing. Both win over CF.
+ * arrays below it that say nothing. Both win over CF. EOPF products put attributes of STAC's
+ * projection extension on arrays and list no convention; those count where CF gives no place.
  */
 #include "cf_internal.h"
 
@@ -109,6 +110,13 @@ static refs_status describe_crs(const refs_cf__input *input, refs_cf_description
                       input->array->path);
     }
     return take_epsg(input->array->attributes, description, &taken, err);
+}
+
+bool refs_cf__follows_proj(const refs_cf__input *input) {
+    const refs_group_meta *group;
+    return says(input->array->attributes, "proj:epsg") ||
+           says(input->array->attributes, "proj:transform") ||
+           find_attributes(input, PROJ_UUID, &group) != NULL;
 }
 
 /* -- spatial: ---------------------------------------------------------------------------------- */
@@ -282,10 +290,14 @@ static origin find_origin(const refs_cf__input *input, const place_source *sourc
 /* -- transforms and boxes ---------------------------------------------------------------------- */
 
 /* The order is that of a matrix: [a, b, c, d, e, f] makes x = a column + b row + c. */
+static void take_matrix(const double matrix[6], double transform[6]) {
+    static const size_t places[6] = {2, 0, 1, 5, 3, 4};
+    for (size_t i = 0; i < 6; i++) transform[i] = matrix[places[i]];
+}
+
 static bool read_transform(const place_source *source, const refs_cf__input *input, bool is_node,
                            double transform[6]) {
     static const char *const name = "spatial:transform";
-    static const size_t places[6] = {2, 0, 1, 5, 3, 4};
     refs_str type =
         refs_cf__text(source_of(source, "spatial:transform_type"), "spatial:transform_type");
     double numbers[7] = {0};
@@ -293,7 +305,7 @@ static bool read_transform(const place_source *source, const refs_cf__input *inp
     const origin of = find_origin(input, source, is_node);
     if (!says(of.attributes, name)) return false;
     bool is_whole = refs_cf__numbers(of.attributes, name, numbers, 7) == 6;
-    for (size_t i = 0; i < 6; i++) transform[i] = numbers[places[i]];
+    take_matrix(numbers, transform);
     for (size_t i = 1; i < 6; i += 3) {
         transform[i] *= of.x;
         transform[i + 1] *= of.y;
@@ -334,10 +346,39 @@ static void exchange_rows_and_columns(double transform[6]) {
     swap(&transform[4], &transform[5]);
 }
 
+/* "proj:transform" of STAC, six numbers or the nine of the whole matrix, and its "proj:shape". */
+static void place_by_stac(const refs_cf__input *input, refs_cf_description *description) {
+    static const char *const name = "proj:transform";
+    const refs_array_meta *array = input->array;
+    const refs_json *attributes = array->attributes;
+    double numbers[10] = {0}, shape[3], transform[6];
+    if (description->has_geotransform || description->y_dim == REFS_CF_NO_DIM ||
+        !says(attributes, name))
+        return;
+    size_t n = refs_cf__numbers(attributes, name, numbers, 10);
+    bool is_whole = n == 6 || (n == 9 && numbers[6] == 0 && numbers[7] == 0 && numbers[8] == 1);
+    take_matrix(numbers, transform);
+    if (!is_whole || !is_affine(transform)) {
+        note_ignored(input, name, "six or nine numbers that give pixels a size");
+        return;
+    }
+    if (says(attributes, "proj:shape") &&
+        (refs_cf__numbers(attributes, "proj:shape", shape, 3) != 2 ||
+         shape[0] != (double)array->shape[description->y_dim] ||
+         shape[1] != (double)array->shape[description->x_dim])) {
+        note_ignored(input, name, "that of an array with the shape of proj:shape");
+        return;
+    }
+    memcpy(description->geotransform, transform, sizeof transform);
+    description->has_geotransform = true;
+    description->flip_y = false;
+}
+
 static refs_status describe_place(const refs_cf__input *input, refs_cf_description *description,
                                   refs_error *err) {
     place_source source;
     double transform[6];
+    place_by_stac(input, description);
     if (!find_spatial(input, &source) || description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     bool is_node = refs_str_is(
         refs_cf__text(source_of(&source, "spatial:registration"), "spatial:registration"), "node");
