@@ -361,6 +361,9 @@ TEST_P(EachFormat, RefusesOtherVersionsTypesAndCompressions) {
     file = "PNG";
     EXPECT_EQ(repository.Open(),
               "corrupt: " + name + ": it does not begin as a file of an Icechunk repository");
+    file = "\x83\xa2id";
+    EXPECT_NE(repository.Open().find(name + ": it is MessagePack, as Icechunk wrote before"),
+              std::string::npos);
 }
 
 TEST_P(EachFormat, HoldsFilesToTheirLimits) {

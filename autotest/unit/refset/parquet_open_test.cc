@@ -99,6 +99,10 @@ TEST(ParquetOpen, SaysWhatWasGivenForASet) {
     for (const auto &content : contents)
         EXPECT_EQ(Open("file", {{"file", content.first}}).said,
                   "file: it begins " + content.second + ", not as a reference set");
+    const std::string dmr = R"(<Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#"></Dataset>)";
+    EXPECT_EQ(Open("file", {{"file", dmr}}).said,
+              "file: it is a DMR, which does not say where the bytes of its arrays are: expected a "
+              "DMR++, as servers give it for NAME.dmrpp");
     const std::map<std::string, std::string> damaged = {
         {"\x89HDF\r\n", "a NetCDF-4 or HDF5 file and is none: its first bytes are "
                         "89 48 44 46 0d 0a: it is damaged, or cut off"},

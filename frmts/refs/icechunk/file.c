@@ -16,7 +16,17 @@ bool refs_icechunk_sniff(refs_bytes head) {
     return head.size >= REFS_ICECHUNK_HEADER && memcmp(head.data, magic, sizeof magic) == 0;
 }
 
+/* A map or a list of MessagePack, as all files of Icechunk before 0.2 are. */
+static bool is_messagepack(refs_bytes head) {
+    const unsigned first = head.size > 0 ? head.data[0] : 0;
+    return (first >= 0x80 && first <= 0x9f) || (first >= 0xdc && first <= 0xdf);
+}
+
 static refs_status check_header(refs_bytes file, refs_icechunk_file_type type, refs_error *err) {
+    if (type != REFS_ICECHUNK_REPO && is_messagepack(file))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "it is MessagePack, as Icechunk wrote before version 0.2: expected format "
+                         "1 or 2: write the repository anew with a later version");
     if (!refs_icechunk_sniff(file))
         return refs_fail(err, type == REFS_ICECHUNK_REPO ? REFS_NOT_FOUND : REFS_CORRUPT,
                          "it does not begin as a file of an Icechunk repository");

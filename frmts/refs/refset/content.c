@@ -2,6 +2,8 @@
  */
 #include "content.h"
 
+#include "format.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -131,6 +133,11 @@ refs_status refs_refset__fail_on_content(const char *location, refs_bytes head, 
     if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
     if (refs_refset__is_page(head) && refs_location_is_remote(refs_str_from(location)))
         return fail_on_page(location, err);
+    if (refs_refset__is_dmr(head))
+        return refs_fail(err, REFS_INVALID,
+                         "%s: it is a DMR, which does not say where the bytes of its arrays are: "
+                         "expected a DMR++, as servers give it for NAME.dmrpp",
+                         location);
     for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
         if (head.size < contents[i].size ||
             memcmp(head.data, contents[i].begins, contents[i].size) != 0)

@@ -25,3 +25,8 @@ bool refs_refset__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
     (void)input;
     return holds(text, "<Dataset") && holds(text, "dmrpp");
 }
+
+bool refs_refset__is_dmr(refs_bytes head) {
+    const refs_str text = refs_str_view((const char *)head.data, head.size);
+    return holds(text, "<Dataset") && holds(text, "opendap.org") && !holds(text, "dmrpp");
+}

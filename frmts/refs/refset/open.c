@@ -156,11 +156,13 @@ static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
 }
 
 static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
-    return refs_fail(err, REFS_IO,
-                     "%.*s: is a folder with snapshots and manifests, as an Icechunk repository "
-                     "is, but has neither a file \"repo\" that begins as one nor, of format 1, the "
-                     "branch \"main\" or the tag that is asked for",
-                     REFS_STR_ARG(folder));
+    return refs_fail(
+        err, REFS_IO,
+        "%.*s: is a folder with snapshots and manifests, as an Icechunk repository "
+        "is, but has neither a file \"repo\" that begins as one nor, of format 1, the "
+        "branch \"main\" or the tag that is asked for (repositories of Icechunk before "
+        "version 0.2, in MessagePack, are not read)",
+        REFS_STR_ARG(folder));
 }
 
 /* "#brnch=main" may be a part of a file's name, and mostly is not. */
