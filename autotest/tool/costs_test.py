@@ -88,6 +88,15 @@ def records(n):
             + struct.pack(">II", 0, 0) + struct.pack(">III", 5, 4, 400) + bytes(100))
 
 
+def aggregation(rank, columns, **data):
+    """A master of CF-1.13 whose map has as many columns for each dimension; `data` is of its ".zarray"."""
+    return document({
+        "v/.zarray": array([]), "v/.zattrs": json.dumps({
+            "aggregated_dimensions": " ".join(f"d{i}" for i in range(rank)), "aggregated_data": "map: m unique_values: u"}),
+        "m/.zarray": array([rank, columns], dtype="<i4", **data), "m/.zattrs": dims("a", "b"),
+        "u/.zarray": array([columns] + [1] * (rank - 1), [1] * rank), "u/.zattrs": dims(*(f"e{i}" for i in range(rank)))})
+
+
 INPUTS = {
     "shape.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x")}),
     "two_chunks.json": document({"v/.zarray": array([BIG], [1]), "v/.zattrs": dims("x"), "v/0": ["d.bin", 0, 1],
@@ -124,6 +133,10 @@ INPUTS = {
     "absent.json": document({"v/.zarray": array([42 * 10**9]), "v/.zattrs": dims("x")}),
     "absent_rows.json": document({"v/.zarray": array([20, 2 * 10**9]), "v/.zattrs": dims("y", "x")}),
     "absent_zeros.json": document({"v/.zarray": array([20, 2 * 10**9], fill_value=None), "v/.zattrs": dims("y", "x")}),
+    "map.json": aggregation(1, 2**24, fill_value=1),
+    "map_rows.json": aggregation(2, 2**24, fill_value=1),
+    "map_of_32.json": aggregation(32, 2**16, fill_value=1),
+    "map_small.json": aggregation(1, 2**16, fill_value=1),
     "inline.json": document({"v/.zarray": array([BIG], [10**9]), "v/.zattrs": dims("x"),
                              "v/0": "base64:" + base64.b64encode(bytes(100)).decode()}),
 }
@@ -196,6 +209,13 @@ class Costs(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("/v: declares 1000000000000000 chunks and holds 0: expected at most 16777216, or 64 for each",
                       done.stderr)
+
+    def test_a_map_takes_no_more_memory_than_is_stored_of_it(self):
+        for source in ("map.json", "map_rows.json"):
+            status, said, _, megabytes = self.run_limited([REFS, "check", source], self.folder)
+            self.assertEqual(status, 1, said)
+            self.assertIn(b"elements and stores 0: expected at most 65536, or 64 for each that is stored", said)
+            self.assertLess(megabytes, 100, source)
 
     def split(self, source, *options, status=0):
         """Splits a set; returns the messages and the indices of the fragments that have values."""

@@ -6,10 +6,15 @@
 
 #include "refs/cf.h"
 #include "refs/fork.h"
+#include "refs/refset.h"
 #include "refs/store.h"
 
 /* What reading is expected to move on by, along the last two dimensions. */
 enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
+
+/* Elements of a variable that is read whole, such as a map: how many may be declared whatever is
+ * stored, and how many for each that is stored. */
+enum { MAX_EMPTY_ELEMENTS = 65536, MAX_EMPTY_FOR_EACH = 64 };
 
 struct refs_aggregations {
     refs_aggregation **list;
@@ -280,12 +285,53 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
     return refs_fail(err, REFS_LIMIT, "%s: has too many elements", meta->path);
 }
 
+refs_status refs_aggregation__each_chunk(const refs_set *set, const refs_array_meta *meta,
+                                         const refs_chunk_visitor *visitor, refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
+    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
+    return refs_set_each_chunk(set, &keys, visitor, err);
+}
+
+static refs_status count_chunk(void *user, const uint64_t *index, const refs_ref *ref,
+                               refs_error *err) {
+    uint64_t *n = user;
+    (void)index;
+    (void)ref;
+    (void)err;
+    ++*n;
+    return REFS_OK;
+}
+
+/* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
+static refs_status check_stored(const refs_aggregation *aggregation, const refs_array_meta *meta,
+                                uint64_t elements, refs_error *err) {
+    uint64_t n = 0, stored, most;
+    const refs_chunk_visitor visitor = {count_chunk, &n};
+    if (elements <= MAX_EMPTY_ELEMENTS) return REFS_OK;
+    REFS_TRY(refs_aggregation__each_chunk(
+        refs_store_set(refs_hierarchy_store(aggregation->hierarchy)), meta, &visitor, err));
+    stored = n;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (!refs_mul_u64(stored, meta->chunk[dim], &stored) ||
+            !refs_mul_u64(stored, meta->shard != NULL ? meta->shard->n[dim] : 1, &stored))
+            stored = UINT64_MAX;
+    if (!refs_mul_u64(stored, MAX_EMPTY_FOR_EACH, &most)) most = UINT64_MAX;
+    if (elements <= most) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "%s: declares %llu elements and stores %llu: expected at most %d, or %d for "
+                     "each that is stored",
+                     meta->path, (unsigned long long)elements, (unsigned long long)stored,
+                     MAX_EMPTY_ELEMENTS, MAX_EMPTY_FOR_EACH);
+}
+
 static refs_status open_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
                                  refs_array **array, size_t *n, refs_error *err) {
     const refs_array_context context = {.store = refs_hierarchy_store(aggregation->hierarchy)};
     uint64_t elements = 0;
     REFS_TRY(refs_aggregation__check_elements(meta, err));
     (void)refs_array_meta_elements(meta, &elements);
+    REFS_TRY(check_stored(aggregation, meta, elements, err));
     *n = (size_t)elements;
     return refs_array_open(&context, meta, array, err);
 }

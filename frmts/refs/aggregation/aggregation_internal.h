@@ -16,6 +16,7 @@
 #include "refs/aggregation.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "refs/refset.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -224,6 +225,10 @@ refs_status refs_aggregation__find_origin(refs_aggregation *aggregation, refs_er
 
 /** REFS_LIMIT for a variable that has more elements than any encoding needs. */
 refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_error *err);
+
+/** refs_set_each_chunk for the chunks of an array. */
+refs_status refs_aggregation__each_chunk(const refs_set *set, const refs_array_meta *meta,
+                                         const refs_chunk_visitor *visitor, refs_error *err);
 
 /** Aggregation number `i`, or NULL. */
 refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i);

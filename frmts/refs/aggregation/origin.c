@@ -32,14 +32,11 @@ static refs_status visit_chunk(void *user, const uint64_t *index, const refs_ref
 
 static refs_status search_chunks(search *job, const refs_array_meta *meta, refs_error *err) {
     const refs_chunk_visitor visitor = {visit_chunk, job};
-    uint64_t n[REFS_MAX_RANK];
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     REFS_TRY(refs_aggregation__check_elements(meta, err));
-    for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
-    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
     refs_error stopped = REFS_ERROR_INIT;
-    const refs_status status = refs_set_each_chunk(job->set, &keys, &visitor, &stopped);
+    const refs_status status = refs_aggregation__each_chunk(job->set, meta, &visitor, &stopped);
     if (status == REFS_OK || job->origin != NULL) return REFS_OK;
     return refs_fail(err, status, "%s", stopped.message);
 }

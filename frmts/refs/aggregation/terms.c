@@ -137,6 +137,9 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
     while (n_sizes < n && is_size(row[n_sizes])) n_sizes++;
     parts->n_parts = n_sizes > 0 ? n_sizes : 1;
     REFS_TRY(refs_aggregation__count(aggregation, err)); /* before memory is taken for them */
+    parts->spans = refs_calloc(parts->n_parts, sizeof *parts->spans);
+    if (parts->spans == NULL) return refs_fail_nomem(err);
+    parts->capacity = (size_t)parts->n_parts;
     for (size_t i = 0; i < n_sizes; i++)
         REFS_TRY(refs_agg_dim__add(parts, (uint64_t)row[i], i, err));
     for (size_t i = parts->n_spans; i < n; i++)
