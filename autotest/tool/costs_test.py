@@ -74,6 +74,14 @@ def in_blocks(n):
             f'<Dim size="{8192 * n}"/><dmrpp:chunks>{blocks}</dmrpp:chunks></Byte></Dataset>').encode()
 
 
+def many_in_blocks(n):
+    """As many variables of a DMR++, each in blocks."""
+    blocks = "".join(f'<dmrpp:block offset="{8 * i}" nBytes="8"/>' for i in range(2))
+    variables = "".join(f'<Byte name="v{i}"><Dim size="16"/><dmrpp:chunks>{blocks}</dmrpp:chunks></Byte>' for i in range(n))
+    return ('<?xml version="1.0"?><Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#" '
+            f'xmlns:dmrpp="http://xml.opendap.org/dap/dmrpp/1.0.0#" name="d" dmrpp:href="d.bin">{variables}</Dataset>').encode()
+
+
 def netcdf3(size):
     """A classic file whose one variable is larger than all disks."""
     return (b"CDF\5" + struct.pack(">Q", 0) + struct.pack(">IQ", 10, 1) + struct.pack(">Q", 1) + b"x\0\0\0" + struct.pack(">Q", size)
@@ -216,6 +224,16 @@ class Costs(unittest.TestCase):
             self.assertEqual(status, 1, said)
             self.assertIn(b"elements and stores 0: expected at most 65536, or 64 for each that is stored", said)
             self.assertLess(megabytes, 100, source)
+
+    def test_grow_with_the_number_of_arrays_and_not_with_its_square(self):
+        self.write("d.bin", bytes(1000))
+        seconds = []
+        for n in (5000, 20000):
+            self.write("many.dmrpp", many_in_blocks(n))
+            status, said, used, _ = self.run_limited([REFS, "check", "many.dmrpp"], self.folder)
+            self.assertEqual(status, 0, said)
+            seconds.append(used)
+        self.assertLess(seconds[1], 8 * seconds[0] + 0.5)
 
     def split(self, source, *options, status=0):
         """Splits a set; returns the messages and the indices of the fragments that have values."""

@@ -9,6 +9,7 @@
 typedef struct in_pieces {
     size_t first, n;
     size_t bytes;
+    uint32_t before; /* the key before of the same array, or NONE */
 } in_pieces;
 
 struct refs_blocks {
@@ -17,6 +18,9 @@ struct refs_blocks {
     refs_intern keys;
     in_pieces *chunks; /* one for each key */
     size_t chunk_capacity;
+    refs_intern prefixes; /* of keys, as chunks of one array have them */
+    uint32_t *last;       /* of each prefix: its last key, or NONE */
+    size_t last_capacity;
     refs_block_piece *pieces;
     size_t n_pieces, piece_capacity;
     refs_intern urls;
@@ -38,6 +42,8 @@ void refs_refset__blocks_free(refs_blocks *blocks) {
     refs_free(blocks->locations);
     refs_free(blocks->problems);
     refs_intern_clear(&blocks->keys);
+    refs_intern_clear(&blocks->prefixes);
+    refs_free(blocks->last);
     refs_intern_clear(&blocks->urls);
     refs_free(blocks->chunks);
     refs_free(blocks->pieces);
@@ -49,6 +55,20 @@ refs_status refs_refset__blocks_file(refs_blocks *blocks, refs_str url, uint32_t
     return refs_intern_add(&blocks->urls, url, file, err);
 }
 
+/* Takes note of a new key of its array. */
+static refs_status add_to_array(refs_blocks *blocks, refs_str key, uint32_t id, refs_error *err) {
+    const refs_str prefix = refs_str_part(key, 0, refs_str_find_last(key, '/') + 1);
+    const size_t n_known = blocks->prefixes.count;
+    uint32_t array;
+    if (!refs_grow((void **)&blocks->last, &blocks->last_capacity, n_known, sizeof *blocks->last))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_intern_add(&blocks->prefixes, prefix, &array, err));
+    if (array == n_known) blocks->last[array] = REFS_INTERN_NONE;
+    blocks->chunks[id].before = blocks->last[array];
+    blocks->last[array] = id;
+    return REFS_OK;
+}
+
 refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
                                     const refs_block_piece *pieces, size_t n, refs_error *err) {
     uint32_t id;
@@ -58,7 +78,8 @@ refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
                    sizeof *blocks->chunks))
         return refs_fail_nomem(err);
     REFS_TRY(refs_intern_add(&blocks->keys, key, &id, err));
-    blocks->chunks[id] = (in_pieces){blocks->n_pieces, n, 0};
+    if (id == known) REFS_TRY(add_to_array(blocks, key, id, err));
+    blocks->chunks[id] = (in_pieces){blocks->n_pieces, n, 0, blocks->chunks[id].before};
     for (size_t i = 0; i < n; i++) {
         if (!refs_grow((void **)&blocks->pieces, &blocks->piece_capacity, blocks->n_pieces,
                        sizeof *blocks->pieces))
@@ -156,7 +177,9 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
     const refs_blocks *blocks = self;
     refs_chunk_list stored = {keys, NULL, 0, 0};
     refs_status status = REFS_OK;
-    for (uint32_t id = 0; id < blocks->keys.count && status == REFS_OK; id++)
+    const uint32_t array = refs_intern_find(&blocks->prefixes, keys->prefix);
+    for (uint32_t id = array != REFS_INTERN_NONE ? blocks->last[array] : REFS_INTERN_NONE;
+         id != REFS_INTERN_NONE && status == REFS_OK; id = blocks->chunks[id].before)
         status = refs_refset__chunk_list_add_key(&stored, refs_intern_get(&blocks->keys, id), err);
     refs_refset__chunk_list_sort(&stored);
     for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
