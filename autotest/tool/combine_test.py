@@ -211,14 +211,19 @@ class Hostile(InFolder):
 
     def test_holes_that_are_more_than_an_array_are_no_holes(self):
         axes = [array(dim, [dim], [0., 1.]) for dim in ("time", "lon")]
-        holes = {"along": ["time", "lon"], "steps": [[0, 2, 0, 2], [0, 1, 0, 1]]}
-        for name, steps, text in (("across", holes["steps"], "expected at most as many places"), ("one", [[0, 2]], "steps 0 are no two numbers")):
+        for name, steps, text in (("across", [[0, 2, 0, 2], [0, 1, 0, 1]], "steps 1 are no two numbers"),
+                                  ("apart", [[0, 1, 0, 2], [0, 2, 1, 2]], "steps 1 are no two numbers"),
+                                  ("twice", [[0, 1, 0, 1], [0, 1, 0, 1]], "steps 1 are no two numbers"),
+                                  ("behind", [[0, 1, 1, 3]], "box 0 ends at step 3 of a dimension: expected at most 2"),
+                                  ("named", [[0, 1, 0, 1]], "steps 0 are no two numbers"),
+                                  ("one", [[0, 2]], "steps 0 are no two numbers")):
             write(f"{name}.json", *axes, array("v", ["time", "lon"], [[1., 2.], [3., 4.]]))
             with open(f"{name}.json", encoding="utf-8") as file:
                 made = json.load(file)
             refs = made.get("refs", made)
             document = json.loads(refs["v/.zarray"]) if isinstance(refs["v/.zarray"], str) else refs["v/.zarray"]
-            refs["v/.zarray"] = json.dumps({**document, "refs_holes": {**holes, "steps": steps}})
+            along = ["time", "time"] if name == "named" else ["time", "lon"]
+            refs["v/.zarray"] = json.dumps({**document, "refs_holes": {"along": along, "steps": steps}})
             with open(f"{name}.json", "w", encoding="utf-8") as file:
                 json.dump(made, file)
             done = attempt("combine", f"{name}.json", "-o", "all.json", "--along", "time", "--along", "lon")

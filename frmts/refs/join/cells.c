@@ -147,6 +147,7 @@ static refs_status do_holes(refs_join_cells *all, const refs_join_member *member
 static refs_status do_member(refs_join_cells *all, const refs_join_member *member, uint32_t path,
                              refs_error *err) {
     const refs_join_array *piece;
+    REFS_TRY(refs_join__go_on(all->join, err));
     if (path == REFS_JOIN_NONE) {
         const box of = whole_box(all, member);
         return do_box(all, &of, COVER, err);

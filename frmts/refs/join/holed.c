@@ -82,6 +82,20 @@ static bool read_box(const refs_json *numbers, size_t n_along, refs_join_steps *
     return true;
 }
 
+/* Boxes ascend, the first dimension first: none has a place of one before it. */
+static bool follows(const refs_join_steps *box, const refs_join_steps *before, size_t n_along) {
+    size_t k = 0;
+    while (k < n_along && box[k].begin == before[k].begin && box[k].end == before[k].end) k++;
+    return k < n_along && box[k].begin >= before[k].end;
+}
+
+static bool names_twice(const refs_join_holes *holes) {
+    for (size_t i = 0; i < holes->n_along; i++)
+        for (size_t k = 0; k < i; k++)
+            if (holes->line[k] == holes->line[i]) return true;
+    return false;
+}
+
 static refs_status read_steps(const refs_json *told, refs_join_holes *holes, refs_error *err) {
     const refs_json *steps = refs_json_get(told, "steps");
     const size_t n_along = holes->n_along;
@@ -92,9 +106,8 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
     if (holes->steps == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < holes->n; i++) {
         refs_join_steps *box = &holes->steps[i * n_along];
-        const bool ascends = n_along > 1 || i == 0;
-        if (!read_box(refs_json_at(steps, i), n_along, box) ||
-            (!ascends && box->begin < box[-1].end))
+        if (names_twice(holes) || !read_box(refs_json_at(steps, i), n_along, box) ||
+            (i > 0 && !follows(box, box - n_along, n_along)))
             return refs_fail(err, REFS_INVALID,
                              "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers for each "
                              "dimension that follow those before",
@@ -216,51 +229,49 @@ static uint64_t n_steps(const refs_join *join, const refs_join_array *array, siz
     return 1;
 }
 
-/* Along several dimensions, boxes do not lie across each other: there are not more places in them
- * than the array has. */
-static bool are_across(const refs_join *join, const refs_join_array *array) {
-    const refs_join_holes *holes = array->holes;
-    double n_places = 1, n = 0;
+double refs_join__box_places(const refs_join_holes *holes, size_t i, const uint64_t *per) {
+    const refs_join_steps *box = &holes->steps[i * holes->n_along];
+    double n = 1;
     for (size_t k = 0; k < holes->n_along; k++)
-        n_places *= (double)n_steps(join, array, holes->line[k]);
-    for (size_t i = 0; i < holes->n; i++) {
-        double size = 1;
-        for (size_t k = 0; k < holes->n_along; k++) {
-            const refs_join_steps *at = &holes->steps[i * holes->n_along + k];
-            size *= (double)(at->end - at->begin);
-        }
-        n += size;
-    }
-    return n > n_places;
+        n *= (double)((box[k].end - box[k].begin - 1) / per[k] + 1);
+    return n;
 }
 
 refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
                                    refs_error *err) {
-    if (array->holes != NULL && array->holes->n_along > 1 && are_across(join, array))
-        return refs_fail(err, REFS_INVALID,
-                         "\"" REFS_HOLES_MEMBER "\": expected at most as many places in its boxes "
-                         "as the array has, found more: join its sources anew");
+    const refs_join_holes *holes = array->holes;
+    const size_t n_along = holes != NULL && holes->n_along > 1 ? holes->n_along : 0;
+    for (size_t k = 0; k < n_along; k++) {
+        const uint64_t n = n_steps(join, array, holes->line[k]);
+        for (size_t i = 0; i < holes->n; i++)
+            if (holes->steps[i * n_along + k].end > n)
+                return refs_fail(err, REFS_INVALID,
+                                 "\"" REFS_HOLES_MEMBER "\": box %zu ends at step %llu of a "
+                                 "dimension: expected at most %llu, as the array has: join its "
+                                 "sources anew",
+                                 i, (unsigned long long)holes->steps[i * n_along + k].end,
+                                 (unsigned long long)n);
+    }
     return REFS_OK;
 }
 
 bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
                         uint64_t step) {
     const refs_join_holes *holes = array->holes;
+    uint64_t per[REFS_JOIN_MAX_DIMS];
     double n = 0, n_places = 1;
     size_t along = 0;
     if (holes == NULL) return false;
     while (along < holes->n_along && holes->line[along] != line) along++;
     if (along == holes->n_along) return false;
     if (holes->n_along == 1) return is_told_step(holes, step);
-    for (size_t k = 0; k < holes->n_along; k++)
+    for (size_t k = 0; k < holes->n_along; k++) {
+        per[k] = k == along ? UINT64_MAX : 1;
         if (k != along) n_places *= (double)n_steps(join, array, holes->line[k]);
-    for (size_t i = 0; i < holes->n; i++) {
-        const refs_join_steps *box = &holes->steps[i * holes->n_along];
-        double size = is_in(&box[along], step) ? 1 : 0;
-        for (size_t k = 0; k < holes->n_along; k++)
-            if (k != along) size *= (double)(box[k].end - box[k].begin);
-        n += size;
     }
+    for (size_t i = 0; i < holes->n; i++)
+        if (is_in(&holes->steps[i * holes->n_along + along], step))
+            n += refs_join__box_places(holes, i, per);
     return n >= n_places;
 }
 

@@ -46,19 +46,43 @@ static bool are_told(const refs_join *join, const refs_joined *joined) {
     return false;
 }
 
-/* Places that no part has, as boxes along the joined dimensions of the array. */
-static refs_status find_boxes(const refs_join *join, const refs_join_plan *plan,
-                              refs_joined *joined, bool *are_known, refs_error *err) {
+/* Whether all parts have all of the array, each in one: its cells are those of the parts. */
+static bool is_whole(const refs_join *join, uint32_t path) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__piece(&join->members[i], path, 0);
+        if (array == NULL || array->is_piece || array->holes != NULL ||
+            refs_join__piece(&join->members[i], path, 1) != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Places that no part has, as boxes along the joined dimensions of the array. Those of arrays that
+ * all parts have are found once for all that follow each other along the same dimensions. */
+static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              bool *are_known, refs_error *err) {
+    refs_join_missing *last = &join->missing;
+    const bool is_of_parts = is_whole(join, joined->path);
     refs_join_cells all = {.join = join};
     for (size_t dim = 0; dim < joined->rank; dim++)
         if (joined->line[dim] < REFS_JOIN_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
     if (all.n_lines == 0) all.n_lines = 1;
+    *are_known = true;
+    if (is_of_parts && last->n_lines == all.n_lines &&
+        memcmp(last->line, all.line, sizeof all.line) == 0)
+        return refs_buf_append(&joined->holes, last->boxes.data, last->boxes.size, err);
     refs_status status = refs_join__cells_open(&all, plan, joined->path, err);
     *are_known = all.covered != NULL;
     if (status == REFS_OK && *are_known)
         status = refs_join__missing_boxes(&all, &joined->holes, err);
     refs_join__cells_clear(&all);
-    return status;
+    if (status != REFS_OK || !*are_known || !is_of_parts) return status;
+    last->n_lines = 0;
+    last->boxes.size = 0;
+    REFS_TRY(refs_buf_append(&last->boxes, joined->holes.data, joined->holes.size, err));
+    memcpy(last->line, all.line, sizeof last->line);
+    last->n_lines = all.n_lines;
+    return REFS_OK;
 }
 
 /* Whether a part has holes of which it is not known where they are. */
@@ -72,8 +96,8 @@ static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) 
     return false;
 }
 
-static refs_status find_holes(const refs_join *join, const refs_join_plan *plan,
-                              refs_joined *joined, refs_error *err) {
+static refs_status find_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err) {
     double n = 0;
     bool are_known = !has_unknown_holes(join, joined);
     if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
@@ -237,14 +261,7 @@ static double chunks_in_holes(const refs_join *join, const refs_join_array *arra
         else
             others *= (double)array->n[dim];
     }
-    for (size_t i = 0; i < holes->n; i++) {
-        double size = others;
-        for (size_t k = 0; k < holes->n_along; k++) {
-            const refs_join_steps *at = &holes->steps[i * holes->n_along + k];
-            size *= (double)((at->end - at->begin + steps[k] - 1) / steps[k]);
-        }
-        n += size;
-    }
+    for (size_t i = 0; i < holes->n; i++) n += others * refs_join__box_places(holes, i, steps);
     return n;
 }
 

@@ -52,8 +52,8 @@ typedef struct refs_join_steps {
  * an array that are called so. */
 typedef struct refs_join_holes {
     size_t n_along, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions along which they are told */
-    refs_join_steps *steps; /**< boxes, each of n_along; along one dimension they ascend */
-    size_t n;               /**< boxes; none: along several dimensions they are not known */
+    refs_join_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
+    size_t n; /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
     bool has_fill;
     uint8_t fill[16];
@@ -151,6 +151,12 @@ typedef struct refs_join_place {
     const refs_join_array *array;
 } refs_join_place;
 
+/** What no part has along joined dimensions, of arrays that all parts have whole. */
+typedef struct refs_join_missing {
+    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions; none: not known yet */
+    refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
+} refs_join_missing;
+
 struct refs_join {
     refs_join_options options;
     uint32_t dims[REFS_JOIN_MAX_DIMS];
@@ -158,6 +164,7 @@ struct refs_join {
     size_t counted[REFS_JOIN_MAX_DIMS]; /* members in whose units joined coordinates are, once
                                            these are planned */
     bool is_aggregated;                 /* parts are fragments, whatever they are like */
+    refs_join_missing missing;          /* of the array before, while all are joined */
     pthread_mutex_t lock;               /* guards what follows */
     refs_intern strings;
     refs_join_member *members;
@@ -544,9 +551,13 @@ refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
                                   refs_join_array *array, refs_error *err);
 void refs_join__holes_free(refs_join_holes *holes);
 
-/** REFS_INVALID where holes are more than the array, whose strings are those of the join. */
+/** REFS_INVALID where a box ends behind the array, whose strings are those of the join. */
 refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
                                    refs_error *err);
+
+/** Places of box number `i`, in blocks of `per` steps along each of the holes' dimensions; at least
+ * one. Boxes have no place in common. */
+double refs_join__box_places(const refs_join_holes *holes, size_t i, const uint64_t *per);
 
 /** Gives arrays of all parts the metadata that they had without holes. */
 void refs_join__forget_fills(refs_join *join);

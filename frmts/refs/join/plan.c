@@ -564,6 +564,7 @@ static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_
 }
 
 refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
+    join->missing.n_lines = 0;
     REFS_TRY(refs_join__check_dims(join, err));
     for (size_t line = 0; line < join->n_dims; line++)
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
