@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -600,6 +601,44 @@ class Index(Folder):
         run("index", "0.nc", "1.nc", "2.nc", "--along", "time", "--resume", "-o", "r.json")
         self.assertEqual(content("r.json"), content("all.json"))
         self.assertFalse(os.path.exists("r.json.resume"))
+
+    def test_going_on_writes_to_no_file_of_others(self):
+        name = self.write("0.nc", [0])
+        os.mkdir("k.json.resume")
+        for link in (True, False):
+            kept = "precious.txt" if link else "k.json.resume/values"
+            with open(kept, "wb") as file:
+                file.write(100 * b"precious ")
+            if link:
+                os.symlink("../precious.txt", "k.json.resume/values")
+            run("index", name, "gone.nc", "--along", "time", "--resume", "-o", "k.json", status=1)
+            self.assertEqual(content(kept), 100 * b"precious ")
+            os.remove("k.json.resume/values")
+
+    def test_going_on_takes_values_of_sources_as_they_are(self):
+        """A record of values that did not fit on the disk leaves that of the file as it was before."""
+        def write(name, start):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", 3000)
+                time = file.createVariable("time", "f8", ("time",))
+                time.units = "days since 2000-01-01"
+                time[:] = start + np.arange(3000)
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            size = os.path.getsize("all.json.resume/values")
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+        arguments = ["index", "a.nc", "b.nc", "c.nc", "--along", "time", "--resume", "-o", "all.json"]
+        write("a.nc", 0)
+        write("b.nc", 10000)
+        run(*arguments, status=1)
+        write("a.nc", 5000)
+        os.utime("a.nc", (1e9, 1e9))
+        run(*arguments, status=1, preexec_fn=limit)
+        write("c.nc", 20000)
+        run(*arguments)
+        self.assertEqual(read("all.json", "time")[:3].tolist(), [5000, 5001, 5002])
 
 
 class WithoutASet(Folder):

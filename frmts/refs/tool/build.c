@@ -36,7 +36,7 @@ typedef struct build {
     refs_buf dim_names;
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
-    bool *was_kept; /* of each source, with --resume: an earlier run indexed it as it is */
+    uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
 
     pthread_mutex_t lock; /* guards what follows */
     tool_names skipped;   /* messages */
@@ -55,22 +55,22 @@ static refs_status resumed_name(const build *all, const char *location, refs_buf
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Values that were read of a source are as good as its set. */
 static bool find_values(void *self, size_t number, refs_str path, refs_buf *values) {
     const build *all = self;
-    const tool_kept_key key = {all->names.items[number], path};
-    return all->was_kept[number] && tool_kept_find(&all->kept, &key, values);
+    const tool_kept_key key = {all->states[number], path};
+    return tool_kept_find(&all->kept, &key, values);
 }
 
 static void keep_values(void *self, size_t number, refs_str path, refs_bytes values) {
     build *all = self;
-    const tool_kept_key key = {all->names.items[number], path};
+    const tool_kept_key key = {all->states[number], path};
     tool_kept_add(&all->kept, &key, values);
 }
 
 /* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
  * waited for until it is on the disk. */
-static refs_status keep_part(build *all, const refs_join_part *part, refs_error *err) {
+static refs_status keep_part(build *all, const refs_join_part *part, const refs_vfs_validators *now,
+                             refs_error *err) {
     refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
     refs_join_options options = all->options;
     refs_buf name = REFS_BUF_INIT;
@@ -90,11 +90,8 @@ static refs_status keep_part(build *all, const refs_join_part *part, refs_error 
     if (status == REFS_OK) status = refs_join_add(copy, part, err);
     if (status == REFS_OK)
         status = refs_writer_open((const char *)name.data, &writing, &writer, err);
-    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    if (all->session.vfs->validators != NULL)
-        (void)all->session.vfs->validators(all->session.vfs->self, location, &now, NULL);
-    const refs_source_state state = {refs_str_from(location), now.size, now.modified_s,
-                                     refs_str_from(now.etag), now.modified_ns};
+    const refs_source_state state = {refs_str_from(location), now->size, now->modified_s,
+                                     refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
     const refs_join_sink sink = refs_join_sink_of_writer(writer);
     if (status == REFS_OK) status = refs_join_write(copy, &sink, err);
@@ -108,9 +105,10 @@ static refs_status keep_part(build *all, const refs_join_part *part, refs_error 
 }
 
 /* Some chunks cannot be said in a set of their own: they are indexed again. */
-static refs_status keep_what_can_be(build *all, const refs_join_part *part, refs_error *err) {
+static refs_status keep_what_can_be(build *all, const refs_join_part *part,
+                                    const refs_vfs_validators *now, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    refs_status status = keep_part(all, part, &problem);
+    refs_status status = keep_part(all, part, now, &problem);
     return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }
 
@@ -149,7 +147,7 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
         refs_set_free(*set);
         *set = NULL;
     }
-    *now = at.now;
+    if (found) *now = at.now;
     refs_buf_clear(&name);
     return found;
 }
@@ -185,11 +183,16 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_status status = tool_location(all->names.items[number], &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
-    refs_vfs_validators now;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    const refs_vfs *vfs = all->session.vfs;
     bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
-    if (all->was_kept != NULL) all->was_kept[number] = was_kept;
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
+    const bool is_to_keep =
+        status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set);
+    if (is_to_keep && vfs->validators != NULL) (void)vfs->validators(vfs->self, name, &now, NULL);
+    if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
+        all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
         const refs_join_values_from from =
             set == all->grown ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
@@ -197,8 +200,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         status = was_kept ? refs_join_sources_add_state(all->sources, name, &now, err)
                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
-        if (status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set))
-            status = keep_what_can_be(all, &part, err);
+        if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
         all->only = set;
@@ -541,8 +543,8 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) {
         REFS_TRY(make_kept(all, err));
-        all->was_kept = refs_calloc(all->names.n, sizeof *all->was_kept);
-        if (all->was_kept == NULL) return refs_fail_nomem(err);
+        all->states = refs_calloc(all->names.n, sizeof *all->states);
+        if (all->states == NULL) return refs_fail_nomem(err);
         all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
     }
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
@@ -562,7 +564,7 @@ static void clear(build *all) {
     close_source(all, all->only);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
-    refs_free(all->was_kept);
+    refs_free(all->states);
     tool_kept_close(&all->kept);
     tool_session_close(&all->session);
     tool_names_clear(&all->names);
@@ -605,7 +607,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                       refs_writer_options *options) {
     build all = {.arguments = arguments,
                  .output = output,
-                 .kept = {.file = -1, .lock = PTHREAD_MUTEX_INITIALIZER},
+                 .kept = {.file = -1},
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {

@@ -5,19 +5,19 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "refs/fork.h"
 #include "refs/lookup3.h"
 
 /* Values of one array; what is larger is read again. */
 #define MAX_BYTES (64 * REFS_KIB)
 
-static const uint32_t magic = 0x31465652; /* "RVF1" */
+static const uint32_t magic = 0x32465652; /* "RVF2" */
 
 typedef struct head {
-    uint32_t magic, checksum;    /* of the values */
-    uint32_t source[2], path[2]; /* hashes */
+    uint32_t magic, checksum; /* of the values */
+    uint64_t source, path;    /* hashes */
     uint64_t size;
 } head;
 
@@ -27,18 +27,25 @@ typedef struct tool_kept_record {
 } tool_kept_record;
 
 static head head_of(const tool_kept_key *key, refs_bytes values) {
-    const refs_bytes source = refs_bytes_view(key->source, strlen(key->source));
-    const refs_bytes path = refs_bytes_view(key->path.data, key->path.size);
     return (head){.magic = magic,
                   .checksum = refs_lookup3(values, 0),
-                  .source = {refs_lookup3(source, 0), refs_lookup3(source, 1)},
-                  .path = {refs_lookup3(path, 0), refs_lookup3(path, 1)},
+                  .source = key->source,
+                  .path = refs_lookup3_64(refs_bytes_view(key->path.data, key->path.size), 0),
                   .size = values.size};
 }
 
+uint64_t tool_kept_source(const char *location, const refs_vfs_validators *state) {
+    const int64_t modified_s = state->modified_s != 0 ? state->modified_s : state->fresh_s;
+    const uint64_t numbers[] = {state->size, (uint64_t)modified_s, state->modified_ns};
+    uint64_t source = refs_lookup3_64(refs_bytes_view(location, strlen(location)), 0);
+    source = refs_lookup3_64(refs_bytes_view(numbers, sizeof numbers), source);
+    source = refs_lookup3_64(refs_bytes_view(state->etag, strlen(state->etag)), source);
+    return source != 0 ? source : 1;
+}
+
 static int compare_keys(const head *a, const head *b) {
-    const int order = memcmp(a->source, b->source, sizeof a->source);
-    return order != 0 ? order : memcmp(a->path, b->path, sizeof a->path);
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return (a->path > b->path) - (a->path < b->path);
 }
 
 static int compare_records(const void *left, const void *right) {
@@ -67,20 +74,38 @@ static void read_records(tool_kept *kept, uint64_t end) {
     if (kept->n > 0) qsort(kept->records, kept->n, sizeof *kept->records, compare_records);
 }
 
+/* Whether a file belongs to an earlier run: one that begins otherwise is never written to. */
+static bool is_of_run(int file, uint64_t *size) {
+    struct stat status;
+    uint32_t begin;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+        return false;
+    *size = (uint64_t)status.st_size;
+    return *size == 0 ||
+           (pread(file, &begin, sizeof begin, 0) == (ssize_t)sizeof begin && begin == magic);
+}
+
 void tool_kept_open(const char *path, tool_kept *kept) {
-    kept->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    const off_t end = kept->file >= 0 ? lseek(kept->file, 0, SEEK_END) : -1;
-    if (end > 0) read_records(kept, (uint64_t)end);
+    uint64_t size;
+    kept->file =
+        open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (kept->file < 0) return;
+    if (is_of_run(kept->file, &size)) {
+        read_records(kept, size);
+        return;
+    }
+    close(kept->file);
+    kept->file = -1;
 }
 
 void tool_kept_close(tool_kept *kept) {
     if (kept->file >= 0) close(kept->file);
-    pthread_mutex_destroy(&kept->lock);
     refs_free(kept->records);
 }
 
 bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values) {
     const head wanted = head_of(key, refs_bytes_view("", 0));
+    if (key->source == 0) return false;
     size_t low = 0, high = kept->n; /* behind the last that is not larger */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -97,19 +122,17 @@ bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *v
            refs_lookup3(refs_buf_view(values), 0) == record->head.checksum;
 }
 
+/* Threads append without a lock: what overlaps on a file system without atomic appends has a wrong
+ * checksum. */
 void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values) {
     refs_buf record = REFS_BUF_INIT;
     const head begin = head_of(key, values);
-    if (kept->file < 0 || values.size > MAX_BYTES) return;
+    if (kept->file < 0 || key->source == 0 || values.size > MAX_BYTES ||
+        atomic_load(&kept->is_full))
+        return;
     if (refs_buf_append(&record, &begin, sizeof begin, NULL) == REFS_OK &&
-        refs_buf_append(&record, values.data, values.size, NULL) == REFS_OK) {
-        refs_lock(&kept->lock);
-        const ssize_t written = write(kept->file, record.data, record.size);
-        if (written >= 0 && (size_t)written < record.size) { /* a full disk: no more is kept */
-            close(kept->file);
-            kept->file = -1;
-        }
-        refs_unlock(&kept->lock);
-    }
+        refs_buf_append(&record, values.data, values.size, NULL) == REFS_OK &&
+        write(kept->file, record.data, record.size) != (ssize_t)record.size)
+        atomic_store(&kept->is_full, true);
     refs_buf_clear(&record);
 }

@@ -3,25 +3,30 @@
 #ifndef REFS_KEPT_H
 #define REFS_KEPT_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 #include "refs/bytes.h"
+#include "refs/vfs.h"
 
-/** Of which source and array values are. */
+/** The array that values belong to, in one state of its source. */
 typedef struct tool_kept_key {
-    const char *source;
+    uint64_t source; /**< tool_kept_source; 0: unknown, nothing is kept or found */
     refs_str path;
 } tool_kept_key;
 
-/** Safe from any thread once it is open; before that, zeroed but for the first two. */
+/** Safe from any thread between open and close. Zeroed but for `file`, -1, is closed. */
 typedef struct tool_kept {
     int file;                         /**< -1: none */
-    pthread_mutex_t lock;             /**< around writes */
+    atomic_bool is_full;              /**< nothing more is kept */
     struct tool_kept_record *records; /**< of earlier runs, sorted */
     size_t n, capacity;
 } tool_kept;
 
-/** Opens the file, which is made where it is missing. Without it, nothing is kept. */
+/** A hash of the location and the validators of a source, never 0. */
+uint64_t tool_kept_source(const char *location, const refs_vfs_validators *state);
+
+/** Opens the file, which is made where it is missing. Links, files of other users and files that
+ * do not begin with a record are left alone: nothing is kept then. */
 void tool_kept_open(const char *path, tool_kept *kept);
 void tool_kept_close(tool_kept *kept);
 
