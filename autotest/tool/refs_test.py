@@ -1925,10 +1925,14 @@ class Refusals(Folder):
                 self.expect_hours("s.parq", [0, 1])
         run("append", "s.parq", "2.nc")  # replaces no folder
         self.expect_hours("s.parq", [0, 1, 2])
+        self.assertIn("cannot be replaced", run("index", "gone.nc", "-o", "s.parq", status=1))  # asked first
         for name in others:
             os.remove(name)
+        os.rename("s.parq/t/refs.0.parq", "s.parq/t/refs.0.parquet")
         run("index", "0.nc", "1.nc", "-o", "s.parq")
         self.expect_hours("s.parq", [0, 1])
+        os.remove("s.parq/.zmetadata")  # so it is no set
+        self.assertIn("refs.0.parq", run("index", "0.nc", "-o", "s.parq", status=1))
 
     def test_where_a_key_is_shows_no_secrets(self):
         refs = {".zgroup": '{"zarr_format":2}', "v/0": ["http://u:SECRET@127.0.0.1:1/a.nc?sig=SECRET", 0, 8],

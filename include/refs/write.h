@@ -31,6 +31,11 @@ typedef enum refs_write_format {
  * without a dot means JSON. */
 refs_status refs_writer_check_name(const char *path, refs_error *err);
 
+/** REFS_INVALID if a set of that name would replace something else: a folder with files that are no
+ * part of a Parquet set, or, where the name means JSON, any folder. refs_writer_open checks it,
+ * too, unless the set grows. */
+refs_status refs_writer_check_output(const char *path, refs_error *err);
+
 typedef enum refs_write_packing {
     REFS_PACK_BY_NAME, /**< what .gz and .zst (.zstd) mean at the end of the name */
     REFS_PACK_NONE,

@@ -33,4 +33,15 @@ TEST(FileName, NeedsAFolderWhereItsLastPartDoes) {
         EXPECT_FALSE(refs_file_name_needs_folder(refs_str_from(name))) << name;
 }
 
+TEST(FileName, IsOfARecordFileWithANumberAndEitherEnding) {
+    uint64_t number = 0;
+    for (const char *name : {"refs.12.parq", "refs.12.parquet"}) {
+        EXPECT_TRUE(refs_file_name_is_record(refs_str_from(name), &number)) << name;
+        EXPECT_EQ(number, 12U);
+    }
+    for (const char *name : {"refs", "refs.", "refs.12", "refs..parq", "refs.x.parq",
+                             "refs.12.parq.tmp", "refs.12.PARQ", "a.12.parq"})
+        EXPECT_FALSE(refs_file_name_is_record(refs_str_from(name), &number)) << name;
+}
+
 } // namespace

@@ -58,7 +58,7 @@ TEST(ParquetWriter, ReplacesNoOtherFolder) {
     WriterUnderTest under("a.parq");
     under.folder.Write("a.parq/thesis.tex", "text");
     EXPECT_FALSE(under.Open());
-    EXPECT_NE(under.Message().find("other things"), std::string::npos) << under.Message();
+    EXPECT_NE(under.Message().find("found thesis.tex"), std::string::npos) << under.Message();
     EXPECT_EQ(under.folder.List(), "a.parq ");
 }
 

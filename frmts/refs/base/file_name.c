@@ -39,3 +39,12 @@ bool refs_file_name_needs_folder(refs_str name) {
     (void)refs_url_take_file(&file);
     return refs_file_name_is_relative(file);
 }
+
+bool refs_file_name_is_record(refs_str name, uint64_t *number) {
+    if (!refs_str_starts(name, "refs.")) return false;
+    const refs_str rest = refs_str_part(name, 5, name.size);
+    const size_t dot = refs_str_find(rest, '.');
+    const refs_str ending = refs_str_part(rest, dot, rest.size);
+    return (refs_str_is(ending, ".parq") || refs_str_is(ending, ".parquet")) &&
+           refs_str_to_u64(refs_str_part(rest, 0, dot), number);
+}

@@ -28,6 +28,10 @@ bool refs_file_name_is_relative(refs_str name);
  * of a file that ends in one ("zip://m::a.zip", "simplecache::a.nc", "file://a.nc"). */
 bool refs_file_name_needs_folder(refs_str name);
 
+/** Whether it is that of a record file of a Parquet set, "refs.12.parq" or "refs.12.parquet"; then
+ * *number is 12. */
+bool refs_file_name_is_record(refs_str name, uint64_t *number);
+
 #ifdef __cplusplus
 }
 #endif

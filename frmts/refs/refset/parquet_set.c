@@ -8,6 +8,7 @@
 #include "data_url.h"
 #include "record.h"
 #include "ref_strings.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "rewrites.h"
@@ -328,17 +329,10 @@ typedef struct record_list {
     uint64_t end; /* as many as its grid may have */
 } record_list;
 
-/* "refs.12.parq" */
 static refs_status note_record(void *user, refs_str name, refs_error *err) {
     record_list *list = user;
     uint64_t number;
-    if (!refs_str_starts(name, "refs.")) return REFS_OK;
-    const refs_str rest = refs_str_part(name, 5, name.size);
-    const size_t dot = refs_str_find(rest, '.');
-    const refs_str ending = refs_str_part(rest, dot, rest.size);
-    if (!refs_str_is(ending, ".parq") && !refs_str_is(ending, ".parquet")) return REFS_OK;
-    if (!refs_str_to_u64(refs_str_part(rest, 0, dot), &number) || number >= list->end)
-        return REFS_OK;
+    if (!refs_file_name_is_record(name, &number) || number >= list->end) return REFS_OK;
     if (!refs_grow((void **)&list->numbers, &list->capacity, list->n, sizeof *list->numbers))
         return refs_fail_nomem(err);
     list->numbers[list->n++] = number;

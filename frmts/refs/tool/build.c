@@ -627,7 +627,10 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);
-    refs_status status = open_sources(&all, kind, &err);
+    refs_status status = kind == NEW_SET && !is_aggregation(output)
+                             ? refs_writer_check_output(output, &err)
+                             : REFS_OK;
+    if (status == REFS_OK) status = open_sources(&all, kind, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }

@@ -356,7 +356,7 @@ refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
     if (growth->is_anew || has_lost_one(growth)) {
-        REFS_TRY(refs_place_check_replaced(place, err));
+        REFS_TRY(refs_place_check_replaced(place->wanted, err));
         REFS_TRY(pass_files(growth, &over, false, err));
         return refs_place_move(place, err);
     }

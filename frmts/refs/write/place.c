@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "refs/file_name.h"
 #include "refs/folder.h"
 
 /* Names that are tried. */
@@ -113,29 +114,7 @@ void refs_place_remove_own(int folder, const char *name) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-typedef struct folder_content {
-    bool has_any, is_set;
-} folder_content;
-
-static refs_status note_entry(void *user, int folder, const char *name, refs_error *err) {
-    folder_content *content = user;
-    (void)folder, (void)err;
-    content->has_any = true;
-    content->is_set = content->is_set || strcmp(name, METADATA) == 0;
-    return REFS_OK;
-}
-
-/* A folder that is going to be replaced, and that holds anything, must be a Parquet set. */
-static refs_status check_folder(const char *path, refs_error *err) {
-    folder_content content = {false, false};
-    const refs_folder_visitor visitor = {note_entry, &content};
-    if (refs_folder_each(path, &visitor, NULL) != REFS_OK) return refs_place_fail(path, err);
-    if (!content.has_any || content.is_set) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: is a folder that holds other things than a set: give another name", path);
-}
-
-static refs_status check_wanted(const refs_place *place, refs_place_kind kind, refs_error *err) {
+static refs_status check_wanted(const refs_place *place, refs_error *err) {
     struct stat status;
     if (lstat(place->wanted, &status) != 0)
         return errno == ENOENT ? REFS_OK : refs_place_fail(place->wanted, err);
@@ -144,12 +123,12 @@ static refs_status check_wanted(const refs_place *place, refs_place_kind kind, r
                          "%s: is a folder, and JSON is one file: give a name in it, or one that "
                          "ends in .parq",
                          place->wanted);
-    return S_ISDIR(status.st_mode) && kind == REFS_PLACE_SET ? check_folder(place->wanted, err)
-                                                             : REFS_OK;
+    return REFS_OK;
 }
 
 /* Files that are no part of the Parquet set in whose folder they are. */
 typedef struct foreign_files {
+    bool is_set; /* the folder has METADATA: else all files are foreign */
     size_t n;
     refs_buf names; /* of the first of them */
 } foreign_files;
@@ -161,12 +140,10 @@ typedef struct searched {
     int depth;
 } searched;
 
-/* METADATA, and "refs.N.parq" in the folders of arrays. */
 static bool is_of_set(const char *name, int depth) {
-    int end = 0;
-    unsigned number;
+    uint64_t number;
     if (depth == 0) return strcmp(name, METADATA) == 0;
-    return sscanf(name, "refs.%9u.parq%n", &number, &end) == 1 && end > 0 && name[end] == '\0';
+    return refs_file_name_is_record(refs_str_from(name), &number);
 }
 
 static refs_status find_foreign(void *user, int folder, const char *name, refs_error *err);
@@ -191,7 +168,7 @@ static refs_status search(const searched *above, int opened, const char *name, r
 static refs_status find_foreign(void *user, int folder, const char *name, refs_error *err) {
     const searched *at = user;
     foreign_files *found = at->found;
-    if (is_of_set(name, at->depth)) return REFS_OK;
+    if (found->is_set && is_of_set(name, at->depth)) return REFS_OK;
     const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened >= 0) return search(at, opened, name, err);
     if (found->n++ >= MAX_FOREIGN) return REFS_OK;
@@ -199,23 +176,29 @@ static refs_status find_foreign(void *user, int folder, const char *name, refs_e
                            at->path, name);
 }
 
-refs_status refs_place_check_replaced(const refs_place *place, refs_error *err) {
-    foreign_files found = {0, REFS_BUF_INIT};
+refs_status refs_place_check_replaced(const char *path, refs_error *err) {
+    foreign_files found = {.names = REFS_BUF_INIT};
     searched at = {&found, "", 0};
     const refs_folder_visitor visitor = {find_foreign, &at};
-    refs_status status = refs_folder_each(place->wanted, &visitor, err);
+    refs_buf metadata = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&metadata, err, "%s/" METADATA "%c", path, '\0');
+    if (status == REFS_OK) {
+        found.is_set = access((const char *)metadata.data, F_OK) == 0;
+        status = refs_folder_each(path, &visitor, err);
+    }
     if (status == REFS_NOT_FOUND) {
         refs_error_clear(err);
         status = REFS_OK;
     } else if (status != REFS_OK)
-        refs_error_prefix(err, "%s: cannot be replaced", place->wanted);
+        refs_error_prefix(err, "%s: cannot be replaced", path);
     else if (found.n > 0)
         status = refs_fail(err, REFS_INVALID,
                            "%s: cannot be replaced: expected files of a Parquet set alone, found "
                            "%.*s%s: move them away, or give another name",
-                           place->wanted, (int)found.names.size, (const char *)found.names.data,
+                           path, (int)found.names.size, (const char *)found.names.data,
                            found.n > MAX_FOREIGN ? " and more" : "");
     refs_buf_clear(&found.names);
+    refs_buf_clear(&metadata);
     return status;
 }
 
@@ -446,8 +429,8 @@ refs_status refs_place_create(const refs_place *place, int *file, refs_error *er
 
 /* -- a name beside the one that is wanted ------------------------------------------------------ */
 
-static refs_status open_place(const char *path, refs_place_kind kind, refs_place *place,
-                              refs_error *err) {
+static refs_status find_wanted(const char *path, refs_place_kind kind, refs_place *place,
+                               refs_error *err) {
     refs_str name = refs_str_from(path);
     *place = (refs_place){.is_folder = kind != REFS_PLACE_FILE};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
@@ -455,7 +438,20 @@ static refs_status open_place(const char *path, refs_place_kind kind, refs_place
     place->wanted = refs_str_copy(name);
     if (place->wanted == NULL) return refs_fail_nomem(err);
     REFS_TRY(follow_links(place, err));
-    REFS_TRY(check_wanted(place, kind, err));
+    return check_wanted(place, err);
+}
+
+refs_status refs_place_check(const char *path, refs_place_kind kind, refs_error *err) {
+    refs_place place;
+    refs_status status = find_wanted(path, kind, &place, err);
+    if (status == REFS_OK && place.is_folder) status = refs_place_check_replaced(place.wanted, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+static refs_status open_place(const char *path, refs_place_kind kind, refs_place *place,
+                              refs_error *err) {
+    REFS_TRY(find_wanted(path, kind, place, err));
     REFS_TRY(refs_place_keep(place, place->wanted, err));
     return choose_name(place, err);
 }

@@ -13,8 +13,7 @@
 
 typedef enum refs_place_kind {
     REFS_PLACE_FILE,
-    REFS_PLACE_SET,   /**< a folder, which replaces a Parquet set or an empty folder only */
-    REFS_PLACE_FOLDER /**< a folder, which replaces any: the caller has looked at it */
+    REFS_PLACE_FOLDER /**< replaces any folder: see refs_place_check_replaced */
 } refs_place_kind;
 
 /** Permissions and owners, as in struct stat. */
@@ -64,7 +63,11 @@ refs_status refs_place_open_again(const refs_place *place, refs_place *again, re
 
 /** REFS_INVALID, with their names, where the folder that is going to be replaced holds files that
  * are no part of a Parquet set: they would be removed with it. */
-refs_status refs_place_check_replaced(const refs_place *place, refs_error *err);
+refs_status refs_place_check_replaced(const char *path, refs_error *err);
+
+/** What refs_place_open and, for a folder, refs_place_check_replaced would find wrong. Makes
+ * nothing. */
+refs_status refs_place_check(const char *path, refs_place_kind kind, refs_error *err);
 
 /** Takes permissions from `model` where that is there, instead of from what is replaced. */
 refs_status refs_place_keep(refs_place *place, const char *model, refs_error *err);

@@ -42,6 +42,11 @@ refs_status refs_writer_check_name(const char *path, refs_error *err) {
         path);
 }
 
+refs_status refs_writer_check_output(const char *path, refs_error *err) {
+    return refs_place_check(
+        path, is_parquet_name(refs_str_from(path)) ? REFS_PLACE_FOLDER : REFS_PLACE_FILE, err);
+}
+
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
     const bool is_parquet = options->format == REFS_WRITE_PARQUET;
     if (options->version > 1)
@@ -63,11 +68,11 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
 
 static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
-    REFS_TRY(refs_place_open(path, writer->kind->is_folder ? REFS_PLACE_SET : REFS_PLACE_FILE,
+    REFS_TRY(refs_place_open(path, writer->kind->is_folder ? REFS_PLACE_FOLDER : REFS_PLACE_FILE,
                              &writer->place, err));
     /* What grows is replaced only where it is written anew: see growth.c. */
     if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
-        REFS_TRY(refs_place_check_replaced(&writer->place, err));
+        REFS_TRY(refs_place_check_replaced(writer->place.wanted, err));
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
