@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/array.h"
 #include "tool.h"
+
+/* Most bytes of an array whose values are compared. */
+#define MAX_COMPARED_BYTES (256 * REFS_MIB)
 
 /* Differences of chunks that are listed of one array. */
 #define MAX_LISTED 10
@@ -19,6 +23,7 @@ typedef struct comparison {
     uint64_t n_of_array;
     uint32_t known[2]; /* locations that were compared last */
     bool is_known, are_known_same;
+    refs_intern by_value; /* paths of arrays whose values were compared, not their chunks */
 } comparison;
 
 static void tell(comparison *at, refs_str key, const char *what) {
@@ -102,6 +107,100 @@ static bool is_metadata(refs_str key) {
     return refs_str_starts(name, ".z") || refs_str_is(name, "zarr.json");
 }
 
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* Of a data file there may be bytes at hand that are in the file all the same. */
+static bool is_text(const refs_ref *ref) {
+    return ref->kind == REFS_REF_INLINE && ref->location == NULL;
+}
+
+/* Whether documents of arrays differ in nothing but in how they are divided into chunks. */
+static bool differ_in_chunks(const refs_buf texts[2]) {
+    refs_json_doc *docs[2] = {NULL, NULL};
+    bool do_differ = true;
+    for (size_t i = 0; i < 2 && do_differ; i++)
+        do_differ = refs_json_parse(refs_str_view((const char *)texts[i].data, texts[i].size),
+                                    &docs[i], NULL) == REFS_OK;
+    const refs_json *one = refs_json_root(docs[0]), *other = refs_json_root(docs[1]);
+    do_differ = do_differ && refs_json_size(one) == refs_json_size(other);
+    for (size_t i = 0; do_differ && i < refs_json_size(one); i++) {
+        const refs_str name = refs_json_name_at(one, i);
+        const refs_json *value = refs_json_get_str(other, name);
+        do_differ = value != NULL &&
+                    (refs_str_is(name, "chunks") || same_json(refs_json_at(one, i), value));
+    }
+    refs_json_doc_free(docs[0]);
+    refs_json_doc_free(docs[1]);
+    return do_differ;
+}
+
+static refs_status note_reference(void *user, const uint64_t *index, const refs_ref *ref,
+                                  refs_error *err) {
+    (void)index, (void)err;
+    if (!is_text(ref)) *(bool *)user = true;
+    return REFS_OK;
+}
+
+/* An array that is stored in the set, and not referred to. */
+static refs_status find_stored(const tool_set *set, refs_str path, const refs_array_meta **found,
+                               refs_error *err) {
+    const refs_array_meta *meta = refs_hierarchy_find_array(set->hierarchy, path);
+    uint64_t n[REFS_MAX_RANK], elements = 0;
+    bool has_references = false;
+    const refs_chunk_visitor visitor = {note_reference, &has_references};
+    *found = NULL;
+    if (meta == NULL || meta->status != REFS_OK || meta->dtype.size == 0 ||
+        !refs_array_meta_elements(meta, &elements) ||
+        elements > MAX_COMPARED_BYTES / meta->dtype.size)
+        return REFS_OK;
+    const refs_chunk_keys keys = tool_keys(meta, n);
+    REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
+    if (!has_references) *found = meta;
+    return REFS_OK;
+}
+
+static refs_status read_values(const tool_set *set, const refs_array_meta *meta, refs_buf *values,
+                               refs_error *err) {
+    const refs_array_context context = {.store = set->store};
+    static const uint64_t origin[REFS_MAX_RANK] = {0};
+    const refs_region region = {origin, meta->shape, NULL};
+    refs_array *array = NULL;
+    uint64_t n = 0;
+    (void)refs_array_meta_elements(meta, &n);
+    REFS_TRY(refs_buf_resize(values, (size_t)n * meta->dtype.size, err));
+    REFS_TRY(refs_array_open(&context, meta, &array, err));
+    refs_status status = n > 0 ? refs_array_read(array, &region, values->data, NULL, err) : REFS_OK;
+    refs_array_free(array);
+    return status;
+}
+
+/* Values that a set stores have other chunks where it grew (decision 19): *are_compared where that
+ * is all that differs of the array. */
+static refs_status compare_values(comparison *at, refs_str key, const refs_buf texts[2],
+                                  bool *are_compared, refs_error *err) {
+    const refs_array_meta *metas[2] = {NULL, NULL};
+    refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    uint32_t id;
+    *are_compared = false;
+    if (!refs_str_ends(key, "/.zarray") || !differ_in_chunks(texts)) return REFS_OK;
+    const refs_str path = refs_str_part(key, 0, key.size - strlen("/.zarray"));
+    for (size_t i = 0; i < 2; i++) {
+        REFS_TRY(find_stored(&at->sets[i], path, &metas[i], err));
+        if (metas[i] == NULL) return REFS_OK;
+    }
+    refs_status status = read_values(&at->sets[0], metas[0], &values[0], err);
+    if (status == REFS_OK) status = read_values(&at->sets[1], metas[1], &values[1], err);
+    if (status == REFS_OK)
+        status = refs_intern_add(&at->by_value, refs_str_from(metas[0]->path), &id, err);
+    *are_compared = status == REFS_OK;
+    if (*are_compared && values[0].size > 0 &&
+        memcmp(values[0].data, values[1].data, values[0].size) != 0)
+        tell(at, path, "other values");
+    refs_buf_clear(&values[0]);
+    refs_buf_clear(&values[1]);
+    return status;
+}
+
 static refs_status compare_document(void *user, refs_str key, refs_error *err) {
     comparison *at = user;
     refs_buf strings[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
@@ -113,8 +212,11 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
     at->n_of_array = 0;
     if (status == REFS_OK && !is_there[1 - at->from])
         tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
-    else if (status == REFS_OK && at->from == 0 && !same_text(&strings[0], &strings[1]))
-        tell(at, key, "other metadata");
+    else if (status == REFS_OK && at->from == 0 && !same_text(&strings[0], &strings[1])) {
+        bool are_compared = false;
+        status = compare_values(at, key, strings, &are_compared, err);
+        if (status == REFS_OK && !are_compared) tell(at, key, "other metadata");
+    }
     refs_buf_clear(&strings[0]);
     refs_buf_clear(&strings[1]);
     return status;
@@ -141,11 +243,6 @@ static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) 
     at->known[0] = a->location_id;
     at->known[1] = b->location_id;
     return at->are_known_same = is_same_file(a->location, b->location);
-}
-
-/* Of a data file there may be bytes at hand that are in the file all the same. */
-static bool is_text(const refs_ref *ref) {
-    return ref->kind == REFS_REF_INLINE && ref->location == NULL;
 }
 
 static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
@@ -183,7 +280,9 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(set->hierarchy); i++) {
         at->array = refs_hierarchy_array(set->hierarchy, i);
         at->n_of_array = 0;
-        if (at->array->status != REFS_OK) continue;
+        if (at->array->status != REFS_OK ||
+            refs_intern_find(&at->by_value, refs_str_from(at->array->path)) != REFS_INTERN_NONE)
+            continue;
         const refs_chunk_keys keys = tool_keys(at->array, n);
         at->keys = &keys;
         REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
@@ -258,6 +357,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
         status = tool_set_open(&session, arguments->names.items[i], &sets[i], &err);
     if (at.is_json && status == REFS_OK) printf("{\"differences\":[");
     if (status == REFS_OK) status = compare(&at, &err);
+    refs_intern_clear(&at.by_value);
     for (size_t i = 0; i < 2; i++) tool_set_close(&sets[i]);
     tool_session_close(&session);
     if (status != REFS_OK) {
