@@ -86,12 +86,15 @@ typedef struct refs_writer_options {
     refs_write_sync sync;             /**< JSON */
     refs_write_generators generators; /**< JSON, version 1 */
     refs_write_growth growth;         /**< Parquet */
+    refs_notes notes;                 /**< why a set that was to grow was written anew */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE, REFS_WRITE_ANEW    \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE, REFS_WRITE_ANEW, { \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 typedef struct refs_writer refs_writer;

@@ -4,6 +4,13 @@
 #include "refs/cf.h"
 #include "refs/store.h"
 
+/* An aggregation whose fragments are in the part. */
+typedef struct container {
+    const refs_array_meta *meta;
+    refs_json_doc *partitions; /* where fragments are; NULL: the array "map" tells */
+    uint32_t attributes;       /* what they are fragments of; or NONE */
+} container;
+
 typedef struct reader {
     refs_join *join;
     const refs_join_part *part;
@@ -14,7 +21,7 @@ typedef struct reader {
     refs_intern wanted; /* paths of arrays; empty: all */
     refs_intern urls;
     refs_buf scratch;
-    const refs_array_meta **containers; /* of aggregations whose fragments are in the part */
+    container *containers;
     size_t n_containers, container_capacity;
     struct wanted_values *values;
     size_t n_values, value_capacity;
@@ -187,9 +194,9 @@ static refs_status choose(reader *in, refs_error *err) {
 /* -- documents --------------------------------------------------------------------------------- */
 
 /* The container that an array or a group is a part of, or NULL. Copies keep them as they are. */
-static const refs_array_meta *container_of(const reader *in, const char *path) {
+static const container *container_of(const reader *in, const char *path) {
     for (size_t i = 0; i < in->n_containers; i++)
-        if (refs_join__is_part_of(in->containers[i], path)) return in->containers[i];
+        if (refs_join__is_part_of(in->containers[i].meta, path)) return &in->containers[i];
     return NULL;
 }
 
@@ -279,8 +286,8 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
     }
     refs_join_n_keys(meta, array->n);
     array->separator = meta->separator;
-    const refs_array_meta *container = container_of(in, meta->path);
-    const char *path = container != NULL ? container->path : meta->path;
+    const container *whole = container_of(in, meta->path);
+    const char *path = whole != NULL ? whole->meta->path : meta->path;
     REFS_TRY(number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
     return number_text(in, refs_str_from(meta->key_prefix + size_of_group(in, path) - 1),
                        &array->prefix, err);
@@ -307,8 +314,8 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
                         refs_json_get(meta->attributes, "missing_value") != NULL ||
                         (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(meta));
-    const refs_array_meta *container = container_of(in, meta->path);
-    REFS_TRY(number_text(in, relative(in, container != NULL ? container->path : meta->path),
+    const container *whole = container_of(in, meta->path);
+    REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
                          &array->path, err));
     REFS_TRY(
         number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
@@ -318,12 +325,10 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     array->attributes = REFS_JOIN_NONE;
     if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
     array->whole = array->attributes;
-    array->is_piece = container != NULL;
-    if (container != NULL)
-        REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
-                                 ".zattrs", &array->whole, err));
+    array->is_piece = whole != NULL;
+    if (whole != NULL) array->whole = whole->attributes;
     REFS_TRY(refs_join__describe_flags(in->strings,
-                                       container != NULL ? container->attributes : meta->attributes,
+                                       whole != NULL ? whole->meta->attributes : meta->attributes,
                                        &array->flags, err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
@@ -573,37 +578,19 @@ static bool is_map(const refs_array_meta *meta) {
 }
 
 /* The number that the group of a fragment is called. */
-static bool fragment_number(const refs_array_meta *container, const refs_array_meta *meta,
+static bool fragment_number(const refs_array_meta *whole, const refs_array_meta *meta,
                             uint64_t *number) {
     refs_str group =
         refs_str_part(refs_str_from(meta->group),
-                      strlen(container->path) + strlen(REFS_JOIN_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
-    return strcmp(meta->name, container->name) == 0 && refs_str_to_u64(group, number);
+                      strlen(whole->path) + strlen(REFS_JOIN_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
+    return strcmp(meta->name, whole->name) == 0 && refs_str_to_u64(group, number);
 }
 
-/* Fragments keep their number in `begin` until the map is read. */
-static refs_status read_piece(reader *in, const refs_array_meta *container,
-                              const refs_array_meta *meta, refs_error *err) {
-    uint64_t number = 0;
-    bool is_fragment = fragment_number(container, meta, &number);
-    if (!is_fragment && !is_map(meta)) return REFS_OK;
-    if (in->join->n_dims != 1)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s is an aggregation, which is joined along one dimension only: join its "
-                         "sources at once, to a name that ends in .nc",
-                         container->path);
-    REFS_TRY(add_array(in, meta, err));
-    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
-    array->begin = number;
-    if (!is_fragment) return want_values(in, meta, false, err);
-    array->gets_new = true;
-    REFS_TRY(pack_array(in, meta, array, err));
-    return want_what_is_small(in, meta, array, err);
-}
-
-static bool is_map_of_path(const reader *in, const refs_join_array *array) {
-    return array->is_piece && refs_str_ends(refs_intern_get(in->strings, array->prefix),
-                                            REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
+static refs_status fail_apart(const reader *in, const refs_join_array *array, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is an aggregation whose fragments do not follow each other along %s",
+                     REFS_STR_ARG(refs_intern_get(in->strings, array->path)),
+                     in->join->options.dims[0]);
 }
 
 static size_t joined_dim(const reader *in, const refs_join_array *array) {
@@ -612,6 +599,62 @@ static size_t joined_dim(const reader *in, const refs_join_array *array) {
            !refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), &line))
         dim++;
     return dim;
+}
+
+/* Partitions are listed in the order of their numbers, some of which may not be there. */
+static const refs_json *find_partition(const refs_json_doc *partitions, uint64_t number) {
+    const refs_json *list = refs_json_get(refs_json_root(partitions), "Partitions");
+    const size_t n = refs_json_size(list);
+    for (size_t i = number < n ? (size_t)number + 1 : n; i-- > 0;) {
+        uint64_t found = 0;
+        const refs_json *partition = refs_json_at(list, i);
+        if (refs_json_u64(refs_json_at(refs_json_get(partition, "index"), 0), &found) &&
+            found == number)
+            return partition;
+    }
+    return NULL;
+}
+
+static refs_status place_piece(const reader *in, const container *of, refs_join_array *array,
+                               refs_error *err) {
+    const refs_json *location =
+        refs_json_get(find_partition(of->partitions, array->begin), "location");
+    const size_t dim = joined_dim(in, array);
+    uint64_t first = 0, last = 0;
+    const bool fits = dim < array->rank && refs_json_size(location) == array->rank &&
+                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 0), &first) &&
+                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 1), &last) &&
+                      last >= first && last - first == array->shape[dim] - 1;
+    if (!fits) return fail_apart(in, array, err);
+    array->begin = first;
+    array->is_placed = true;
+    return REFS_OK;
+}
+
+/* Where a map tells, fragments keep their number in `begin` until it is read. */
+static refs_status read_piece(reader *in, const container *of, const refs_array_meta *meta,
+                              refs_error *err) {
+    uint64_t number = 0;
+    bool is_fragment = fragment_number(of->meta, meta, &number);
+    if (!is_fragment && !is_map(meta)) return REFS_OK;
+    if (in->join->n_dims != 1)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is an aggregation, which is joined along one dimension only: join its "
+                         "sources at once, to a name that ends in .nc",
+                         of->meta->path);
+    REFS_TRY(add_array(in, meta, err));
+    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    array->begin = number;
+    if (!is_fragment) return want_values(in, meta, false, err);
+    array->gets_new = true;
+    if (of->partitions != NULL) REFS_TRY(place_piece(in, of, array, err));
+    REFS_TRY(pack_array(in, meta, array, err));
+    return want_what_is_small(in, meta, array, err);
+}
+
+static bool is_map_of_path(const reader *in, const refs_join_array *array) {
+    return array->is_piece && refs_str_ends(refs_intern_get(in->strings, array->prefix),
+                                            REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
 }
 
 /* Begins of the pieces of one array, from the sizes in its map. */
@@ -629,12 +672,7 @@ static refs_status place_pieces(reader *in, const refs_join_array *map, refs_err
             fits = value.integer > 0;
             size = (uint64_t)value.integer;
         }
-        if (!fits || size != array->shape[dim])
-            return refs_fail(
-                err, REFS_UNSUPPORTED,
-                "%.*s is an aggregation whose fragments do not follow each other along "
-                "%s",
-                REFS_STR_ARG(refs_intern_get(in->strings, array->path)), in->join->options.dims[0]);
+        if (!fits || size != array->shape[dim]) return fail_apart(in, array, err);
         array->begin = begin;
         array->is_placed = true;
     }
@@ -891,6 +929,21 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     return want_what_is_small(in, meta, array, err);
 }
 
+/* The attributes of what its fragments are of. */
+static refs_status number_whole(reader *in, container *of, refs_error *err) {
+    uint32_t id;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(number_document(in, refs_str_part(refs_str_from(of->meta->path), 1, SIZE_MAX),
+                             ".zattrs", &id, err));
+    if (id == REFS_JOIN_NONE) return REFS_OK;
+    refs_status status = refs_join__without_fragments(refs_intern_get(in->strings, id), &text, err);
+    if (status == REFS_OK)
+        status = number_text(in, refs_str_view((const char *)text.data, text.size), &of->attributes,
+                             err);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* Aggregations of other files cannot be joined. */
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
@@ -898,31 +951,33 @@ static refs_status find_containers(reader *in, refs_error *err) {
         if (!refs_aggregation_is_told_by(meta->attributes) || in->join->n_dims == 0 ||
             !is_wanted(in, meta))
             continue;
-        if (!refs_join__has_own_fragments(meta))
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s is an aggregation of other files: join those", meta->path);
         if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
                        sizeof *in->containers))
             return refs_fail_nomem(err);
-        in->containers[in->n_containers++] = meta;
+        container *added = &in->containers[in->n_containers];
+        *added = (container){meta, NULL, REFS_JOIN_NONE};
+        if (!refs_join__has_own_fragments(meta, &added->partitions))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s is an aggregation of other files: join those", meta->path);
+        in->n_containers++;
+        REFS_TRY(number_whole(in, added, err));
     }
     return REFS_OK;
 }
 
 static bool is_container(const reader *in, const refs_array_meta *meta) {
     for (size_t i = 0; i < in->n_containers; i++)
-        if (in->containers[i] == meta) return true;
+        if (in->containers[i].meta == meta) return true;
     return false;
 }
 
 static refs_status read_arrays(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        const refs_array_meta *container = container_of(in, meta->path);
+        const container *of = container_of(in, meta->path);
         REFS_TRY(refs_join__go_on(in->join, err));
         if (is_container(in, meta) || !is_wanted(in, meta)) continue;
-        REFS_TRY(container != NULL ? read_piece(in, container, meta, err)
-                                   : read_array(in, meta, err));
+        REFS_TRY(of != NULL ? read_piece(in, of, meta, err) : read_array(in, meta, err));
     }
     if (in->member->n_arrays == 0 && in->member->n_left_out > 0)
         return refs_fail(
@@ -1035,6 +1090,7 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
     refs_join__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);
+    for (size_t i = 0; i < in.n_containers; i++) refs_json_doc_free(in.containers[i].partitions);
     refs_free(in.containers);
     refs_intern_clear(&in.wanted);
     refs_intern_clear(&in.urls);

@@ -70,6 +70,12 @@ static refs_status put_groups(const emission *at, refs_error *err) {
     return status;
 }
 
+uint64_t refs_join__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
+    if (chunk == 0) return 0;
+    const uint64_t n = n_steps / chunk + (n_steps % chunk > 0);
+    return n <= REFS_JOIN_MAX_VALUE_CHUNKS ? n : 0;
+}
+
 /* Steps of a chunk of values where the set grows, or 0. */
 static uint64_t steps_as_before(const refs_join *join, const refs_joined *joined) {
     const refs_join_member *set = &join->members[0];
@@ -77,9 +83,9 @@ static uint64_t steps_as_before(const refs_join *join, const refs_joined *joined
     bool grows = join->options.values == REFS_JOIN_VALUES_GROW && set->number == 0 &&
                  array != NULL && array->rank == joined->rank && joined->n_lines == 1 &&
                  joined->line[0] != REFS_JOIN_MAX_DIMS;
-    if (!grows || array->chunk[0] == 0) return 0;
-    uint64_t n = joined->shape[0] / array->chunk[0] + (joined->shape[0] % array->chunk[0] > 0);
-    return n <= REFS_JOIN_MAX_VALUE_CHUNKS ? array->chunk[0] : 0;
+    return grows && refs_join__chunks_of_values(joined->shape[0], array->chunk[0]) != 0
+               ? array->chunk[0]
+               : 0;
 }
 
 /* What is loaded has one chunk, as it lies in memory; it is at least one long. */
@@ -243,31 +249,37 @@ static refs_status put_as_it_is(const emission *at, const refs_joined *joined, r
     return REFS_OK;
 }
 
-static refs_status put_loaded(const emission *at, const refs_joined *joined, refs_error *err) {
+refs_status refs_join__put_values(const refs_join_sink *sink, refs_bytes values, size_t size,
+                                  refs_error *err) {
     refs_buf last = REFS_BUF_INIT; /* which is padded */
-    uint64_t step_bytes = joined->dtype.size, n = 1;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->n[dim] == 0) return REFS_OK;
-        if (dim > 0) step_bytes *= joined->shape[dim];
-    }
-    if (joined->rank > 0) n = joined->n[0];
-    size_t size = joined->rank > 0 ? (size_t)(step_bytes * joined->chunk[0]) : joined->values.size;
     refs_status status = REFS_OK;
-    for (uint64_t i = 0; i < n && status == REFS_OK; i++) {
-        size_t begin = (size_t)i * size, left = joined->values.size - begin;
-        refs_write_chunk chunk = {.number = i,
-                                  .kind = REFS_REF_INLINE,
-                                  .bytes = refs_bytes_view(joined->values.data + begin, size)};
+    size_t begin = 0;
+    for (uint64_t i = 0; status == REFS_OK && (begin < values.size || i == 0); i++, begin += size) {
+        const size_t left = values.size - begin;
+        refs_write_chunk chunk = {
+            .number = i, .kind = REFS_REF_INLINE, .bytes = refs_bytes_view(values.data, size)};
+        if (begin > 0) chunk.bytes.data += begin;
         if (left < size) {
             status = refs_buf_append(&last, chunk.bytes.data, left, err);
             if (status == REFS_OK) status = refs_buf_resize(&last, size, err);
             if (status == REFS_OK) memset(last.data + left, 0, size - left);
             chunk.bytes = refs_buf_view(&last);
         }
-        if (status == REFS_OK) status = at->sink->chunk(at->sink->self, &chunk, err);
+        if (status == REFS_OK) status = sink->chunk(sink->self, &chunk, err);
     }
     refs_buf_clear(&last);
     return status;
+}
+
+static refs_status put_loaded(const emission *at, const refs_joined *joined, refs_error *err) {
+    uint64_t step_bytes = joined->dtype.size;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        if (joined->n[dim] == 0) return REFS_OK;
+        if (dim > 0) step_bytes *= joined->shape[dim];
+    }
+    const size_t size =
+        joined->rank > 0 ? (size_t)(step_bytes * joined->chunk[0]) : joined->values.size;
+    return refs_join__put_values(at->sink, refs_buf_view(&joined->values), size, err);
 }
 
 /* Where the chunks of a part go: place[dim][i] is the joined index of its chunk i along dim. */

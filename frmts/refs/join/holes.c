@@ -215,7 +215,7 @@ static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool 
     *splits = true;
     if (!join->is_aggregated)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: of its bytes all are values: it becomes an aggregation (CF-1.13) of "
+                  "%.*s: of its bytes all are values: it becomes an aggregation of "
                   "wider integers, with a fill value for what is missing",
                   REFS_STR_ARG(path));
     return REFS_OK;

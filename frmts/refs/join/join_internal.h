@@ -237,8 +237,12 @@ const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t
 #define REFS_JOIN_FRAGMENTS_SUFFIX "_fragments"
 
 /** Whether attributes say that the fragments of an aggregation are in the part, as split_emit.c
- * writes them. */
-bool refs_join__has_own_fragments(const refs_array_meta *meta);
+ * writes them. *partitions says where they are; NULL: the array "map" does, in sets of earlier
+ * versions. */
+bool refs_join__has_own_fragments(const refs_array_meta *meta, refs_json_doc **partitions);
+
+/** Appends the attributes of a container without those that say where its fragments are. */
+refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err);
 
 /** Whether a name is one of these, NULL-ended. */
 bool refs_join__is_among(refs_str name, const char *const *names);
@@ -715,6 +719,14 @@ refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
                                  const refs_join_sink *sink, refs_error *err);
 refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
                                         const refs_join_sink *sink, refs_error *err);
+
+/** In how many chunks of so many steps values go on being stored where a set grows; 0: in one, as
+ * there are more than REFS_JOIN_MAX_VALUE_CHUNKS. */
+uint64_t refs_join__chunks_of_values(uint64_t n_steps, uint64_t chunk);
+
+/** Puts values into chunks of `size` bytes, the last of which is filled up with zeros. */
+refs_status refs_join__put_values(const refs_join_sink *sink, refs_bytes values, size_t size,
+                                  refs_error *err);
 
 /** A chunk of a member, and its number in what is joined. */
 typedef struct refs_join_chunk {

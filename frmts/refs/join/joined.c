@@ -2,7 +2,7 @@
 #include "join_internal.h"
 #include "refs/cf.h"
 
-#define BECOMES ": it becomes an aggregation (CF-1.13), which not all readers of sets read"
+#define BECOMES ": it becomes an aggregation, which not all readers of sets read"
 
 size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
     size_t n_new = joined->rank - array->rank;
@@ -175,10 +175,19 @@ static refs_status check_shape(const refs_join *join, const refs_joined *joined,
     return differs ? fail_shape(join, joined, at, err) : REFS_OK;
 }
 
+/* Whether it was an aggregation before. */
+static bool was_split(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && array->is_piece) return true;
+    }
+    return false;
+}
+
 /* Once for each array. */
 static void tell_split(const refs_join *join, const refs_joined *joined,
                        const refs_join_member *member, refs_str in, bool *told) {
-    if (!*told && !join->is_aggregated)
+    if (!*told && !join->is_aggregated && !was_split(join, joined))
         refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
                   REFS_STR_ARG(refs_join__text(join, joined->path)),
                   join->members[joined->first].name, member->name, REFS_STR_ARG(in));
@@ -187,10 +196,11 @@ static void tell_split(const refs_join *join, const refs_joined *joined,
 
 static void tell_cut(const refs_join *join, const refs_joined *joined,
                      const refs_join_member *member, bool *told) {
-    refs_note(
-        &join->options.notes, REFS_NOTE_WARNING,
-        "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
-        REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+    if (!was_split(join, joined))
+        refs_note(
+            &join->options.notes, REFS_NOTE_WARNING,
+            "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
+            REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
     *told = true;
 }
 

@@ -1,7 +1,9 @@
 /* split_emit.c -- fragments as arrays of the joined set, and the aggregation of them.
  *
- * CF-1.13, section 2.8: the container is a scalar whose attributes name three variables, here in
- * the group of the fragments. Theirs have no names of files: they are in the set itself.
+ * CFA-0.4: an attribute of the container lists the partitions, whose arrays lie in the set itself.
+ * So all that says where fragments are stands in metadata, which a Parquet set that grows replaces
+ * at once, and no chunk that was written changes (docs/decisions/0023-aggregations-in-sets.md). The
+ * container is empty: nobody reads a chunk of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,25 +21,88 @@ static const char *const fragment_names[] = {
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensions",
-                                        "aggregated_data", "cf_role", NULL};
+                                        "aggregated_data",   "cf_role",
+                                        "cfa_dimensions",    "cfa_array",
+                                        "_dimension_sizes",  NULL};
 
 /* -- told by attributes ------------------------------------------------------------------------ */
 
-static refs_status append_terms(refs_str name, refs_buf *text, refs_error *err) {
-    static const char *const terms[] = {"map", "uris", "identifiers"};
-    for (size_t i = 0; i < 3; i++)
-        REFS_TRY(refs_buf_printf(text, err, "%s%s: %.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%s",
-                                 i > 0 ? " " : "", terms[i], REFS_STR_WHOLE(name), terms[i]));
+/* Appends members of an object, but for those that lists name. */
+static refs_status append_except(const refs_json *attributes, const char *const *const *lists,
+                                 refs_buf *text, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        const refs_str name = refs_json_name_at(attributes, i);
+        bool is_left_out = false;
+        for (size_t k = 0; lists[k] != NULL; k++)
+            is_left_out = is_left_out || refs_join__is_among(name, lists[k]);
+        if (is_left_out) continue;
+        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
+        REFS_TRY(refs_json_write_string(name, text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+    }
     return REFS_OK;
 }
 
-bool refs_join__has_own_fragments(const refs_array_meta *meta) {
+/* The name of a fragment as seen from the container's group. */
+static refs_status append_fragment_name(refs_str name, uint64_t number, refs_buf *text,
+                                        refs_error *err) {
+    return refs_buf_printf(text, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%llu/%.*s",
+                           REFS_STR_WHOLE(name), (unsigned long long)number, REFS_STR_WHOLE(name));
+}
+
+/* Sets of earlier versions have the terms of CF-1.13, section 2.8. */
+static bool names_own_terms(const refs_array_meta *meta) {
+    static const char *const terms[] = {"map", "uris", "identifiers"};
     refs_buf text = REFS_BUF_INIT;
+    bool is_own = true;
+    for (size_t i = 0; i < 3 && is_own; i++)
+        is_own = refs_buf_printf(&text, NULL, "%s%s: %s" REFS_JOIN_FRAGMENTS_SUFFIX "/%s",
+                                 i > 0 ? " " : "", terms[i], meta->name, terms[i]) == REFS_OK;
     const refs_str told = refs_json_text(refs_json_get(meta->attributes, "aggregated_data"));
-    bool is_own = append_terms(refs_str_from(meta->name), &text, NULL) == REFS_OK &&
-                  refs_str_equal(told, refs_str_view((const char *)text.data, text.size));
+    is_own = is_own && refs_str_equal(told, refs_str_view((const char *)text.data, text.size));
     refs_buf_clear(&text);
     return is_own;
+}
+
+static bool is_own_partition(const refs_array_meta *meta, const refs_json *partition) {
+    const refs_json *subarray = refs_json_get(partition, "subarray");
+    refs_buf name = REFS_BUF_INIT;
+    uint64_t number = 0;
+    bool is_own = refs_json_get(subarray, "file") == NULL &&
+                  refs_json_u64(refs_json_at(refs_json_get(partition, "index"), 0), &number) &&
+                  append_fragment_name(refs_str_from(meta->name), number, &name, NULL) == REFS_OK &&
+                  refs_str_equal(refs_json_text(refs_json_get(subarray, "ncvar")),
+                                 refs_str_view((const char *)name.data, name.size));
+    refs_buf_clear(&name);
+    return is_own;
+}
+
+bool refs_join__has_own_fragments(const refs_array_meta *meta, refs_json_doc **partitions) {
+    *partitions = NULL;
+    if (names_own_terms(meta)) return true;
+    const refs_str text = refs_json_text(refs_json_get(meta->attributes, "cfa_array"));
+    if (text.size == 0 || refs_json_parse(text, partitions, NULL) != REFS_OK) return false;
+    const refs_json *list = refs_json_get(refs_json_root(*partitions), "Partitions");
+    bool is_own = refs_json_size(list) > 0;
+    for (size_t i = 0; i < refs_json_size(list) && is_own; i++)
+        is_own = is_own_partition(meta, refs_json_at(list, i));
+    if (is_own) return true;
+    refs_json_doc_free(*partitions);
+    *partitions = NULL;
+    return false;
+}
+
+refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err) {
+    static const char *const *const lists[] = {own_names, NULL};
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(attributes, &doc, err));
+    refs_status status = refs_buf_append(text, "{", 1, err);
+    if (status == REFS_OK) status = append_except(refs_json_root(doc), lists, text, err);
+    if (status == REFS_OK) status = refs_buf_append(text, "}", 1, err);
+    refs_json_doc_free(doc);
+    return status;
 }
 
 bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
@@ -123,6 +188,20 @@ typedef struct grid {
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
 } grid;
 
+/* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
+static uint64_t steps_of_values(const output *out, const refs_join_run *run) {
+    const refs_join_member *set = &out->join->members[0];
+    const refs_join_array *piece;
+    const uint64_t n = run->end - run->begin;
+    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW && set->number == 0 &&
+                       out->joined->split->dim == 0;
+    for (size_t k = 0; grows && (piece = refs_join__piece(set, out->joined->path, k)) != NULL; k++)
+        if (piece->is_piece && piece->begin == run->begin &&
+            refs_join__chunks_of_values(n, piece->chunk[0]) != 0)
+            return piece->chunk[0];
+    return n;
+}
+
 static grid grid_of(const output *out, const refs_join_run *run) {
     const refs_joined *joined = out->joined;
     const refs_join_array *array = array_of(out, run);
@@ -131,6 +210,7 @@ static grid grid_of(const output *out, const refs_join_run *run) {
         const size_t own = refs_join__own_dim(joined, array, dim);
         of.shape[dim] = dim == joined->split->dim ? run->end - run->begin : joined->shape[dim];
         of.chunk[dim] = array->is_thin ? of.shape[dim] : own == SIZE_MAX ? 1 : array->chunk[own];
+        if (array->is_thin && dim == joined->split->dim) of.chunk[dim] = steps_of_values(out, run);
         of.n[dim] = (of.shape[dim] + of.chunk[dim] - 1) / of.chunk[dim];
     }
     return of;
@@ -250,11 +330,12 @@ static refs_status put_container_array(output *out, refs_error *err) {
     REFS_TRY(
         refs_json_parse(refs_join__text(out->join, split->atoms[0].at.array->document), &doc, err));
     out->text.size = 0;
-    refs_status status = refs_buf_printf(&out->text, err,
-                                         "{\"zarr_format\":2,\"shape\":[],\"chunks\":[],\"dtype\":"
-                                         "\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
-                                         "\"C\"",
-                                         dtype);
+    refs_status status =
+        refs_buf_printf(&out->text, err,
+                        "{\"zarr_format\":2,\"shape\":[0],\"chunks\":[1],\"dtype\":"
+                        "\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
+                        "\"C\"",
+                        dtype);
     const char *const fill[] = {"fill_value", NULL};
     if (status == REFS_OK && split->type.is_unpacked)
         status =
@@ -266,23 +347,6 @@ static refs_status put_container_array(output *out, refs_error *err) {
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
     refs_json_doc_free(doc);
     return status == REFS_OK ? put(out, err) : status;
-}
-
-static refs_status append_except(const refs_json *attributes, const char *const *const *lists,
-                                 refs_buf *text, refs_error *err) {
-    size_t n = 0;
-    for (size_t i = 0; i < refs_json_size(attributes); i++) {
-        const refs_str name = refs_json_name_at(attributes, i);
-        bool is_left_out = false;
-        for (size_t k = 0; lists[k] != NULL; k++)
-            is_left_out = is_left_out || refs_join__is_among(name, lists[k]);
-        if (is_left_out) continue;
-        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
-        REFS_TRY(refs_json_write_string(name, text, err));
-        REFS_TRY(refs_buf_append(text, ":", 1, err));
-        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
-    }
-    return REFS_OK;
 }
 
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
@@ -306,25 +370,80 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
 }
 
-static refs_status append_aggregation(output *out, refs_error *err) {
-    const refs_join_array *first = out->joined->split->atoms[0].at.array;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t dim = 0; dim < out->joined->rank && status == REFS_OK; dim++)
-        status = refs_buf_printf(&text, err, "%s%.*s", dim > 0 ? " " : "",
-                                 REFS_STR_WHOLE(refs_join__own_name(dim_name(out, first, dim))));
+/* A partition has the first and the last element of each dimension. */
+static refs_status append_partition(const output *out, size_t number, refs_buf *text,
+                                    refs_error *err) {
+    const refs_joined *joined = out->joined;
+    const refs_join_run *run = &joined->split->runs[number];
+    REFS_TRY(refs_buf_printf(text, err, "{\"index\":[%zu],\"location\":[", number));
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const bool is_split = dim == joined->split->dim;
+        REFS_TRY(
+            refs_buf_printf(text, err, "%s[%llu,%llu]", dim > 0 ? "," : "",
+                            (unsigned long long)(is_split ? run->begin : 0),
+                            (unsigned long long)(is_split ? run->end : joined->shape[dim]) - 1));
+    }
+    REFS_TRY(refs_buf_printf(text, err, "],\"subarray\":{\"ncvar\":"));
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status =
+        append_fragment_name(refs_join__own_name(path_of(out)), number, &name, err);
     if (status == REFS_OK)
         status =
-            refs_buf_printf(&out->text, err, "\"_ARRAY_DIMENSIONS\":[],\"aggregated_dimensions\":");
+            refs_json_write_string(refs_str_view((const char *)name.data, name.size), text, err);
+    refs_buf_clear(&name);
+    return status == REFS_OK ? refs_buf_append(text, "}}", 2, err) : status;
+}
+
+/* Steps that no part has are no partition. */
+static refs_status append_partitions(const output *out, refs_str dim, refs_buf *text,
+                                     refs_error *err) {
+    const refs_join_split *split = out->joined->split;
+    bool has_any = false;
+    REFS_TRY(refs_buf_printf(text, err, "{\"pmdimensions\":["));
+    REFS_TRY(refs_json_write_string(dim, text, err));
+    REFS_TRY(refs_buf_printf(text, err, "],\"pmshape\":[%zu],\"Partitions\":[", split->n_runs));
+    for (size_t i = 0; i < split->n_runs; i++) {
+        if (split->runs[i].n == 0) continue;
+        REFS_TRY(refs_buf_append(text, ",", has_any, err));
+        REFS_TRY(append_partition(out, i, text, err));
+        has_any = true;
+    }
+    return refs_buf_append(text, "]}", 2, err);
+}
+
+static refs_status append_text(output *out, const char *name, refs_buf *text, refs_error *err) {
+    REFS_TRY(refs_buf_printf(&out->text, err, ",\"%s\":", name));
+    REFS_TRY(refs_json_write_string(refs_str_view((const char *)text->data, text->size), &out->text,
+                                    err));
+    text->size = 0;
+    return REFS_OK;
+}
+
+static refs_status append_aggregation(output *out, refs_error *err) {
+    const refs_joined *joined = out->joined;
+    const refs_join_array *first = joined->split->atoms[0].at.array;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&text, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX,
+                                         REFS_STR_WHOLE(refs_join__own_name(path_of(out))));
+    if (status == REFS_OK)
+        status = refs_buf_printf(&out->text, err,
+                                 "\"cf_role\":\"cfa_variable\",\"_ARRAY_DIMENSIONS\":[");
     if (status == REFS_OK)
         status = refs_json_write_string(refs_str_view((const char *)text.data, text.size),
                                         &out->text, err);
+    if (status == REFS_OK) status = refs_buf_append(&out->text, "]", 1, err);
     text.size = 0;
-    if (status == REFS_OK) status = append_terms(refs_join__own_name(path_of(out)), &text, err);
-    if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"aggregated_data\":");
+    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++)
+        status = refs_buf_printf(&text, err, "%s%.*s", dim > 0 ? " " : "",
+                                 REFS_STR_WHOLE(refs_join__own_name(dim_name(out, first, dim))));
+    if (status == REFS_OK) status = append_text(out, "cfa_dimensions", &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"_dimension_sizes\":");
     if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)text.data, text.size),
-                                        &out->text, err);
+        status = refs_join__write_list(joined->shape, joined->rank, &out->text, err);
+    if (status == REFS_OK)
+        status = append_partitions(
+            out, refs_join__own_name(dim_name(out, first, joined->split->dim)), &text, err);
+    if (status == REFS_OK) status = append_text(out, "cfa_array", &text, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -364,130 +483,6 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     return status == REFS_OK ? put(out, err) : status;
 }
 
-/* -- what the container names ------------------------------------------------------------------ */
-
-/* An array of the aggregation with its values. */
-typedef struct term {
-    const char *name;
-    char dtype[24];
-    uint64_t shape[REFS_MAX_RANK];
-    size_t rank, size; /* bytes of an element */
-    refs_buf values;
-} term;
-
-/* Sizes of fragments along each dimension; rows are filled up with what is not a size. */
-static refs_status make_map(const output *out, term *map, refs_error *err) {
-    const refs_joined *joined = out->joined;
-    const size_t n = joined->split->n_runs;
-    *map = (term){.name = "map", .rank = 2, .size = 4};
-    (void)snprintf(map->dtype, sizeof map->dtype, "<i4");
-    map->shape[0] = joined->rank;
-    map->shape[1] = n;
-    for (size_t dim = 0; dim < joined->rank; dim++)
-        for (size_t i = 0; i < n; i++) {
-            const refs_join_run *run = &joined->split->runs[i];
-            const uint64_t size = dim == joined->split->dim ? run->end - run->begin
-                                  : i == 0                  ? joined->shape[dim]
-                                                            : UINT32_MAX;
-            const uint8_t bytes[4] = {(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16),
-                                      (uint8_t)(size >> 24)};
-            if (size > INT32_MAX && size != UINT32_MAX)
-                return refs_fail(err, REFS_LIMIT, "a dimension has %llu steps",
-                                 (unsigned long long)size);
-            REFS_TRY(refs_buf_append(&map->values, bytes, sizeof bytes, err));
-        }
-    return REFS_OK;
-}
-
-static void set_matrix(const output *out, term *strings) {
-    strings->rank = out->joined->rank;
-    for (size_t dim = 0; dim < strings->rank; dim++)
-        strings->shape[dim] = dim == out->joined->split->dim ? out->joined->split->n_runs : 1;
-    (void)snprintf(strings->dtype, sizeof strings->dtype, "|S%zu", strings->size);
-}
-
-static refs_status make_uris(const output *out, term *uris, refs_error *err) {
-    *uris = (term){.name = "uris", .size = 1};
-    set_matrix(out, uris);
-    REFS_TRY(refs_buf_resize(&uris->values, out->joined->split->n_runs, err));
-    memset(uris->values.data, 0, uris->values.size);
-    return REFS_OK;
-}
-
-/* Names as seen from the container's group, filled up with zeros. */
-static refs_status make_identifiers(output *out, term *identifiers, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
-    const refs_str path = path_of(out);
-    const size_t group = path.size - refs_join__own_name(path).size;
-    REFS_TRY(set_fragment_key(out, split->n_runs, "", err));
-    *identifiers = (term){.name = "identifiers", .size = out->key.size - group};
-    set_matrix(out, identifiers);
-    for (size_t i = 0; i < split->n_runs; i++) {
-        const size_t begin = identifiers->values.size;
-        REFS_TRY(set_fragment_key(out, i, "", err));
-        if (split->runs[i].n > 0)
-            REFS_TRY(refs_buf_append(&identifiers->values, out->key.data + group,
-                                     out->key.size - group, err));
-        const size_t end = begin + identifiers->size, filled = identifiers->values.size;
-        REFS_TRY(refs_buf_resize(&identifiers->values, end, err));
-        memset(identifiers->values.data + filled, 0, end - filled);
-    }
-    return REFS_OK;
-}
-
-static refs_status put_term(output *out, const term *made, refs_error *err) {
-    char rest[64];
-    (void)snprintf(rest, sizeof rest, REFS_JOIN_FRAGMENTS_SUFFIX "/%s/.zarray", made->name);
-    REFS_TRY(set_key(out, rest, err));
-    out->text.size = 0;
-    REFS_TRY(refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":"));
-    REFS_TRY(refs_join__write_list(made->shape, made->rank, &out->text, err));
-    REFS_TRY(refs_buf_printf(&out->text, err, ",\"chunks\":"));
-    REFS_TRY(refs_join__write_list(made->shape, made->rank, &out->text, err));
-    REFS_TRY(refs_buf_printf(&out->text, err,
-                             ",\"dtype\":\"%s\",\"compressor\":null,\"filters\":null,\"order\":"
-                             "\"C\",\"fill_value\":null}",
-                             made->dtype));
-    REFS_TRY(put(out, err));
-    (void)snprintf(rest, sizeof rest, REFS_JOIN_FRAGMENTS_SUFFIX "/%s/.zattrs", made->name);
-    REFS_TRY(set_key(out, rest, err));
-    out->text.size = 0;
-    REFS_TRY(refs_buf_printf(&out->text, err, "{\"_ARRAY_DIMENSIONS\":["));
-    for (size_t dim = 0; dim < made->rank; dim++)
-        REFS_TRY(
-            refs_buf_printf(&out->text, err, "%s\"%s_%zu\"", dim > 0 ? "," : "", made->name, dim));
-    REFS_TRY(refs_buf_printf(&out->text, err, "]}"));
-    return put(out, err);
-}
-
-static refs_status put_term_chunk(output *out, const term *made, refs_error *err) {
-    char rest[64];
-    uint64_t ones[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < made->rank; dim++) ones[dim] = 1;
-    (void)snprintf(rest, sizeof rest, REFS_JOIN_FRAGMENTS_SUFFIX "/%s/", made->name);
-    REFS_TRY(set_key(out, rest, err));
-    const refs_chunk_keys keys = {refs_str_view((const char *)out->key.data, out->key.size), '.',
-                                  made->rank, ones};
-    const refs_write_chunk chunk = {.kind = REFS_REF_INLINE, .bytes = refs_buf_view(&made->values)};
-    REFS_TRY(out->sink->array(out->sink->self, &keys, err));
-    return out->sink->chunk(out->sink->self, &chunk, err);
-}
-
-static refs_status each_term(output *out,
-                             refs_status (*put_it)(output *out, const term *made, refs_error *err),
-                             refs_error *err) {
-    term made = {0};
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < 3 && status == REFS_OK; i++) {
-        status = i == 0   ? make_map(out, &made, err)
-                 : i == 1 ? make_uris(out, &made, err)
-                          : make_identifiers(out, &made, err);
-        if (status == REFS_OK) status = put_it(out, &made, err);
-        refs_buf_clear(&made.values);
-    }
-    return status;
-}
-
 refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,
                                         const refs_join_sink *sink, refs_error *err) {
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
@@ -503,7 +498,6 @@ refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
     if (status == REFS_OK) status = put_container_array(&out, err);
     if (status == REFS_OK) status = set_key(&out, "/.zattrs", err);
     if (status == REFS_OK) status = put_container_attributes(&out, err);
-    if (status == REFS_OK) status = each_term(&out, put_term, err);
     if (status == REFS_OK) status = put_fragments(&out, err);
     clear(&out);
     return status;
@@ -619,7 +613,8 @@ static refs_status fail_short(const output *out, const refs_join_atom *atom, con
                      expected->stride * expected->outer, bytes.size);
 }
 
-static refs_status put_values(const output *out, const refs_join_run *run, refs_error *err) {
+static refs_status put_values(const output *out, const refs_join_run *run, const grid *to,
+                              refs_error *err) {
     const refs_join_split *split = out->joined->split;
     const size_t n_steps = (size_t)(run->end - run->begin);
     refs_buf values = REFS_BUF_INIT;
@@ -635,8 +630,9 @@ static refs_status put_values(const output *out, const refs_join_run *run, refs_
             memcpy(values.data + (k * n_steps + i) * of.inner,
                    bytes.data + k * of.stride + of.begin, of.inner);
     }
-    const refs_write_chunk chunk = {.kind = REFS_REF_INLINE, .bytes = refs_buf_view(&values)};
-    if (status == REFS_OK) status = out->sink->chunk(out->sink->self, &chunk, err);
+    const size_t size = values.size / n_steps * (size_t)to->chunk[split->dim];
+    if (status == REFS_OK)
+        status = refs_join__put_values(out->sink, refs_buf_view(&values), size, err);
     refs_buf_clear(&values);
     return status;
 }
@@ -651,7 +647,7 @@ static refs_status put_fragment_chunks(output *out, gathering *all, size_t numbe
     const refs_chunk_keys keys = {refs_str_view((const char *)out->key.data, out->key.size), '.',
                                   out->joined->rank, all->of.n};
     REFS_TRY(out->sink->array(out->sink->self, &keys, err));
-    if (array_of(out, run)->is_thin) return put_values(out, run, err);
+    if (array_of(out, run)->is_thin) return put_values(out, run, &all->of, err);
     for (size_t i = 0; i < run->n; i++) {
         REFS_TRY(gather_row(all, &split->atoms[run->first + i], i, err));
         if (split->dim == 0) REFS_TRY(put_gathered(out, all, err));
@@ -660,12 +656,12 @@ static refs_status put_fragment_chunks(output *out, gathering *all, size_t numbe
     return refs_join__go_on(out->join, err);
 }
 
-/* The container has no chunk: a scalar that nobody reads. */
+/* The container has no chunk. */
 refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
                                         const refs_join_sink *sink, refs_error *err) {
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     gathering all = {.joined = joined};
-    refs_status status = each_term(&out, put_term_chunk, err);
+    refs_status status = REFS_OK;
     for (size_t i = 0; i < joined->split->n_runs && status == REFS_OK; i++)
         if (joined->split->runs[i].n > 0) status = put_fragment_chunks(&out, &all, i, err);
     refs_free(all.all);

@@ -175,6 +175,13 @@ static refs_status holds_sources(const refs_json *sources, const refs_json *othe
     return status;
 }
 
+/* An array that became an aggregation leaves its record files to those who read it before. */
+static bool is_empty(const struct refs_grid_entry *entry) {
+    for (size_t dim = 0; dim < entry->grid.rank; dim++)
+        if (entry->grid.n_chunks[dim] == 0) return true;
+    return false;
+}
+
 /* Whether each chunk has the number that it had: the slowest dimension alone may be longer. */
 static bool keeps_numbers(const refs_chunk_grids *grids, const refs_chunk_grids *others) {
     for (uint32_t i = 0; i < grids->prefixes.count; i++) {
@@ -182,6 +189,7 @@ static bool keeps_numbers(const refs_chunk_grids *grids, const refs_chunk_grids 
             refs_intern_find(&others->prefixes, refs_intern_get(&grids->prefixes, i));
         if (at == REFS_INTERN_NONE) return false;
         const struct refs_grid_entry *one = &grids->entries[i], *other = &others->entries[at];
+        if (one->status == other->status && is_empty(other)) continue;
         if (one->status != other->status || one->grid.rank != other->grid.rank) return false;
         for (size_t dim = 0; dim < one->grid.rank; dim++) {
             const uint64_t was = one->grid.n_chunks[dim], is = other->grid.n_chunks[dim];

@@ -691,21 +691,6 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf_clear(&text);
 }
 
-/* Who has a set open that was written anew would read record files of the new one behind metadata
- * of the old one. */
-static void tell_anew(const char *set, int folder) {
-    struct stat was, is;
-    if (folder < 0 || fstat(folder, &was) != 0 || !S_ISDIR(was.st_mode) || stat(set, &is) != 0 ||
-        was.st_ino == is.st_ino)
-        return;
-    fprintf(
-        stderr,
-        "refs: warning: %s: was written anew, as some of what it held is not as it was (steps "
-        "before its end, metadata of a variable, or fragments of an aggregation): programs that "
-        "have it open have to open it again\n",
-        set);
-}
-
 /* ".nc" is the end of data files, too. */
 static bool is_named_master(const char *set) {
     const refs_str name = refs_str_from(set);
@@ -727,8 +712,8 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
         result = tool_gather(arguments);
     } else {
         grow_parquet(set, &options);
+        if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
         result = make(arguments, set, GROWING_SET, &options);
-        if (result == TOOL_OK && !arguments->quiet) tell_anew(set, file);
     }
     tool_unlock(file);
     return result;

@@ -15,14 +15,15 @@
 #define MAX_METADATA_BYTES (1024 * REFS_MIB)
 #define MAX_RECORD_BYTES   (2048 * REFS_MIB)
 
-/* An array that was there. */
+/* An array of the set as it is going to be. */
 typedef struct grown {
     char *prefix;
-    uint64_t n_old;   /* chunks */
+    uint64_t n_old;   /* chunks that it had */
     uint64_t n_steps; /* along the first dimension, in its last chunks where these were not full */
     uint64_t chunk;   /* steps of a chunk */
     bool is_new;      /* it was not there */
-    bool was_told;
+    bool is_emptied;  /* it has no chunks any more: those that it had stay, and nobody reads them */
+    bool fills_holes; /* it has the steps that it had, some of which had no chunks */
 } grown;
 
 /* A record file: its name in the set. */
@@ -32,11 +33,13 @@ typedef struct record_file {
 } record_file;
 
 struct refs_growth {
-    const char *folder;
+    const char *folder, *staged;
     uint64_t record_size;
     refs_json_doc *doc;
     struct stat metadata; /* of the file, as it was read */
-    bool is_anew;         /* something that was there is not as it was */
+    bool is_anew;         /* something that was there is not as it was: … */
+    refs_buf reason;      /* … what */
+    refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
     grown *array;         /* whose chunks are written */
@@ -77,17 +80,27 @@ static bool read_metadata(refs_growth *growth) {
     return is_read && record_size == growth->record_size && refs_json_is_object(documents(growth));
 }
 
-refs_status refs_growth__open(const refs_place *place, uint64_t record_size, refs_growth **growth,
-                              refs_error *err) {
+/* The first reason is kept. */
+static void write_anew(refs_growth *growth, refs_str prefix, const char *reason) {
+    const size_t size = prefix.size > 0 ? prefix.size - 1 : 0; /* without the slash */
+    if (!growth->is_anew)
+        (void)refs_buf_printf(&growth->reason, NULL, "%.*s%s", (int)size, prefix.data, reason);
+    growth->is_anew = true;
+}
+
+refs_status refs_growth__open(const refs_place *place, const refs_writer_options *options,
+                              refs_growth **growth, refs_error *err) {
     refs_growth *opened = refs_calloc(1, sizeof *opened);
     *growth = NULL;
     if (opened == NULL) return refs_fail_nomem(err);
     opened->folder = place->wanted;
-    opened->record_size = record_size;
-    if (read_metadata(opened))
-        *growth = opened;
-    else
-        refs_growth__free(opened);
+    opened->staged = place->written;
+    opened->record_size = options->record_size;
+    opened->notes = options->notes;
+    opened->reason = (refs_buf)REFS_BUF_INIT;
+    if (!read_metadata(opened))
+        write_anew(opened, refs_str_view("", 0), "its .zmetadata is not as refs writes it");
+    *growth = opened;
     return REFS_OK;
 }
 
@@ -96,6 +109,7 @@ void refs_growth__free(refs_growth *growth) {
     refs_json_doc_free(growth->doc);
     for (size_t i = 0; i < growth->n_arrays; i++) refs_free(growth->arrays[i].prefix);
     for (size_t i = 0; i < growth->n_files; i++) refs_free(growth->files[i].name);
+    refs_buf_clear(&growth->reason);
     refs_free(growth->arrays);
     refs_free(growth->files);
     refs_free(growth);
@@ -113,31 +127,49 @@ static bool is_same(const refs_json *one, const refs_json *other) {
     return is;
 }
 
-/* Whether shapes are the same but for a first number that is not smaller. */
-static bool is_longer(const refs_json *was, const refs_json *is) {
-    uint64_t from = 0, to = 0;
-    if (refs_json_size(was) != refs_json_size(is)) return false;
-    for (size_t i = 1; i < refs_json_size(was); i++)
-        if (!is_same(refs_json_at(was, i), refs_json_at(is, i))) return false;
-    return refs_json_size(was) == 0 || (refs_json_u64(refs_json_at(was, 0), &from) &&
-                                        refs_json_u64(refs_json_at(is, 0), &to) && from <= to);
-}
-
-/* Members of an array's document, but for what is told of steps that have no chunks. */
-static size_t n_members(const refs_json *document) {
-    return refs_json_size(document) - (refs_json_get(document, REFS_HOLES_MEMBER) != NULL);
-}
-
-static bool has_grown(const refs_json *was, const refs_json *is) {
-    if (!refs_json_is_object(was) || n_members(was) != n_members(is)) return false;
+/* Whether members are the same but for those that are named. Readers of the set as it was keep its
+ * documents: others matter only where chunks mean something else by them. */
+static bool are_alike_but(const refs_json *was, const refs_json *is, const char *const *names) {
     for (size_t i = 0; i < refs_json_size(was); i++) {
-        refs_str name = refs_json_name_at(was, i);
-        if (refs_str_is(name, REFS_HOLES_MEMBER)) continue;
-        const refs_json *other = refs_json_get_str(is, name), *value = refs_json_at(was, i);
-        bool fits = refs_str_is(name, "shape") ? is_longer(value, other) : is_same(value, other);
-        if (other == NULL || !fits) return false;
+        const refs_str name = refs_json_name_at(was, i);
+        bool is_named = false;
+        for (const char *const *other = names; *other != NULL; other++)
+            is_named = is_named || refs_str_is(name, *other);
+        if (!is_named && !is_same(refs_json_at(was, i), refs_json_get_str(is, name))) return false;
     }
     return true;
+}
+
+/* Chunks along a dimension; false where they cannot be told. */
+static bool count_chunks(const refs_json *document, size_t dim, uint64_t *n) {
+    uint64_t size, chunk;
+    if (!refs_json_u64(refs_json_at(refs_json_get(document, "shape"), dim), &size) ||
+        !refs_json_u64(refs_json_at(refs_json_get(document, "chunks"), dim), &chunk) || chunk == 0)
+        return false;
+    *n = size / chunk + (size % chunk > 0);
+    return true;
+}
+
+/* Whether each chunk has the number that it had: there are more along the first dimension alone. */
+static bool keeps_numbers(const refs_json *was, const refs_json *is) {
+    const size_t rank = refs_json_size(refs_json_get(was, "shape"));
+    bool keeps = refs_json_is_object(was) &&
+                 is_same(refs_json_get(was, "chunks"), refs_json_get(is, "chunks")) &&
+                 refs_json_size(refs_json_get(is, "shape")) == rank;
+    for (size_t dim = 0; dim < rank && keeps; dim++) {
+        uint64_t from = 0, to = 0;
+        keeps = count_chunks(was, dim, &from) && count_chunks(is, dim, &to) &&
+                (dim == 0 ? from <= to : from == to);
+    }
+    return keeps;
+}
+
+static bool is_empty(const refs_json *document) {
+    uint64_t n = 1;
+    const size_t rank = refs_json_size(refs_json_get(document, "shape"));
+    for (size_t dim = 0; dim < rank && n > 0; dim++)
+        if (!count_chunks(document, dim, &n)) return false;
+    return n == 0;
 }
 
 /* Numbers of chunks as they were; false where they cannot be told. */
@@ -145,16 +177,21 @@ static bool count_old(const refs_json *was, const refs_json *is, grown *array) {
     const refs_json *shape = refs_json_get(was, "shape"), *chunks = refs_json_get(was, "chunks");
     array->n_old = 1;
     for (size_t i = 0; i < refs_json_size(shape); i++) {
-        uint64_t n, chunk;
-        if (!refs_json_u64(refs_json_at(shape, i), &n) ||
-            !refs_json_u64(refs_json_at(chunks, i), &chunk) || chunk == 0 ||
-            !refs_mul_u64(array->n_old, n / chunk + (n % chunk > 0), &array->n_old))
+        uint64_t n;
+        if (!count_chunks(was, i, &n) || !refs_mul_u64(array->n_old, n, &array->n_old))
             return false;
-        if (i > 0) continue;
-        array->chunk = chunk;
-        array->n_steps = is_same(shape, refs_json_get(is, "shape")) ? 0 : n % chunk;
     }
+    uint64_t n = 0;
+    if (!refs_json_u64(refs_json_at(chunks, 0), &array->chunk)) return true;
+    (void)refs_json_u64(refs_json_at(shape, 0), &n);
+    array->n_steps = is_same(shape, refs_json_get(is, "shape")) ? 0 : n % array->chunk;
     return true;
+}
+
+/* With the steps that it had, each has the place that it had, and others may fill holes. */
+static bool may_fill_holes(const refs_json *was, const refs_json *is) {
+    static const char *const others[] = {REFS_HOLES_MEMBER, "fill_value", NULL};
+    return refs_json_get(was, REFS_HOLES_MEMBER) != NULL && are_alike_but(was, is, others);
 }
 
 static refs_status add_array(refs_growth *growth, refs_str prefix, const grown *array,
@@ -172,128 +209,41 @@ static refs_status add_array(refs_growth *growth, refs_str prefix, const grown *
 
 refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes document,
                                   refs_error *err) {
-    grown array = {.was_told = true};
+    grown array = {.prefix = NULL};
     refs_json_doc *doc = NULL;
     if (!refs_str_ends(key, ".zarray")) return REFS_OK;
+    const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
     const refs_json *was = refs_json_get_str(documents(growth), key);
     REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
+    const refs_json *is = refs_json_root(doc);
     array.is_new = was == NULL;
-    if (was != NULL &&
-        !(has_grown(was, refs_json_root(doc)) && count_old(was, refs_json_root(doc), &array)))
-        growth->is_anew = true;
+    array.is_emptied = was != NULL && is_empty(is);
+    array.fills_holes = was != NULL && may_fill_holes(was, is);
+    const bool is_kept =
+        array.is_new || array.is_emptied || (keeps_numbers(was, is) && count_old(was, is, &array));
+    if (!is_kept) write_anew(growth, prefix, " has other chunks");
     refs_json_doc_free(doc);
-    return add_array(growth, refs_str_part(key, 0, key.size - strlen(".zarray")), &array, err);
+    return add_array(growth, prefix, &array, err);
+}
+
+static bool is_told(const refs_growth *growth, refs_str prefix) {
+    for (size_t i = 0; i < growth->n_arrays; i++)
+        if (refs_str_is(prefix, growth->arrays[i].prefix)) return true;
+    return false;
 }
 
 /* An array that is no more. */
-static bool has_lost_one(const refs_growth *growth) {
-    size_t n = 0, n_new = 0;
+static void check_lost(refs_growth *growth) {
     const refs_json *all = documents(growth);
-    for (size_t i = 0; i < refs_json_size(all); i++)
-        n += refs_str_ends(refs_json_name_at(all, i), ".zarray");
-    for (size_t i = 0; i < growth->n_arrays; i++) n_new += growth->arrays[i].is_new;
-    return growth->n_arrays - n_new < n;
-}
-
-/* -- record files ------------------------------------------------------------------------------ */
-
-static refs_status name_record(const refs_growth *growth, uint64_t record, refs_buf *name,
-                               refs_error *err) {
-    REFS_TRY(refs_buf_printf(name, err, "%srefs.%llu.parq", growth->array->prefix,
-                             (unsigned long long)record));
-    return refs_buf_append(name, "", 1, err);
-}
-
-/* Between record files that have chunks there must be none: what is there was left by one that was
- * interrupted, or held chunks that are no more. */
-static void check_gap(refs_growth *growth, uint64_t end) {
-    refs_buf name = REFS_BUF_INIT, path = REFS_BUF_INIT;
-    struct stat status;
-    for (uint64_t i = growth->next_record; i < end && !growth->is_anew; i++) {
-        name.size = 0;
-        if (name_record(growth, i, &name, NULL) != REFS_OK ||
-            make_path(growth->folder, (const char *)name.data, &path, NULL) != REFS_OK ||
-            stat((const char *)path.data, &status) == 0)
-            growth->is_anew = true;
+    for (size_t i = 0; i < refs_json_size(all) && !growth->is_anew; i++) {
+        const refs_str key = refs_json_name_at(all, i);
+        const refs_str prefix = refs_str_part(key, 0, key.size - strlen(".zarray"));
+        if (refs_str_ends(key, ".zarray") && !is_told(growth, prefix))
+            write_anew(growth, prefix, " is not in it any more");
     }
-    refs_buf_clear(&name);
-    refs_buf_clear(&path);
 }
 
-static void end_array(refs_growth *growth) {
-    uint64_t size = growth->record_size;
-    if (growth->array != NULL)
-        check_gap(growth, growth->n_chunks / size + (growth->n_chunks % size > 0));
-    growth->array = NULL;
-}
-
-void refs_growth__array(refs_growth *growth, refs_str prefix, uint64_t n_chunks) {
-    end_array(growth);
-    growth->n_chunks = n_chunks;
-    growth->next_record = 0;
-    for (size_t i = 0; i < growth->n_arrays; i++)
-        if (refs_str_is(prefix, growth->arrays[i].prefix)) growth->array = &growth->arrays[i];
-    if (growth->array == NULL) growth->is_anew = true;
-}
-
-uint64_t refs_growth__n_old(const refs_growth *growth) {
-    return growth->array != NULL ? growth->array->n_old : 0;
-}
-
-refs_status refs_growth__cut(const refs_growth *growth, const refs_write_chunk *chunk,
-                             refs_buf *scratch, bool *is_cut, refs_error *err) {
-    const grown *array = growth->array;
-    *is_cut = array != NULL && chunk->kind == REFS_REF_INLINE && array->n_steps > 0 &&
-              chunk->number + 1 == array->n_old && chunk->bytes.size % array->chunk == 0;
-    if (!*is_cut) return REFS_OK;
-    scratch->size = 0;
-    REFS_TRY(refs_buf_append(scratch, chunk->bytes.data, chunk->bytes.size, err));
-    size_t kept = (size_t)(chunk->bytes.size / array->chunk * array->n_steps);
-    memset(scratch->data + kept, 0, scratch->size - kept);
-    return REFS_OK;
-}
-
-refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
-                                 refs_growth_rows rows, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT, path = REFS_BUF_INIT, was = REFS_BUF_INIT;
-    if (growth->is_anew || growth->array == NULL) return REFS_OK;
-    refs_status status = name_record(growth, record, &name, err);
-    if (status == REFS_OK) status = make_path(growth->folder, (const char *)name.data, &path, err);
-    if (status == REFS_OK)
-        (void)refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_RECORD_BYTES, &was,
-                                  NULL);
-    bool is = was.size == bytes.size &&
-              (bytes.size == 0 || memcmp(was.data, bytes.data, bytes.size) == 0);
-    growth->is_same = is && rows == REFS_GROWTH_ALL_ROWS;
-    growth->is_anew = !is;
-    refs_buf_clear(&was);
-    refs_buf_clear(&path);
-    refs_buf_clear(&name);
-    return status;
-}
-
-refs_status refs_growth__record(refs_growth *growth, uint64_t record, bool *is_written,
-                                refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    *is_written = true;
-    if (growth->array == NULL) return REFS_OK;
-    check_gap(growth, record);
-    growth->next_record = record + 1;
-    REFS_TRY(name_record(growth, record, &name, err));
-    char *text = refs_buf_take_text(&name);
-    refs_buf_clear(&name);
-    if (text == NULL || !refs_grow((void **)&growth->files, &growth->file_capacity, growth->n_files,
-                                   sizeof *growth->files)) {
-        refs_free(text);
-        return refs_fail_nomem(err);
-    }
-    *is_written = growth->is_anew || !growth->is_same;
-    growth->is_same = false;
-    growth->files[growth->n_files++] = (record_file){text, *is_written};
-    return REFS_OK;
-}
-
-/* -- moving ------------------------------------------------------------------------------------ */
+/* -- files ------------------------------------------------------------------------------------- */
 
 /* From one folder to another, in which folders that its name has are made. */
 typedef struct passage {
@@ -328,6 +278,163 @@ static refs_status link_or_copy(const char *from, const char *to, refs_error *er
     return status;
 }
 
+/* -- record files ------------------------------------------------------------------------------ */
+
+static refs_status name_record(const refs_growth *growth, uint64_t record, refs_buf *name,
+                               refs_error *err) {
+    REFS_TRY(refs_buf_printf(name, err, "%srefs.%llu.parq", growth->array->prefix,
+                             (unsigned long long)record));
+    return refs_buf_append(name, "", 1, err);
+}
+
+/* Between record files that have chunks there must be none: what is there was left by one that was
+ * interrupted, or held chunks that are no more. */
+static void check_gap(refs_growth *growth, uint64_t end) {
+    const refs_str prefix = refs_str_from(growth->array->prefix);
+    refs_buf name = REFS_BUF_INIT, path = REFS_BUF_INIT;
+    struct stat status;
+    for (uint64_t i = growth->next_record; i < end && !growth->is_anew; i++) {
+        name.size = 0;
+        if (name_record(growth, i, &name, NULL) != REFS_OK ||
+            make_path(growth->folder, (const char *)name.data, &path, NULL) != REFS_OK ||
+            stat((const char *)path.data, &status) == 0)
+            write_anew(growth, prefix, " has record files of an append that was interrupted");
+    }
+    refs_buf_clear(&name);
+    refs_buf_clear(&path);
+}
+
+static void end_array(refs_growth *growth) {
+    uint64_t size = growth->record_size;
+    if (growth->array != NULL)
+        check_gap(growth, growth->n_chunks / size + (growth->n_chunks % size > 0));
+    growth->array = NULL;
+}
+
+void refs_growth__array(refs_growth *growth, refs_str prefix, uint64_t n_chunks) {
+    end_array(growth);
+    growth->n_chunks = n_chunks;
+    growth->next_record = 0;
+    for (size_t i = 0; i < growth->n_arrays; i++)
+        if (refs_str_is(prefix, growth->arrays[i].prefix)) growth->array = &growth->arrays[i];
+    if (growth->array == NULL) write_anew(growth, prefix, " has no metadata");
+}
+
+uint64_t refs_growth__n_old(const refs_growth *growth) {
+    return growth->array != NULL ? growth->array->n_old : 0;
+}
+
+refs_status refs_growth__cut(const refs_growth *growth, const refs_write_chunk *chunk,
+                             refs_buf *scratch, bool *is_cut, refs_error *err) {
+    const grown *array = growth->array;
+    *is_cut = array != NULL && chunk->kind == REFS_REF_INLINE && array->n_steps > 0 &&
+              chunk->number + 1 == array->n_old && chunk->bytes.size % array->chunk == 0;
+    if (!*is_cut) return REFS_OK;
+    scratch->size = 0;
+    REFS_TRY(refs_buf_append(scratch, chunk->bytes.data, chunk->bytes.size, err));
+    size_t kept = (size_t)(chunk->bytes.size / array->chunk * array->n_steps);
+    memset(scratch->data + kept, 0, scratch->size - kept);
+    return REFS_OK;
+}
+
+/* Whether a record file of the set holds these bytes. */
+static refs_status holds(const refs_growth *growth, const char *name, refs_bytes bytes, bool *does,
+                         refs_error *err) {
+    refs_buf path = REFS_BUF_INIT, was = REFS_BUF_INIT;
+    refs_status status = make_path(growth->folder, name, &path, err);
+    if (status == REFS_OK)
+        (void)refs_vfs_read_whole(refs_vfs_posix(), (const char *)path.data, MAX_RECORD_BYTES, &was,
+                                  NULL);
+    *does = was.size == bytes.size &&
+            (bytes.size == 0 || memcmp(was.data, bytes.data, bytes.size) == 0);
+    refs_buf_clear(&was);
+    refs_buf_clear(&path);
+    return status;
+}
+
+refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
+                                 refs_growth_rows rows, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    bool is = false;
+    if (growth->array == NULL) return REFS_OK;
+    refs_status status = name_record(growth, record, &name, err);
+    if (status == REFS_OK) status = holds(growth, (const char *)name.data, bytes, &is, err);
+    growth->is_same = is && rows == REFS_GROWTH_ALL_ROWS;
+    if (status == REFS_OK && !is && !growth->array->fills_holes)
+        write_anew(growth, refs_str_from(growth->array->prefix),
+                   " has other chunks, or values, where it had some");
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Chunks of an array that became an aggregation are those of a fragment: whose record file has a
+ * name more. */
+static refs_status link_emptied(const refs_growth *growth, uint64_t record, refs_bytes bytes,
+                                bool *is_linked, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT, from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < growth->n_arrays && status == REFS_OK && !*is_linked; i++) {
+        const grown *emptied = &growth->arrays[i];
+        const size_t size = strlen(emptied->prefix) - 1; /* "t/", of which "t_fragments/0/t/" is */
+        if (!emptied->is_emptied || strncmp(emptied->prefix, growth->array->prefix, size) != 0)
+            continue;
+        name.size = from.size = to.size = 0;
+        status = refs_buf_printf(&name, err, "%srefs.%llu.parq", emptied->prefix,
+                                 (unsigned long long)record);
+        if (status == REFS_OK) status = refs_buf_append(&name, "", 1, err);
+        if (status == REFS_OK)
+            status = holds(growth, (const char *)name.data, bytes, is_linked, err);
+    }
+    if (status == REFS_OK && *is_linked)
+        status = make_path(growth->folder, (const char *)name.data, &from, err);
+    name.size = 0;
+    if (status == REFS_OK && *is_linked) status = name_record(growth, record, &name, err);
+    if (status == REFS_OK && *is_linked)
+        status =
+            refs_write__make_folders(growth->staged, refs_str_from(growth->array->prefix), err);
+    if (status == REFS_OK && *is_linked)
+        status = make_path(growth->staged, (const char *)name.data, &to, err);
+    if (status == REFS_OK && *is_linked)
+        status = link_or_copy((const char *)from.data, (const char *)to.data, err);
+    refs_buf_clear(&name);
+    refs_buf_clear(&from);
+    refs_buf_clear(&to);
+    return status;
+}
+
+static refs_status add_file(refs_growth *growth, const char *name, bool is_written,
+                            refs_error *err) {
+    char *copy = refs_str_copy(refs_str_from(name));
+    if (copy == NULL || !refs_grow((void **)&growth->files, &growth->file_capacity, growth->n_files,
+                                   sizeof *growth->files)) {
+        refs_free(copy);
+        return refs_fail_nomem(err);
+    }
+    growth->files[growth->n_files++] = (record_file){copy, is_written};
+    return REFS_OK;
+}
+
+refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes bytes,
+                                bool *is_written, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    bool is_linked = false;
+    *is_written = true;
+    if (growth->array == NULL) return REFS_OK;
+    check_gap(growth, record);
+    growth->next_record = record + 1;
+    refs_status status = name_record(growth, record, &name, err);
+    if (status == REFS_OK && growth->array->is_new)
+        status = link_emptied(growth, record, bytes, &is_linked, err);
+    const bool is_same = growth->is_same;
+    growth->is_same = false;
+    if (status == REFS_OK) status = add_file(growth, (const char *)name.data, !is_same, err);
+    *is_written = !is_same && !is_linked;
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* -- moving ------------------------------------------------------------------------------------ */
+
 static refs_status pass_files(const refs_growth *growth, const passage *along, bool are_written,
                               refs_error *err) {
     for (size_t i = 0; i < growth->n_files; i++)
@@ -351,14 +458,23 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
                      growth->folder);
 }
 
+static void note_anew(const refs_growth *growth) {
+    refs_note(&growth->notes, REFS_NOTE_WARNING,
+              "%s: was written anew (%.*s): programs that have it open have to open it again",
+              growth->folder, (int)growth->reason.size, (const char *)growth->reason.data);
+}
+
 refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err) {
     const passage in = {place->written, growth->folder, rename_settled};
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
-    if (growth->is_anew || has_lost_one(growth)) {
+    check_lost(growth);
+    if (growth->is_anew) {
         REFS_TRY(refs_place_check_replaced(place->wanted, err));
         REFS_TRY(pass_files(growth, &over, false, err));
-        return refs_place_move(place, err);
+        REFS_TRY(refs_place_move(place, err));
+        note_anew(growth);
+        return REFS_OK;
     }
     REFS_TRY(refs_place_settle(place, err));
     REFS_TRY(check_unchanged(growth, err));

@@ -1,9 +1,9 @@
 /* growth.h -- a Parquet set that is there, and grows: what of it stays as it is.
  *
- * A set grows in its place where nothing changes that is there: documents of arrays are the same
- * but for the first number of their shapes, record files whose chunks were all there have the same
- * bytes, and others get rows behind those that they have. So who has opened the set before goes on
- * reading what it was. What is new lies there before ".zmetadata" tells of it.
+ * A set grows in its place where nothing changes that is there: chunks keep their numbers, record
+ * files whose chunks were all there have the same bytes, and others get rows behind those that they
+ * have, or where there were holes. Whoever has opened the set before keeps its documents and goes
+ * on reading what it was. What is new lies there before ".zmetadata" tells of it.
  */
 #ifndef REFS_WRITE_GROWTH_H
 #define REFS_WRITE_GROWTH_H
@@ -13,9 +13,9 @@
 
 typedef struct refs_growth refs_growth;
 
-/** The set at `place->wanted`; *growth is NULL where there is none that could grow. */
-refs_status refs_growth__open(const refs_place *place, uint64_t record_size, refs_growth **growth,
-                              refs_error *err);
+/** The set at `place->wanted`. */
+refs_status refs_growth__open(const refs_place *place, const refs_writer_options *options,
+                              refs_growth **growth, refs_error *err);
 void refs_growth__free(refs_growth *growth);
 
 /** A document of the new set. */
@@ -43,12 +43,12 @@ typedef enum refs_growth_rows {
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                  refs_growth_rows rows, refs_error *err);
 
-/** A record file is complete: whether it is to be written. */
-refs_status refs_growth__record(refs_growth *growth, uint64_t record, bool *is_written,
-                                refs_error *err);
+/** A record file is complete, and has these bytes: whether it is to be written. */
+refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes bytes,
+                                bool *is_written, refs_error *err);
 
 /** Moves what was written into the set, ".zmetadata" at last; or, where it could not grow,
- * completes what was written with what was not, and puts that in its place. */
+ * completes what was written with what was not, puts that in its place, and notes why. */
 refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err);
 
 #endif

@@ -50,7 +50,7 @@ static refs_status open_parquet(const refs_place *place, const refs_writer_optio
     REFS_TRY(refs_write__rows_open((size_t)options->record_size, &parquet->rows, err));
     REFS_TRY(refs_write__parquet_file_open(&parquet->file, err));
     if (options->growth == REFS_WRITE_GROWING)
-        REFS_TRY(refs_growth__open(place, options->record_size, &parquet->growth, err));
+        REFS_TRY(refs_growth__open(place, options, &parquet->growth, err));
     return refs_buf_printf(&parquet->metadata, err, "{\"metadata\":{");
 }
 
@@ -105,13 +105,11 @@ static bool has_old_rows(const parquet_writer *parquet) {
            refs_growth__n_old(parquet->growth) > parquet->record * parquet->record_size;
 }
 
-static refs_status write_file(parquet_writer *parquet, refs_error *err) {
+static refs_status write_file(parquet_writer *parquet, refs_bytes bytes, refs_error *err) {
     refs_buf path = REFS_BUF_INIT;
-    refs_bytes bytes;
     refs_str prefix = refs_str_view((const char *)parquet->prefix.data, parquet->prefix.size);
     if (!parquet->has_folder) REFS_TRY(refs_write__make_folders(parquet->folder, prefix, err));
     parquet->has_folder = true;
-    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
     REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
                              REFS_STR_WHOLE(prefix), (unsigned long long)parquet->record));
     refs_status status = refs_write__file((const char *)path.data, bytes, err);
@@ -121,11 +119,13 @@ static refs_status write_file(parquet_writer *parquet, refs_error *err) {
 
 static refs_status write_record(parquet_writer *parquet, refs_error *err) {
     bool is_written = true;
+    refs_bytes bytes;
     if (!parquet->has_rows) return REFS_OK;
     if (has_old_rows(parquet)) REFS_TRY(compare_rows(parquet, REFS_GROWTH_ALL_ROWS, err));
+    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
     if (parquet->growth != NULL)
-        REFS_TRY(refs_growth__record(parquet->growth, parquet->record, &is_written, err));
-    if (is_written) REFS_TRY(write_file(parquet, err));
+        REFS_TRY(refs_growth__record(parquet->growth, parquet->record, bytes, &is_written, err));
+    if (is_written) REFS_TRY(write_file(parquet, bytes, err));
     refs_write__rows_reset(&parquet->rows);
     parquet->has_rows = parquet->has_url = parquet->is_compared = false;
     return REFS_OK;
