@@ -1749,6 +1749,22 @@ class OverHttp(Folder):
         self.assertEqual(content("b.json"), content("whole.json"))
         self.assertEqual(glob.glob("*.resume"), [])
 
+    def test_chunks_of_an_unknown_packing_are_not_all_fetched(self):
+        with open("a.grib", "wb") as file:
+            file.write(b"GRIB\0\0\0\x09" + (60).to_bytes(8, "big") + 40 * b"\0" + b"7777")
+        refs = {".zgroup": '{"zarr_format":2}',
+                "v/.zarray": json.dumps({"zarr_format": 2, "shape": [200], "chunks": [1], "dtype": "<f8", "compressor": None,
+                                         "filters": [{"id": "grib", "var": "values", "dtype": "float64"}],
+                                         "fill_value": None, "order": "C"})}
+        for i in range(200):
+            refs[f"v/{i}"] = [self.url + "a.grib", 0, 60]
+        with open("g.json", "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        said = run("check", "g.json", "--deep", "--threads", "4", status=1)
+        self.assertIn("0 problems, 1 array not decoded\n", said)
+        self.assertEqual(said.count("edition 9 of GRIB"), 1)
+        self.assertLess(self.requests(), 20)
+
     def test_a_source_that_is_not_there_is_named(self):
         said = run("index", self.url + "gone.nc", "-o", "all.json", status=1)
         self.assertIn("gone.nc", said)

@@ -6,6 +6,9 @@ not looked at is said.
 
 import json
 import os
+import resource
+import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -224,6 +227,42 @@ class Check(Folder):
         write("a.json", refs)
         self.assertIn("0 problems, 1 array not decoded\n", run("check", "--deep", "a.json", status=1))
         self.assertIn("0 problems\n", run("check", "a.json"))
+
+
+    def test_problems_are_printed_where_the_run_ends_early(self):
+        """A key whose name means nothing ends its own array; a signal ends the run."""
+        write("a.json", {
+            ".zgroup": '{"zarr_format":2}', "v/.zarray": array([1], [1]), "v/0": ["gone.bin", 0, 1],
+            "w/.zarray": array([1], [1]), "w/0": ["{{a}}b://x", 0, 1]})  # fmt: skip
+        said = run("check", "--deep", "a.json", status=1)
+        self.assertEqual((said.count("gone.bin: "), said.count("/w: ")), (2, 1), said)
+        self.assertIn("2 problems\n", said)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            refs = keys("a.json")
+            refs["w/0"] = [f"http://127.0.0.1:{server.getsockname()[1]}/silent", 0, 1]
+            write("a.json", refs)
+            with subprocess.Popen([REFS, "check", "--threads", "1", "a.json"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+                server.accept()
+                process.send_signal(signal.SIGINT)
+                said = process.communicate()[0]
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("gone.bin: ", said)
+        self.assertNotIn("silent", said)
+
+    def test_a_number_that_is_none_is_refused_at_once(self):
+        said = run("check", "--sample", "abc", "gone.json", status=2)
+        self.assertEqual(said, 'refs: --sample is "abc", not a whole number\n')
+
+    def test_large_chunks_are_held_within_bounds_whatever_threads_say(self):
+        with open("z.bin", "wb") as file:
+            file.truncate(16 << 27)
+        refs = {".zgroup": '{"zarr_format":2}', "v/.zarray": array([16 << 27], [1 << 27])}
+        for i in range(16):
+            refs[f"v/{i}"] = ["z.bin", i << 27, 1 << 27]
+        write("a.json", refs)
+        run("check", "--deep", "a.json", "--threads", "16")
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10, 1100)
 
 
 class Grids(Folder):

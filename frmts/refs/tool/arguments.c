@@ -162,8 +162,16 @@ static bool append_names(tool_list *list, char *value) {
     return true;
 }
 
-static bool set_value(tool_arguments *arguments, char letter, char *value) {
-    switch (letter) {
+static bool set_number(const tool_option *option, const char *value, const char **number) {
+    uint64_t found;
+    *number = value;
+    if (refs_str_to_u64(refs_str_from(value), &found)) return true;
+    fprintf(stderr, "refs: --%s is \"%s\", not a whole number\n", option->name, value);
+    return false;
+}
+
+static bool set_value(tool_arguments *arguments, const tool_option *option, char *value) {
+    switch (option->letter) {
     case 'o':
         arguments->output = value;
         return true;
@@ -205,23 +213,18 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         arguments->prefix = value;
         return true;
     case 'i':
-        arguments->inline_bytes = value;
-        return true;
+        return set_number(option, value, &arguments->inline_bytes);
     case 'j':
-        arguments->threads = value;
-        return true;
+        return set_number(option, value, &arguments->threads);
     case 'V':
-        arguments->version = value;
-        return true;
+        return set_number(option, value, &arguments->version);
     case 'S':
-        arguments->record_size = value;
-        return true;
+        return set_number(option, value, &arguments->record_size);
     case 'W':
         arguments->longitudes = value;
         return true;
     case 'N':
-        arguments->sample = value;
-        return true;
+        return set_number(option, value, &arguments->sample);
     default:
         return false;
     }
@@ -269,7 +272,7 @@ static int read_option(const tool_verb *verb, int argc, char **argv, tool_argume
                 option->value == NULL ? "has no value" : "needs a value");
         return 0;
     }
-    if (!set_value(arguments, option->letter, attached != NULL ? attached : argv[1])) return 0;
+    if (!set_value(arguments, option, attached != NULL ? attached : argv[1])) return 0;
     return attached != NULL ? 1 : 2;
 }
 
@@ -290,9 +293,7 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
     return true;
 }
 
-bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number) {
-    *number = otherwise;
-    if (text == NULL || refs_str_to_u64(refs_str_from(text), number)) return true;
-    fprintf(stderr, "refs: --%s is \"%s\", not a whole number\n", option, text);
-    return false;
+uint64_t tool_number(const char *text, uint64_t otherwise) {
+    uint64_t number;
+    return text != NULL && refs_str_to_u64(refs_str_from(text), &number) ? number : otherwise;
 }

@@ -300,19 +300,14 @@ static refs_status choose_dims(build *all, refs_error *err) {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static refs_status set_writer_options(const build *all, refs_writer_options *options,
-                                      refs_error *err) {
+static void set_writer_options(const build *all, refs_writer_options *options) {
     const tool_arguments *given = all->arguments;
-    uint64_t version = 1;
-    if (!tool_number(given->version, "set-version", 1, &version) ||
-        !tool_number(given->record_size, "record-size", options->record_size,
-                     &options->record_size))
-        return refs_fail(err, REFS_INVALID, "a number cannot be read");
+    const uint64_t version = tool_number(given->version, 1);
+    options->record_size = tool_number(given->record_size, options->record_size);
     options->version = version > 9 ? 9 : (unsigned)version;
     if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
     if (given->generators) options->generators = REFS_GENERATORS_WHERE_SMALLER;
     if (given->templates.n > 0) options->templates = given->templates.items;
-    return REFS_OK;
 }
 
 /* What goes to a writer, and is looked at on its way. */
@@ -368,7 +363,7 @@ static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *
 
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
-    REFS_TRY(set_writer_options(all, options, err));
+    set_writer_options(all, options);
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
     if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
@@ -501,8 +496,7 @@ static bool names_relatively(const refs_set *set) {
 static refs_status set_options(build *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
-    if (!tool_number(given->inline_bytes, "inline", 0, &all->options.inline_bytes))
-        return refs_fail(err, REFS_INVALID, "--inline cannot be read");
+    all->options.inline_bytes = tool_number(given->inline_bytes, 0);
     all->options.pattern = given->pattern;
     all->options.group = given->group;
     all->options.variables = given->variables.items;

@@ -153,11 +153,12 @@ static refs_status measure_target(void *user, size_t number, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const char *location = refs_intern_get(&at->locations, (uint32_t)number).data;
     const refs_status status = measure(at, location, &found->now, &problem);
-    if (status == REFS_OK) return REFS_OK;
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
-    found->problem = refs_str_copy(refs_str_from(problem.message));
-    return found->problem != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status != REFS_OK) found->problem = refs_str_copy(refs_str_from(problem.message));
+    if (status != REFS_OK && found->problem == NULL) return refs_fail_nomem(err);
+    found->is_measured = true;
+    return REFS_OK;
 }
 
 static refs_status measure_targets(tool_checking *at, refs_error *err) {
@@ -175,7 +176,7 @@ static refs_status compare_sizes(tool_checking *at, refs_error *err) {
     for (uint32_t id = 0; id < at->locations.count; id++) {
         const tool_target *found = &at->targets[id];
         const char *problem = found->problem;
-        if (problem == NULL && found->end <= found->now.size) continue;
+        if (!found->is_measured || (problem == NULL && found->end <= found->now.size)) continue;
         snprintf(text, sizeof text, "has %llu bytes, and %s refers to bytes up to %llu",
                  (unsigned long long)found->now.size, found->array, (unsigned long long)found->end);
         REFS_TRY(tool_findings_add(&at->findings, TOOL_PROBLEM,
@@ -197,7 +198,8 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
                                         .size = was->size};
         const refs_known_state known = {found->now.etag, found->now.modified_s, found->now.size,
                                         found->now.modified_ns};
-        if (found->problem == NULL && refs_expected_differs(&expected, &known, text, sizeof text))
+        if (found->is_measured && found->problem == NULL &&
+            refs_expected_differs(&expected, &known, text, sizeof text))
             REFS_TRY(tool_findings_add(&at->findings, TOOL_PROBLEM,
                                        refs_intern_get(&at->locations, was->target).data, text,
                                        err));
@@ -211,8 +213,10 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     refs_status status = note_refs(at, err);
     if (status == REFS_OK) status = refs_sources_read(at->set.set, &visitor, err);
     if (status == REFS_OK) status = measure_targets(at, err);
-    if (status == REFS_OK) status = compare_sizes(at, err);
-    if (status == REFS_OK) status = compare_states(&all, err);
+    /* Also after an interruption: what was measured is worth reporting. */
+    refs_status compared = compare_sizes(at, err);
+    if (compared == REFS_OK) compared = compare_states(&all, err);
+    if (status == REFS_OK) status = compared;
     for (size_t i = 0; i < all.n; i++) refs_free(all.items[i].etag);
     refs_free(all.items);
     return status;
@@ -224,8 +228,8 @@ static refs_status check(tool_checking *at, refs_error *err) {
     REFS_TRY(tool_set_open(at->session, at->arguments->names.items[0], &at->set, err));
     REFS_TRY(check_targets(at, err));
     REFS_TRY(tool_check_fragments(at, err));
-    if (at->arguments->deep || at->arguments->sample != NULL) REFS_TRY(tool_check_chunks(at, err));
-    return tool_findings_print(&at->findings, at->arguments, err);
+    const bool decodes = at->arguments->deep || at->arguments->sample != NULL;
+    return decodes ? tool_check_chunks(at, err) : REFS_OK;
 }
 
 static void print_result(const tool_checking *at) {
@@ -259,6 +263,9 @@ tool_exit tool_check(const tool_arguments *arguments) {
     }
     refs_status status = tool_session_open(&session, &err);
     if (status == REFS_OK) status = check(&at, &err);
+    const refs_status printed =
+        tool_findings_print(&at.findings, arguments, status == REFS_OK ? &err : NULL);
+    if (status == REFS_OK) status = printed;
     if (status == REFS_OK && !arguments->quiet && !arguments->json) print_result(&at);
     const uint64_t n_found =
         tool_findings_n_problems(&at.findings) + tool_findings_n_not_decoded(&at.findings);

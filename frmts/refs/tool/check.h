@@ -3,6 +3,8 @@
 #ifndef REFS_CHECK_H
 #define REFS_CHECK_H
 
+#include <stdatomic.h>
+
 #include "findings.h"
 #include "refs/array.h"
 #include "tool.h"
@@ -11,6 +13,7 @@
 typedef struct tool_target {
     uint64_t end; /**< behind the last byte that is referred to */
     char array[128];
+    bool is_measured; /**< `now` and `problem` are known */
     refs_vfs_validators now;
     char *problem; /**< why it cannot be opened; or NULL */
 } tool_target;
@@ -44,18 +47,21 @@ typedef struct tool_read {
     const refs_array_meta *meta;
     refs_array *array;
     const uint64_t *start, *count; /**< copied */
-    uint32_t target;               /**< that a failure is a finding of; TOOL_NO_TARGET: the array */
+    uint64_t encoded;              /**< bytes that are held besides the values; 0: unknown */
+    uint32_t target;               /**< failures are reported for it; TOOL_NO_TARGET: the array */
+    atomic_bool *is_unsupported;   /**< of the array, borrowed: set by the first read that finds no
+                                        codec, which is reported as TOOL_NOT_DECODED; others are
+                                        skipped. NULL: such reads fail like others */
 } tool_read;
 
 typedef struct tool_reads {
     tool_checking *at;
-    const char *items;             /**< what reads are called in progress */
-    tool_finding_kind unsupported; /**< what reads are that fail so: of an array, once */
-    size_t n_all;                  /**< of them there will be; 0: not known */
-    size_t n_before;               /**< were carried out */
+    const char *items; /**< the plural that progress shows */
+    size_t n_all;      /**< of them there will be; 0: not known */
+    size_t n_before;   /**< were carried out */
     size_t n, capacity;
     struct tool_queued_read *queued;
-    uint64_t largest; /**< bytes of one of these */
+    uint64_t largest; /**< bytes that one of these holds */
 } tool_reads;
 
 /** Queues a read. May carry out those that are queued; failures of these are findings. */

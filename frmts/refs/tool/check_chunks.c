@@ -13,7 +13,9 @@ typedef struct stored_array {
     const refs_array_meta *meta;
     refs_array *array; /* or NULL: it cannot be opened */
     tool_reads *reads;
-    uint32_t target;           /* of the key that is visited */
+    uint32_t target;  /* of the key that is visited */
+    uint64_t encoded; /* bytes of its value; 0: it is in the set, or a shard */
+    atomic_bool is_unsupported;
     uint64_t most;             /* chunks to be decoded */
     uint64_t n_chunks, n_seen; /* stored chunks: all; visited by the second pass */
     uint64_t n_keys[REFS_MAX_RANK];
@@ -89,8 +91,8 @@ static refs_status count_key(void *user, const uint64_t *index, const refs_ref *
     return each_chunk_of_key(user, index, count_chunk, err);
 }
 
-/* Of n chunks the k-th is one of the `most` that are decoded if k * most / n is another number than
- * for the chunk before. */
+/* The chunks are cut into `most` runs of nearly the same length, and the first of each is decoded.
+ */
 static bool is_sampled(const stored_array *in, uint64_t k) {
     if (in->most >= in->n_chunks) return true;
     if (in->most == 0) return false;
@@ -100,18 +102,28 @@ static bool is_sampled(const stored_array *in, uint64_t k) {
 
 static refs_status queue_chunk(stored_array *in, const refs_region *region, refs_error *err) {
     if (!is_sampled(in, in->n_seen++)) return REFS_OK;
-    const tool_read read = {in->meta, in->array, region->start, region->count, in->target};
+    const tool_read read = {.meta = in->meta,
+                            .array = in->array,
+                            .start = region->start,
+                            .count = region->count,
+                            .encoded = in->encoded,
+                            .target = in->target,
+                            .is_unsupported = &in->is_unsupported};
     return tool_reads_add(in->reads, &read, err);
 }
 
-/* Of a file that cannot be opened that is said already. */
+/* A file that cannot be opened is a finding already. */
 static refs_status queue_key(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
     stored_array *in = user;
     in->target = TOOL_NO_TARGET;
     if (ref->kind != REFS_REF_INLINE)
         REFS_TRY(tool_check_target(in->at, refs_str_from(ref->location), &in->target, err));
-    if (in->target != TOOL_NO_TARGET && in->at->targets[in->target].problem != NULL) return REFS_OK;
+    const tool_target *target = in->target != TOOL_NO_TARGET ? &in->at->targets[in->target] : NULL;
+    if (target != NULL && target->problem != NULL) return REFS_OK;
+    in->encoded = target == NULL || in->meta->shard != NULL ? 0
+                  : ref->kind == REFS_REF_RANGE             ? ref->length
+                                                            : target->now.size;
     return each_chunk_of_key(in, index, queue_chunk, err);
 }
 
@@ -144,7 +156,13 @@ static refs_status count_chunks(stored_array *in, refs_error *err) {
     if (status != REFS_OK)
         return tool_findings_add(&in->at->findings, TOOL_NOT_DECODED, in->meta->path,
                                  problem.message, err);
-    return refs_set_each_chunk(in->at->set.set, &keys, &counter, err);
+    const refs_status counted = refs_set_each_chunk(in->at->set.set, &keys, &counter, &problem);
+    if (counted != REFS_INVALID) return refs_fail(err, counted, "%s", problem.message);
+    /* A name that means nothing, which check.c has found as well. */
+    refs_array_free(in->array);
+    in->array = NULL;
+    in->n_chunks = 0;
+    return REFS_OK;
 }
 
 static refs_status decode_chunks(stored_array *in, refs_error *err) {
@@ -156,16 +174,17 @@ static refs_status decode_chunks(stored_array *in, refs_error *err) {
 }
 
 static refs_status check_arrays(tool_checking *at, stored_array *arrays, refs_error *err) {
-    tool_reads reads = {.at = at, .items = "chunks", .unsupported = TOOL_NOT_DECODED};
-    uint64_t most = UINT64_MAX;
+    tool_reads reads = {.at = at, .items = "chunks"};
+    const uint64_t most = tool_number(at->arguments->sample, UINT64_MAX);
     size_t n = 0;
-    if (!tool_number(at->arguments->sample, "sample", UINT64_MAX, &most))
-        return refs_fail(err, REFS_INVALID, "--sample cannot be read");
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(at->set.hierarchy, i);
         if (meta->status != REFS_OK) continue;
         stored_array *in = &arrays[n++];
-        *in = (stored_array){.at = at, .meta = meta, .reads = &reads, .most = most};
+        in->at = at;
+        in->meta = meta;
+        in->reads = &reads;
+        in->most = most;
         REFS_TRY(count_chunks(in, err));
         if (meta->dtype.type != REFS_TYPE_OBJECT)
             reads.n_all += (size_t)(in->n_chunks < most ? in->n_chunks : most);

@@ -12,7 +12,10 @@ typedef struct inspecting {
 static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
     inspecting *in = user;
     const refs_array_meta *meta = in->arrays->metas[in->i];
-    tool_read read = {meta, in->arrays->arrays[in->i], partition->begin, NULL, TOOL_NO_TARGET};
+    tool_read read = {.meta = meta,
+                      .array = in->arrays->arrays[in->i],
+                      .start = partition->begin,
+                      .target = TOOL_NO_TARGET};
     uint64_t count[REFS_MAX_RANK];
     REFS_TRY(tool_check_interrupted(err));
     if (*partition->file != '\0')
@@ -45,9 +48,7 @@ static bool has_fragments(const tool_checking *at) {
 
 refs_status tool_check_fragments(tool_checking *at, refs_error *err) {
     tool_arrays arrays;
-    inspecting in = {.at = at,
-                     .arrays = &arrays,
-                     .reads = {.at = at, .items = "fragments", .unsupported = TOOL_FAILED_READ}};
+    inspecting in = {.at = at, .arrays = &arrays, .reads = {.at = at, .items = "fragments"}};
     if (!has_fragments(at)) return REFS_OK;
     REFS_TRY(tool_arrays_open_whole(at->session, at->arguments->names.items[0], &arrays, err));
     refs_status status = REFS_OK;

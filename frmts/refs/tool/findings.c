@@ -99,7 +99,7 @@ static refs_status print_finding(const char *name, const tool_finding *finding, 
 
 refs_status tool_findings_print(const tool_findings *findings, const tool_arguments *arguments,
                                 refs_error *err) {
-    for (uint32_t id = 0; id < findings->names.count; id++)
+    for (uint32_t id = 0; id < findings->names.count && tool_can_print(); id++)
         REFS_TRY(print_finding(refs_intern_get(&findings->names, id).data, &findings->items[id],
                                arguments->json, err));
     return REFS_OK;

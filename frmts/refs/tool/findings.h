@@ -15,7 +15,7 @@ typedef struct tool_findings {
 
 typedef enum tool_finding_kind {
     TOOL_PROBLEM,
-    TOOL_FAILED_READ, /**< a problem: of many, the first is told, and how many there are */
+    TOOL_FAILED_READ, /**< a problem: the first of many is reported, and how many there are */
     TOOL_NOT_DECODED
 } tool_finding_kind;
 
@@ -27,7 +27,7 @@ uint64_t tool_findings_n_problems(const tool_findings *findings);
 uint64_t tool_findings_n_not_decoded(const tool_findings *findings);
 
 /** Prints a line for each name, in the order in which they came, without secrets; as JSON where
- * that is asked for. */
+ * that is asked for. After a signal, as many as the reader takes without being waited for. */
 refs_status tool_findings_print(const tool_findings *findings, const tool_arguments *arguments,
                                 refs_error *err);
 void tool_findings_clear(tool_findings *findings);

@@ -18,6 +18,7 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static _Atomic sig_atomic_t interrupted_by; /* a signal, or 0; read by any thread */
 static int nowhere = -1;                    /* /dev/null */
+static int output = -1;                     /* standard output, also after a signal */
 
 /* Whatever is printed from now on goes nowhere: a reader that is behind would be waited for. A
  * second signal has its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
@@ -36,6 +37,7 @@ static void interrupt(int number) {
 void tool_watch_signals(void) {
     struct sigaction action = {.sa_handler = interrupt}, before;
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
         sigaction(ending_signals[i], &action, &before);
@@ -52,6 +54,14 @@ bool tool_go_on(void *user) {
     return interrupted_by == 0;
 }
 
+bool tool_can_print(void) {
+    struct pollfd reader = {.fd = output, .events = POLLOUT};
+    if (interrupted_by == 0) return true;
+    (void)fflush(stdout);
+    return poll(&reader, 1, 0) == 1 && (reader.revents & POLLOUT) != 0 &&
+           dup2(output, STDOUT_FILENO) >= 0;
+}
+
 refs_status tool_check_interrupted(refs_error *err) {
     const refs_cancel_check check = {tool_go_on, NULL};
     return refs_check_cancelled(&check, err);
@@ -59,9 +69,9 @@ refs_status tool_check_interrupted(refs_error *err) {
 
 tool_exit tool_interrupted(void) {
     const struct sigaction ends = {.sa_handler = SIG_DFL};
-    struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
+    struct pollfd messages = {.fd = STDERR_FILENO, .events = POLLOUT};
     /* A reader of messages that is behind is not waited for either. */
-    if (poll(&output, 1, 0) == 1) fprintf(stderr, "refs: interrupted\n");
+    if (poll(&messages, 1, 0) == 1) fprintf(stderr, "refs: interrupted\n");
     sigaction(interrupted_by, &ends, NULL);
     (void)raise(interrupted_by);
     return (tool_exit)(TOOL_SIGNALLED + interrupted_by);

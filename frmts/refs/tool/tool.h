@@ -72,8 +72,8 @@ void tool_arguments_clear(tool_arguments *arguments);
 bool tool_append(tool_list *list, const char *item);
 bool tool_is_given(const tool_list *list, const char *item);
 
-/** A whole number of an option; `otherwise` where it was not given. False after a message. */
-bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number);
+/** The number that tool_read_arguments has seen to be one; `otherwise` where it was not given. */
+uint64_t tool_number(const char *text, uint64_t otherwise);
 
 /** Prints help of a verb, or of all where it is NULL. */
 void tool_help(const tool_verb *verb);
@@ -104,6 +104,10 @@ void tool_session_close(tool_session *session);
 /** Interrupted runs end where they next ask. */
 void tool_watch_signals(void);
 bool tool_go_on(void *user);
+
+/** Whether a line can be printed. After a signal standard output is dropped, since a reader that is
+ * behind would be waited for: a caller that has results to print all the same asks before each. */
+bool tool_can_print(void);
 
 /** REFS_CANCELLED once a signal has come. */
 refs_status tool_check_interrupted(refs_error *err);
@@ -251,6 +255,7 @@ typedef struct tool_work {
     size_t n;
     size_t n_before, n_all; /**< items of runs before this one, and of all; 0: these are all */
     unsigned n_threads;     /**< unless --threads is given */
+    uint64_t n_max;         /**< items at a time, even if --threads is more; 0: any number */
     refs_status (*run)(void *user, size_t number, refs_error *err); /**< on any thread */
     void *user;
 } tool_work;
