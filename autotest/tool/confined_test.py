@@ -549,6 +549,14 @@ class Catalogues(Confined):
             with open("a.json", encoding="utf-8") as file:
                 self.assertIn("s/.zarray", json.load(file)["refs"])
             os.remove("a.json")
+        self.write("srv/bad.json", self.item("strange://bucket/local.h5"))
+        status, said = run("index", "srv/good.h5", f"{url}/bad.json", "--skip-errors", "-i", "1000", "-o", "a.json")
+        self.assertEqual((status, said.count("left out: ")), (1, 1), said)
+        self.assertTrue(os.path.exists("a.json"), said)
+        status, said = run("index", f"{url}/bad.json", "--skip-errors", "-o", "b.json")
+        self.assertEqual(status, 1, said)
+        self.assertIn("expected at least one source, found 1 that are left out", said)
+        self.assertIn("left out: ", said)
 
     def test_on_servers_name_no_local_file(self):
         self.write("local.json", {"version": 1, "refs": {**documents(), "v/0": [self.secret, 0, 40]}})

@@ -126,8 +126,8 @@ static refs_status add_expanded(tool_names *names, const char *name, refs_error 
     return status;
 }
 
-/* Where what arguments name is added, and why what cannot be had is not; or NULL: that is an error.
- */
+/* Receives the names of sources, and a message for each that cannot be had. Without `skipped`,
+ * these are errors. */
 typedef struct expanding {
     const tool_session *session;
     tool_names *names, *skipped;
@@ -234,12 +234,16 @@ static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) 
     return status;
 }
 
+static size_t count_skipped(const tool_names *skipped) {
+    return skipped != NULL ? skipped->n : 0;
+}
+
 static refs_status add_data_of_stac(const expanding *to, const char *name, refs_error *err) {
     stac_walk walk = {.session = to->session, .names = to->names, .skipped = to->skipped};
     const tool_names *names = to->names;
-    const size_t before = names->n;
+    const size_t before = names->n + count_skipped(to->skipped);
     refs_status status = add_stac(&walk, name, err);
-    if (status == REFS_OK && names->n == before)
+    if (status == REFS_OK && names->n + count_skipped(to->skipped) == before)
         status = refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
     refs_intern_clear(&walk.documents);
     return status;
@@ -275,5 +279,8 @@ refs_status tool_expand(const tool_session *session, const tool_list *arguments,
                         tool_names *skipped, refs_error *err) {
     const expanding to = {session, names, skipped};
     for (size_t i = 0; i < arguments->n; i++) REFS_TRY(add_argument(&to, arguments->items[i], err));
-    return names->n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "no source is given");
+    if (names->n > 0) return REFS_OK;
+    if (count_skipped(skipped) == 0) return refs_fail(err, REFS_INVALID, "no source is given");
+    return refs_fail(err, REFS_INVALID, "expected at least one source, found %zu that are left out",
+                     skipped->n);
 }
