@@ -26,6 +26,8 @@ except ImportError:
     print("there is no module netCDF4")
     sys.exit(77)
 
+# Programs go on ignoring what is ignored when they start: shells may have this one ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
 

@@ -376,6 +376,18 @@ class Others(Case):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(SOON_S), -signal.SIGTERM)
 
+    def test_that_are_ignored_at_its_start_stay_so(self):
+        """A shell has programs that it runs in the background ignore SIGINT."""
+        for number in SIGNALS:
+            url = f"{self.server.root}/silent/ignored{number}.json"
+            with self.subTest(number), \
+                    started([REFS, "ls", url], env=self.environment, stderr=subprocess.DEVNULL,
+                            preexec_fn=lambda number=number: signal.signal(number, signal.SIG_IGN)) as process:
+                self.assertTrue(self.server.was_asked(f"ignored{number}.json", process))
+                with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                    ignored = next(line for line in status if line.startswith("SigIgn:"))
+                self.assertTrue(int(ignored.split()[1], 16) >> (number - 1) & 1, ignored)
+
     def test_end_at_once_when_they_come_again(self):
         with started([REFS, "ls", self.server.root + "/silent/set.json"], env=self.environment,
                               stderr=subprocess.DEVNULL) as process:

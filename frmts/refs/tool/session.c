@@ -34,15 +34,16 @@ static void interrupt(int number) {
     errno = error;
 }
 
+/* Those that are ignored when it starts stay so: by nohup(1), and by shells for what they run in
+ * the background (POSIX.1-2017, Shell & Utilities, 2.11). */
 void tool_watch_signals(void) {
     struct sigaction action = {.sa_handler = interrupt}, before;
     nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
-        sigaction(ending_signals[i], &action, &before);
-    /* The last one: nohup(1) has it ignored. */
-    if (before.sa_handler == SIG_IGN) sigaction(SIGHUP, &before, NULL);
+        if (sigaction(ending_signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ending_signals[i], &action, NULL);
     /* A full disk or a closed pipe is a failure of write(2), not the end of the program. */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);
