@@ -212,3 +212,17 @@ TEST_F(Watch, ExpectsAFileAsAnotherWatchSawIt) {
     WriteOld(path_, "9876543210", 8);
     EXPECT_NE(Read(path_).find("was replaced"), std::string::npos);
 }
+
+TEST_F(Watch, ExpectsNothingOfWhatAnotherHasForgotten) {
+    const std::unique_ptr<refs_watch, FreeWatch> before = std::move(watch_);
+    Buf content;
+    ASSERT_EQ(refs_vfs_read_whole(refs_watch_functions(before.get()), path_.c_str(), 1000, &content,
+                                  nullptr),
+              REFS_OK);
+    refs_watch_forget(before.get(), path_.c_str());
+    Renew(refs_vfs_posix());
+    EXPECT_EQ(Read(path_), "0123456789");
+    refs_watch_expect(watch_.get(), before.get(), path_.c_str());
+    refs_watch_expect_all(watch_.get(), before.get());
+    EXPECT_TRUE(IsCurrent());
+}

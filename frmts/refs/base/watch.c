@@ -134,12 +134,12 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
 }
 
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location) {
-    seen known = {.kind = UNKNOWN};
+    seen known = {.kind = FORGOTTEN};
     refs_lock(&other->lock);
     uint32_t id = refs_intern_find(&other->locations, refs_str_from(location));
     if (id != REFS_INTERN_NONE) known = other->seen[id];
     refs_unlock(&other->lock);
-    if (id != REFS_INTERN_NONE) (void)note(watch, location, &known);
+    if (known.kind != FORGOTTEN) (void)note(watch, location, &known);
 }
 
 /* What cannot be noted cannot be told either. */
@@ -152,7 +152,7 @@ static void doubt(refs_watch *watch) {
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
     for (uint32_t id = 0;; id++) {
         char *location = NULL;
-        seen known = {.kind = UNKNOWN};
+        seen known = {.kind = FORGOTTEN};
         refs_lock(&other->lock);
         const bool is_last = id >= other->locations.count;
         if (!is_last) {
@@ -162,7 +162,7 @@ void refs_watch_expect_all(refs_watch *watch, refs_watch *other) {
         refs_unlock(&other->lock);
         if (is_last) return;
         if (location == NULL) doubt(watch);
-        if (location != NULL) (void)note(watch, location, &known);
+        if (location != NULL && known.kind != FORGOTTEN) (void)note(watch, location, &known);
         refs_free(location);
     }
 }
