@@ -96,17 +96,13 @@ TEST(Options, ThatAreWrongCountAsNotSet) {
 }
 
 /** Open options that are not in GDAL's list, as right as they may be. */
-const char *const unlisted[] = {"AS_OF=2024-01-01",
-                                "BRANCH=main",
-                                "CHANGED=WARN",
+const char *const unlisted[] = {"CHANGED=WARN",
                                 "FILEHANDLES=10",
                                 "HONOUR_VALID_RANGE=NO",
                                 "MEMORY=1GB",
                                 "PATTERN=t_{time:%Y}.nc",
                                 "S3NC_CONFIG=NONE",
                                 "SIDECAR=NO",
-                                "SNAPSHOT=x",
-                                "TAG=x",
                                 "TARGET=x",
                                 "TEMPLATES=u=x",
                                 "SET=0",
@@ -117,10 +113,19 @@ const char *const unlisted[] = {"AS_OF=2024-01-01",
                                 "MAX_INLINE_BYTES=10000",
                                 "max_unpacked_bytes=10000"};
 
+/** The same, of repositories alone. */
+const char *const ofRepositories[] = {"AS_OF=2024-01-01", "BRANCH=main", "SNAPSHOT=x", "TAG=x"};
+
 TEST(Options, OfOpeningThatAreNotListedAreAccepted) {
     for (const char *option : unlisted) {
         ErrorLog log;
-        (void)open_sample({option});
+        EXPECT_NE(open_sample({option}), nullptr) << option << ": " << log.text();
+        EXPECT_TRUE(log.warnings().empty()) << option << ": " << log.warnings()[0];
+    }
+    for (const char *option : ofRepositories) {
+        ErrorLog log;
+        EXPECT_EQ(open_sample({option}), nullptr) << option;
+        EXPECT_NE(log.text().find("Icechunk repository"), std::string::npos) << log.text();
         EXPECT_TRUE(log.warnings().empty()) << option << ": " << log.warnings()[0];
     }
 }
