@@ -324,9 +324,9 @@ class Requests(Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
         self.assertEqual(done.stdout, "True True\n", done.stderr)
 
-    def test_callbacks_are_asked_while_a_server_is_silent(self):
-        """That of GDAL's Python bindings is only called for another percent."""
-        server = self.serve(faults={"/3.bin": {"stall_s": 6}}, name="silent")
+    def serve_silent(self, stall_s):
+        """The name of an array of four bands, the last of which takes that long."""
+        server = self.serve(faults={"/3.bin": {"stall_s": stall_s}}, name="silent")
         metadata = {"zarr_format": 2, "shape": [4, 1, 100], "chunks": [1, 1, 100], "dtype": "<u1", "order": "C",
                     "compressor": None, "filters": None, "fill_value": None}
         refs = {"v/.zarray": json.dumps(metadata)}
@@ -336,11 +336,27 @@ class Requests(Case):
                 file.write(bytes(100))
         with open(os.path.join(self.folder.served, "four.json"), "w", encoding="utf-8") as file:
             json.dump({"version": 1, "refs": refs}, file)
-        dataset = gdal.Open(f'REFS:"{server.url("four.json")}":/v')
+        return f'REFS:"{server.url("four.json")}":/v'
+
+    def test_callbacks_are_asked_while_a_server_is_silent(self):
+        """That of GDAL's Python bindings is only called for another percent."""
+        dataset = gdal.Open(self.serve_silent(6))
         begin = time.monotonic()
         with self.assertRaisesRegex(RuntimeError, "cancel"):
             dataset.ReadAsArray(callback=lambda *told: time.monotonic() - begin < 1)
         self.assertLess(time.monotonic() - begin, 4)
+
+    def test_callbacks_of_copies_are_asked_while_a_server_is_silent(self):
+        name = self.serve_silent(30)
+        for kind, copy in {
+                "raster": lambda to, callback: gdal.GetDriverByName("REFS").CreateCopy(
+                    to, gdal.Open(name), options=["LAYOUT=CFA"], callback=callback),
+                "multidim": lambda to, callback: gdal.MultiDimTranslate(
+                    to, name.rsplit(":", 1)[0], format="REFS", creationOptions=["LAYOUT=CFA"], callback=callback)}.items():
+            begin = time.monotonic()
+            with self.subTest(kind), self.assertRaisesRegex(RuntimeError, "cancel"):
+                copy(os.path.join(self.folder.path, kind + ".nca"), lambda *told: time.monotonic() - begin < 1)
+            self.assertLess(time.monotonic() - begin, 15)
 
     def test_progress_never_falls_while_a_server_is_silent(self):
         server = self.serve(faults={"/v.bin": [{"drip_s": 0.0002, "skip": 0}]}, name="slow")

@@ -50,6 +50,24 @@ bool isSet(const struct sigaction &action) {
 
 } // namespace
 
+static thread_local const RefsReadsAsk *innermost = nullptr;
+
+RefsReadsAsk::RefsReadsAsk(const refs_progress &progress) : progress_(progress), outer_(innermost) {
+    innermost = this;
+}
+
+RefsReadsAsk::~RefsReadsAsk() {
+    innermost = outer_;
+}
+
+bool RefsReadsAsk::goesOn() const {
+    return progress_.report(progress_.user, 0) && (outer_ == nullptr || outer_->goesOn());
+}
+
+const RefsReadsAsk *RefsReadsAsk::current() {
+    return innermost;
+}
+
 RefsInterrupt::RefsInterrupt() {
     struct sigaction now = {};
     if (functionOfPython() == nullptr || !isFirstThread() ||
@@ -71,7 +89,8 @@ RefsInterrupt::~RefsInterrupt() {
 }
 
 bool RefsInterrupt::isDue() const {
-    return isPossible_ && interrupts != before_;
+    if (isPossible_ && interrupts != before_) return true;
+    return asked_ != nullptr && !asked_->goesOn();
 }
 
 RefsInterruptible::RefsInterruptible() {

@@ -12,8 +12,27 @@
 
 #include "refs/array.h"
 
-/** Of one read, on the thread that reads; of others than that which Python handles signals on it
- * does nothing. They nest. */
+/** While it lives, reads that are made on this thread ask `progress` whether to go on, too: another
+ * call of GDAL reads, whose caller waits for it. They nest. */
+class RefsReadsAsk {
+  public:
+    explicit RefsReadsAsk(const refs_progress &progress);
+    ~RefsReadsAsk();
+    RefsReadsAsk(const RefsReadsAsk &) = delete;
+    RefsReadsAsk &operator=(const RefsReadsAsk &) = delete;
+
+    bool goesOn() const;
+
+    /** The innermost one of this thread, or null. */
+    static const RefsReadsAsk *current();
+
+  private:
+    refs_progress progress_;
+    const RefsReadsAsk *outer_;
+};
+
+/** Of one read, on the thread that reads; Ctrl-C is heeded on that alone which Python handles
+ * signals on. They nest. */
 class RefsInterrupt {
   public:
     RefsInterrupt();
@@ -21,7 +40,7 @@ class RefsInterrupt {
     RefsInterrupt(const RefsInterrupt &) = delete;
     RefsInterrupt &operator=(const RefsInterrupt &) = delete;
 
-    bool isPossible() const { return isPossible_; }
+    bool isPossible() const { return isPossible_ || asked_ != nullptr; }
 
     /** Whether the read is to end. */
     bool isDue() const;
@@ -30,6 +49,7 @@ class RefsInterrupt {
     bool isPossible_ = false;
     bool isOutermost_ = false; ///< it has set the handler
     unsigned before_ = 0;      ///< interrupts before the read
+    const RefsReadsAsk *asked_ = RefsReadsAsk::current();
 };
 
 /** Has a read asked, as long as this lives. */

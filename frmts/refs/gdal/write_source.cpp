@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "guard.h"
+#include "interrupt.h"
 #include "refs/written.h"
-#include "report.h"
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
@@ -146,34 +146,42 @@ const refs_json *RefsWriteSource::parsed(const RefsJsonMembers &members, refs_er
 
 /* -- what the core calls back ------------------------------------------------------------------ */
 
+refs_status RefsWriteSource::failRead(const Array &array, const RefsQuietErrors &quiet,
+                                      refs_error *error) const {
+    return refs_fail(error, isCancelled_ ? REFS_CANCELLED : REFS_IO, "%s: cannot be read: %s",
+                     array.path.c_str(), quiet.said().c_str());
+}
+
 refs_status RefsWriteSource::readBox(void *self, const refs_cfa_box *box, void *values,
                                      refs_error *error) {
-    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[box->array];
+    const auto *source = static_cast<RefsWriteSource *>(self);
+    const Array &array = source->arrays_[box->array];
+    const RefsReadsAsk asked({report, self});
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
-        return array.read(box->start, box->count, values)
-                   ? REFS_OK
-                   : refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
-                               quiet.said().c_str());
+        return array.read(box->start, box->count, values) ? REFS_OK
+                                                          : source->failRead(array, quiet, error);
     });
 }
 
 refs_status RefsWriteSource::readAllStrings(void *self, size_t i, refs_buf *strings,
                                             refs_error *error) {
-    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[i];
+    const auto *source = static_cast<RefsWriteSource *>(self);
+    const Array &array = source->arrays_[i];
+    const RefsReadsAsk asked({report, self});
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
         std::string all;
-        if (!array.readStrings(all))
-            return refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
-                             quiet.said().c_str());
+        if (!array.readStrings(all)) return source->failRead(array, quiet, error);
         return refs_buf_append(strings, all.data(), all.size(), error);
     });
 }
 
 bool RefsWriteSource::report(void *self, double done) {
-    const auto *source = static_cast<RefsWriteSource *>(self);
-    return source->progress_ == nullptr || source->progress_(done, "", source->user_) != FALSE;
+    auto *source = static_cast<RefsWriteSource *>(self);
+    if (source->progress_ == nullptr) return true;
+    source->isCancelled_ = source->isCancelled_ || !source->caller_.goesOn(done, "");
+    return !source->isCancelled_;
 }
 
 const refs_cfa_source *RefsWriteSource::get(refs_error *error) {

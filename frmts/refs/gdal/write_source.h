@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "gdal_compat.h"
+#include "progress_caller.h"
 #include "refs/cfa.h"
+#include "report.h"
 
 /** Members of a JSON object. */
 class RefsJsonMembers {
@@ -54,7 +56,8 @@ class RefsWriteSource {
         ReadStrings readStrings;
     };
 
-    RefsWriteSource(GDALProgressFunc progress, void *user) : progress_(progress), user_(user) {}
+    RefsWriteSource(GDALProgressFunc progress, void *user)
+        : progress_(progress), caller_(progress, user) {}
     RefsWriteSource(const RefsWriteSource &) = delete;
     RefsWriteSource &operator=(const RefsWriteSource &) = delete;
 
@@ -96,6 +99,7 @@ class RefsWriteSource {
                                refs_error *error);
     static refs_status readAllStrings(void *self, size_t i, refs_buf *strings, refs_error *error);
     static bool report(void *self, double done);
+    refs_status failRead(const Array &array, const RefsQuietErrors &quiet, refs_error *error) const;
     const refs_json *parsed(const RefsJsonMembers &members, refs_error *error);
 
     std::deque<Group> groups_;
@@ -105,7 +109,8 @@ class RefsWriteSource {
     std::map<std::string, std::string> gridMappings_; ///< by folder and WKT: their names
     CPLStringList unlimited_;
     GDALProgressFunc progress_;
-    void *user_;
+    RefsProgressCaller caller_;
+    bool isCancelled_ = false;
 
     // What get() points to.
     std::vector<std::unique_ptr<refs_json_doc, FreeDoc>> docs_;
