@@ -99,15 +99,17 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
 }
 
 /* What the server sends may lead anywhere: all of it leads back here. */
-static void *prepare(void *self, const char *location, const char *url, void *easy) {
+static refs_status prepare(void *self, const refs_http_object *object, void *easy, void **headers,
+                           refs_error *err) {
     (void)self;
-    (void)location;
-    (void)url;
+    (void)object;
+    (void)headers;
+    (void)err;
     curl_easy_setopt(easy, CURLOPT_PROXY, server.url);
     curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 0L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 2000L);
     curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    return NULL;
+    return REFS_OK;
 }
 
 static const refs_http_host host = {NULL, url_of, NULL, prepare, NULL, NULL};

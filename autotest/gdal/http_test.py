@@ -1244,6 +1244,8 @@ class Options(Case):
         with open(path, "w", encoding="utf-8") as file:
             file.write("X-File: yes\n")
         self.expect("x-file", "yes", GDAL_HTTP_HEADER_FILE=path)
+        with options(GDAL_HTTP_HEADER_FILE=path + ".none"), self.assertRaisesRegex(RuntimeError, "none"):
+            read(self.serve().url("refs.json"))
 
     def test_user_agent(self):
         self.expect("user-agent", "tester/1", GDAL_HTTP_USERAGENT="tester/1")

@@ -100,6 +100,22 @@ class Uploads(Store):
         self.assertIn("control character", self.run_refs("split", "-q", "sample.nc", "-o", "s3://bucket/m.nca", status=1))
         self.assertNotIn("PUT", {method for method, _ in server.headers})
 
+    def test_connect_to_no_link_local_address(self):
+        """That of a proxy here: of hosts, names would have to be resolved."""
+        shutil.copy(os.path.join(HERE, "..", "..", "data", "sample.nc"), self.folder)
+        server = self.serve({"/bucket/here": b""}, KEYS)
+        self.sign()
+        self.environment["GDAL_HTTP_PROXY"] = "http://169.254.1.1:9"
+        said = self.run_refs("split", "-q", "sample.nc", "-o", "s3://bucket/m.nca", status=1)
+        self.assertRegex(said, "s3.*bucket.*m.*cannot be written: .*link-local")
+        self.assertEqual(server.asked, [])
+
+    def test_and_reads_need_the_file_of_headers(self):
+        server = self.serve({"/bucket/here.json": b"{}"}, {})
+        self.environment["GDAL_HTTP_HEADER_FILE"] = "none.txt"
+        self.assertIn("GDAL_HTTP_HEADER_FILE: none.txt", self.run_refs("ls", "s3://bucket/here.json", status=1))
+        self.assertEqual(server.asked, [])
+
 
 class Sources(Store):
     def test_signed_requests_read_what_others_may_not(self):

@@ -101,6 +101,11 @@ typedef struct refs_http_signed_answer {
     unsigned n_refused; /**< how often this request was refused, this time included */
 } refs_http_signed_answer;
 
+/** What a request is of. */
+typedef struct refs_http_object {
+    const char *location, *url;
+} refs_http_object;
+
 /** What the engine needs from its host. Called on the thread that fetches, so that options set for
  * that thread alone apply. */
 typedef struct refs_http_host {
@@ -111,12 +116,14 @@ typedef struct refs_http_host {
     refs_status (*url)(void *self, const char *location, refs_buf *url, refs_error *err);
 
     /** Changes `rules`, which hold the engine's own, for `location`; strings in it are copied. May
-     * be NULL. */
-    void (*rules)(void *self, const char *location, refs_http_rules *rules);
+     * be NULL. Nothing is sent where it fails. */
+    refs_status (*rules)(void *self, const char *location, refs_http_rules *rules, refs_error *err);
 
-    /** Sets options of `easy`, a CURL *, for a request of `url`, and gives the headers to send, a
-     * struct curl_slist *, or NULL. */
-    void *(*prepare)(void *self, const char *location, const char *url, void *easy);
+    /** Sets options of `easy`, a CURL *, for a request of `object`, and appends headers to send to
+     * `headers`, a struct curl_slist ** that the caller frees, also after a failure. Nothing is
+     * sent where it fails: a request without some of them would be one of somebody else. */
+    refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
+                           refs_error *err);
 
     /** What users can try when a server refuses `location` with HTTP status 401 or 403, or with 404
      * for a bucket that it does not have; or, with status 0, when there is no such server. NULL: no

@@ -46,8 +46,8 @@ const refs_allocator counted = {countedMalloc, countedRealloc, countedFree};
 refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
     return refs_buf_append_str(url, refs_str_from(location), err);
 }
-void *prepare(void *, const char *, const char *, void *) {
-    return nullptr;
+refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
+    return REFS_OK;
 }
 const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
 

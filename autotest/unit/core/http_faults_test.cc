@@ -21,11 +21,14 @@ struct Host {
         const bool again = static_cast<Host *>(self)->signedAgain.exchange(true);
         return refs_buf_append_str(url, refs_str_from(again ? "?second" : "?first"), err);
     }
-    static void rules(void *, const char *location, refs_http_rules *rules) {
+    static refs_status rules(void *, const char *location, refs_http_rules *rules, refs_error *) {
         rules->is_signed = strstr(location, "/signed/") != nullptr;
         rules->retry_codes = "503";
+        return REFS_OK;
     }
-    static void *prepare(void *, const char *, const char *, void *) { return nullptr; }
+    static refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
+        return REFS_OK;
+    }
 };
 
 /** Twelve rows of two numbers, each a chunk. */

@@ -21,14 +21,15 @@ constexpr size_t kLarge = 28 * REFS_MIB;
 refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
     return refs_buf_append_str(url, refs_str_from(location), err);
 }
-void *prepare(void *, const char *, const char *, void *) {
-    return nullptr;
+refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
+    return REFS_OK;
 }
 /** What is large stalls after two seconds, and is asked for once. */
-void rules(void *, const char *location, refs_http_rules *rules) {
-    if (strstr(location, "large") == nullptr) return;
+refs_status rules(void *, const char *location, refs_http_rules *rules, refs_error *) {
+    if (strstr(location, "large") == nullptr) return REFS_OK;
     rules->stall_ms = 2000;
     rules->max_retries = 0;
+    return REFS_OK;
 }
 const refs_http_host host = {nullptr, url, rules, prepare, nullptr, nullptr};
 

@@ -18,8 +18,8 @@ refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
     if (strncmp(location, "http:", 5) != 0) return REFS_UNSUPPORTED;
     return refs_buf_append_str(url, refs_str_from(location), err);
 }
-void *prepare(void *, const char *, const char *, void *) {
-    return nullptr;
+refs_status prepare(void *, const refs_http_object *, void *, void **, refs_error *) {
+    return REFS_OK;
 }
 const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
 
@@ -91,19 +91,26 @@ class HttpNames : public Http {
         static curl_slist *list = nullptr;
         return list;
     }
-    static void *resolve(void *, const char *, const char *, void *easy) {
+    static inline bool rulesFail = false, prepareFails = false;
+    static refs_status rules(void *, const char *, refs_http_rules *, refs_error *err) {
+        return rulesFail ? refs_fail_nomem(err) : REFS_OK;
+    }
+    static refs_status resolve(void *, const refs_http_object *, void *easy, void **,
+                               refs_error *err) {
+        if (prepareFails) return refs_fail_nomem(err);
         curl_easy_setopt(static_cast<CURL *>(easy), CURLOPT_RESOLVE, entries());
-        return nullptr;
+        return REFS_OK;
     }
     void SetUp() override {
         const std::string port = portOf(server.url(""));
         for (const std::string &entry : {"metadata.test:" + port + ":169.254.169.254",
+                                         std::string("refusing.test:1:[fe80::1],127.0.0.1"),
                                          "both.test:" + port + ":[fe80::1],127.0.0.1"})
             entries() = curl_slist_append(entries(), entry.c_str());
         Http::SetUp();
         refs_fetcher_free(fetcher);
         refs_http_free(options.http);
-        static const refs_http_host names = {nullptr, url, nullptr, resolve, nullptr, nullptr};
+        static const refs_http_host names = {nullptr, url, rules, resolve, nullptr, nullptr};
         ASSERT_EQ(refs_http_open(&names, nullptr, &options.http, nullptr), REFS_OK);
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
     }
@@ -119,9 +126,11 @@ class HttpNames : public Http {
     void expectRefused(const std::string &location) {
         EXPECT_EQ(readAt(location), "");
         EXPECT_EQ(error.status, REFS_INVALID);
-        EXPECT_STREQ(error.message,
-                     "the host resolves to a link-local address, which is not connected to "
-                     "unless GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is YES");
+        EXPECT_STREQ(
+            error.message,
+            "the host, or the proxy that is used for it, has a link-local address, which "
+            "is not connected to unless GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is "
+            "YES");
     }
 };
 
@@ -138,6 +147,26 @@ TEST_F(HttpNames, OfLinkLocalAddressesAreNotConnectedToAfterRedirects) {
 
 TEST_F(HttpNames, WithOtherAddressesAreReadThere) {
     EXPECT_EQ(readAt(both + (":" + portOf(server.url(""))) + "/d"), "3456") << error.message;
+}
+
+/* An address that does not answer now may answer the next time. */
+TEST_F(HttpNames, WhoseOtherAddressRefusesAreTriedAgain) {
+    EXPECT_EQ(readAt("http://refusing.test:1/d"), "");
+    EXPECT_EQ(error.status, REFS_IO);
+    EXPECT_NE(std::string(error.message).find("after 2 attempts"), std::string::npos)
+        << error.message;
+}
+
+/* A request without what the application sets would be one of somebody else. */
+TEST_F(HttpNames, WhoseApplicationFailsAreNotAsked) {
+    const std::string location = both + (":" + portOf(server.url(""))) + "/d";
+    for (bool *fails : {&rulesFail, &prepareFails}) {
+        *fails = true;
+        EXPECT_EQ(readAt(location), "");
+        EXPECT_EQ(error.status, REFS_NOMEM);
+        *fails = false;
+    }
+    EXPECT_EQ(server.nRequests(), 0);
 }
 
 /* Those that RFC 9110 (408, 5xx), RFC 8470 (425) and RFC 6585 (429) call temporary, and what

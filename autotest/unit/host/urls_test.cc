@@ -48,7 +48,7 @@ class Host {
     bool isSigned(const char *location) const {
         const refs_http_host *functions = refs_host_functions(host_.get());
         refs_http_rules rules = {};
-        functions->rules(functions->self, location, &rules);
+        EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
         return rules.is_signed;
     }
 

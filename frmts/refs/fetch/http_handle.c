@@ -1,12 +1,42 @@
 /* http_handle.c -- see refs/http_handle.h. */
 #include "refs/http_handle.h"
 
-#include <curl/curl.h>
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "http_redirect.h"
 #include "refs/identity.h"
+#include "refs/url.h"
+
+static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+    refs_http_gate *gate = user;
+    (void)purpose;
+    if (!gate->allows_link_local && refs_address_is_link_local(&address->addr, address->addrlen)) {
+        gate->has_link_local = true;
+        return CURL_SOCKET_BAD;
+    }
+    gate->has_other = true;
+    const curl_socket_t opened = socket(address->family, address->socktype, address->protocol);
+    if (opened != CURL_SOCKET_BAD) (void)fcntl(opened, F_SETFD, FD_CLOEXEC);
+    return opened;
+}
+
+void refs_http_handle_guard(void *easy, const refs_http_rules *rules, const char *url,
+                            refs_http_gate *gate) {
+    *gate = (refs_http_gate){.allows_link_local = rules->allow_link_local ||
+                                                  refs_location_is_link_local(refs_str_from(url))};
+    curl_easy_setopt((CURL *)easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt((CURL *)easy, CURLOPT_OPENSOCKETDATA, gate);
+}
+
+refs_status refs_http_gate_result(const refs_http_gate *gate, CURLcode code, refs_error *err) {
+    if (code != CURLE_COULDNT_CONNECT || !gate->has_link_local || gate->has_other) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "the host, or the proxy that is used for it, has a link-local address, which "
+                     "is not connected to unless " REFS_REMOTE_TO_LOCAL " is YES");
+}
 
 static void set_text(CURL *easy, CURLoption option, const char *text) {
     if (text != NULL) curl_easy_setopt(easy, option, text);
@@ -85,8 +115,11 @@ static refs_status leave_to_signature(refs_http_handle *handle, refs_error *err)
 refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_host *host,
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err) {
-    handle->headers = host->prepare(host->self, object->location, object->url, handle->easy);
+    void *headers = NULL;
+    const refs_status prepared = host->prepare(host->self, object, handle->easy, &headers, err);
+    handle->headers = headers;
     handle->is_signed = rules->is_signed || refs_redirect__is_signed(object->url);
+    REFS_TRY(prepared);
     REFS_TRY(check_headers(handle->headers, err));
     REFS_TRY(set_proofs(handle->easy, &rules->proofs, err));
     return handle->is_signed ? leave_to_signature(handle, err) : REFS_OK;

@@ -10,6 +10,7 @@
 #include "http_origins.h"
 #include "http_response.h"
 #include "refs/http.h"
+#include "refs/http_handle.h"
 
 /** What is reserved for a whole object before its size is known, and what it is given before its
  * bytes come, whatever size the server claims. */
@@ -54,7 +55,7 @@ typedef struct refs_transfer {
     refs_validators validators; /**< when got is above 0, and when done */
     bool done;                  /**< under waiter->lock */
     bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
-    bool has_link_local;        /* a link-local address of this attempt was skipped */
+    refs_http_gate gate;        /* of this attempt */
     bool refused;        /**< when done: the answer is not what was asked for: error says why */
     bool is_stale;       /**< when done: not sent, since its signature had grown old by then */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */

@@ -2,16 +2,13 @@
 #include "http_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "http_redirect.h"
 #include "refs/http_handle.h"
 #include "refs/identity.h"
-#include "refs/url.h"
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
@@ -61,23 +58,6 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     return size;
 }
 
-/* The rule of confinement once more for what names resolve to: documents and redirects were checked
- * by their text alone. A URL with such an address in its text has passed that check. libcurl goes
- * on with the other addresses of the host. Of a proxy, this is the address of the proxy. */
-static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
-    refs_transfer *transfer = user;
-    (void)purpose;
-    if (!transfer->rules.allow_link_local &&
-        refs_address_is_link_local(&address->addr, address->addrlen) &&
-        !refs_location_is_link_local(refs_str_from(transfer->url_now))) {
-        transfer->has_link_local = true;
-        return CURL_SOCKET_BAD;
-    }
-    const curl_socket_t opened = socket(address->family, address->socktype, address->protocol);
-    if (opened != CURL_SOCKET_BAD) (void)fcntl(opened, F_SETFD, FD_CLOEXEC);
-    return opened;
-}
-
 /* What users may change by options of the host. */
 static void set_defaults(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
@@ -103,8 +83,6 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, refs_transfer__on_body);
@@ -176,7 +154,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->url_now = refs_str_copy(refs_str_from(url));
     if (transfer->easy == NULL || transfer->url == NULL || transfer->url_now == NULL)
         return refs_fail_nomem(err);
-    if (host->rules != NULL) host->rules(host->self, transfer->location, &transfer->rules);
+    if (host->rules != NULL)
+        REFS_TRY(host->rules(host->self, transfer->location, &transfer->rules, err));
     if (transfer->rules.retry_codes != NULL)
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
@@ -326,7 +305,6 @@ static void set_needs(refs_transfer *transfer, uint64_t needs) {
 
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
-    transfer->has_link_local = false;
     transfer->response = (refs_response){0};
     transfer->curl_text[0] = '\0';
     transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
@@ -336,6 +314,7 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     set_needs(transfer, 0);
     if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
+    refs_http_handle_guard(transfer->current, &transfer->rules, transfer->url_now, &transfer->gate);
     if (transfer->kind == REFS_TRANSFER_WHOLE) {
         curl_easy_setopt(transfer->current, CURLOPT_RANGE, NULL); /* of a beginning before */
         return;
@@ -495,13 +474,8 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
 static void judge(refs_transfer *transfer, CURLcode code, long status) {
     refs_error *err = &transfer->error;
     if (transfer->refused || refs_transfer__is_complete(transfer)) return;
-    transfer->refused = code == CURLE_COULDNT_CONNECT && transfer->has_link_local;
-    if (transfer->refused) {
-        (void)refs_fail(err, REFS_INVALID,
-                        "the host resolves to a link-local address, which is not connected to "
-                        "unless " REFS_REMOTE_TO_LOCAL " is YES");
-        return;
-    }
+    transfer->refused = refs_http_gate_result(&transfer->gate, code, err) != REFS_OK;
+    if (transfer->refused) return;
     bool answered = code == CURLE_OK || code == CURLE_PARTIAL_FILE || code == CURLE_WRITE_ERROR;
     if (status >= 300 && answered)
         (void)fail_status(transfer, status, err);

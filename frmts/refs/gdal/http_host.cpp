@@ -309,9 +309,9 @@ void setRulesOf(const char *location, refs_http_rules *rules) {
     rules->login = RefsEarthdataLogin(location);
 }
 
-void setRules(void *, const char *location, refs_http_rules *rules) {
+refs_status setRules(void *, const char *location, refs_http_rules *rules, refs_error *err) {
     RefsInGdal section;
-    (void)RefsGuard(nullptr, [&] {
+    return RefsGuard(err, [&] {
         setRulesOf(location, rules);
         return REFS_OK;
     });
@@ -334,14 +334,14 @@ CPLStringList handleOptions(const char *location) {
     return options;
 }
 
-void *prepare(void *, const char *location, const char *url, void *easy) {
+refs_status prepare(void *, const refs_http_object *object, void *easy, void **headers,
+                    refs_error *err) {
     RefsInGdal section;
-    void *headers = nullptr;
-    (void)RefsGuard(nullptr, [&] {
-        headers = CPLHTTPSetOptions(easy, url, handleOptions(location).List());
-        return REFS_OK;
+    return RefsGuard(err, [&] {
+        RefsQuietErrors quiet; // of a file of headers that cannot be read
+        *headers = CPLHTTPSetOptions(easy, object->url, handleOptions(object->location).List());
+        return quiet.said().empty() ? REFS_OK : refs_fail(err, REFS_IO, "%s", quiet.said().c_str());
     });
-    return headers;
 }
 
 /** Of a bucket, of which nothing that GDAL signed was ever answered, GDAL's own file system is

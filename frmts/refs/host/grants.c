@@ -77,15 +77,18 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     return refs_fail(err, REFS_INVALID, "%s is not an http or https URL", location);
 }
 
-static void rules(void *self, const char *location, refs_http_rules *changed) {
+static refs_status rules(void *self, const char *location, refs_http_rules *changed,
+                         refs_error *err) {
     const refs_host *host = self;
+    (void)err;
     refs_host__set_rules(&host->settings, location, changed);
+    return REFS_OK;
 }
 
-static void *prepare(void *self, const char *location, const char *url, void *easy) {
+static refs_status prepare(void *self, const refs_http_object *object, void *easy, void **headers,
+                           refs_error *err) {
     const refs_host *host = self;
-    (void)location;
-    return refs_host__prepare(&host->settings, url, easy);
+    return refs_host__prepare(&host->settings, object->url, easy, headers, err);
 }
 
 static const char *advice(void *self, const char *location, long status) {

@@ -90,10 +90,12 @@ static const struct {
                {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
                {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
 
-static void set_value(CURL *easy, CURLoption option, const char *text) {
-    char *value = text != NULL ? refs_str_copy(refs_identity_value(text)) : NULL;
-    if (value != NULL) curl_easy_setopt(easy, option, value);
+static refs_status set_value(CURL *easy, CURLoption option, const char *text, refs_error *err) {
+    if (text == NULL) return REFS_OK;
+    char *value = refs_str_copy(refs_identity_value(text));
+    const bool is_set = value != NULL && curl_easy_setopt(easy, option, value) == CURLE_OK;
     refs_free(value);
+    return is_set ? REFS_OK : refs_fail_nomem(err);
 }
 
 static const struct {
@@ -119,37 +121,42 @@ static void set_unsafe(CURL *easy) {
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
 }
 
-static void append_header(refs_str header, struct curl_slist **headers) {
+static refs_status append_header(refs_str header, void **headers, refs_error *err) {
     header = refs_str_trim(header, " \t\r\n\"");
-    char *text = header.size > 0 ? refs_str_copy(header) : NULL;
+    if (header.size == 0) return REFS_OK;
+    char *text = refs_str_copy(header);
     struct curl_slist *longer = text != NULL ? curl_slist_append(*headers, text) : NULL;
     if (longer != NULL) *headers = longer;
     refs_free(text);
+    return longer != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 /* "Name: value,Name: value", where a comma between quotes parts nothing. */
-static void append_headers(const char *list, struct curl_slist **headers) {
+static refs_status append_headers(const char *list, void **headers, refs_error *err) {
     bool is_quoted = false;
     for (const char *begin = list, *c = list; begin != NULL; c++) {
         if (*c == '"') is_quoted = !is_quoted;
         if (*c != '\0' && (*c != ',' || is_quoted)) continue;
-        append_header(refs_str_view(begin, (size_t)(c - begin)), headers);
+        REFS_TRY(append_header(refs_str_view(begin, (size_t)(c - begin)), headers, err));
         begin = *c != '\0' ? c + 1 : NULL;
     }
+    return REFS_OK;
 }
 
-static void append_header_file(const char *file, struct curl_slist **headers) {
+static refs_status append_header_file(const char *file, void **headers, refs_error *err) {
     refs_buf content = REFS_BUF_INIT;
-    if (file != NULL && refs_vfs_read_whole(refs_vfs_posix(), file, MAX_HEADER_FILE_BYTES, &content,
-                                            NULL) == REFS_OK) {
-        refs_str text = refs_str_view((const char *)content.data, content.size);
-        while (text.size > 0) {
-            size_t end = refs_str_find(text, '\n');
-            append_header(refs_str_part(text, 0, end), headers);
-            text = refs_str_part(text, end == SIZE_MAX ? text.size : end + 1, text.size);
-        }
+    if (file == NULL) return REFS_OK;
+    refs_status status =
+        refs_vfs_read_whole(refs_vfs_posix(), file, MAX_HEADER_FILE_BYTES, &content, err);
+    if (status != REFS_OK) refs_error_prefix(err, "GDAL_HTTP_HEADER_FILE");
+    refs_str text = refs_str_view((const char *)content.data, content.size);
+    while (text.size > 0 && status == REFS_OK) {
+        size_t end = refs_str_find(text, '\n');
+        status = append_header(refs_str_part(text, 0, end), headers, err);
+        text = refs_str_part(text, end == SIZE_MAX ? text.size : end + 1, text.size);
     }
     refs_buf_clear(&content);
+    return status == REFS_NOT_FOUND ? REFS_IO : status;
 }
 
 void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy) {
@@ -157,16 +164,16 @@ void refs_host__set_connect_timeout(const refs_settings *settings, double second
         curl_easy_setopt((CURL *)easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(1000 * seconds));
 }
 
-void *refs_host__prepare(const refs_settings *settings, const char *url, void *handle) {
+refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *handle,
+                               void **headers, refs_error *err) {
     CURL *easy = handle;
-    struct curl_slist *headers = NULL;
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* as it was signed */
     if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
         curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
-        set_value(easy, strings[i].option, get(settings, strings[i].setting));
+        REFS_TRY(set_value(easy, strings[i].option, get(settings, strings[i].setting), err));
     if (strncasecmp(url, "https:", 6) == 0 && get(settings, "GDAL_HTTPS_PROXY") != NULL)
         curl_easy_setopt(easy, CURLOPT_PROXY, get(settings, "GDAL_HTTPS_PROXY"));
     set_authentication(easy, CURLOPT_HTTPAUTH, get(settings, "GDAL_HTTP_AUTH"));
@@ -174,7 +181,6 @@ void *refs_host__prepare(const refs_settings *settings, const char *url, void *h
     set_seconds(settings, "GDAL_HTTP_CONNECTTIMEOUT", easy, CURLOPT_CONNECTTIMEOUT_MS);
     set_seconds(settings, "GDAL_HTTP_TIMEOUT", easy, CURLOPT_TIMEOUT_MS);
     if (refs_settings__is_on(settings, "GDAL_HTTP_UNSAFESSL")) set_unsafe(easy);
-    append_headers(get(settings, "GDAL_HTTP_HEADERS"), &headers);
-    append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), &headers);
-    return headers;
+    REFS_TRY(append_headers(get(settings, "GDAL_HTTP_HEADERS"), headers, err));
+    return append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), headers, err);
 }

@@ -54,9 +54,11 @@ static bool is_signed(refs_host *host, const char *location, refs_object *object
            (refs_host__is_signed(host, object) || refs_host__has_grant(host, location, object));
 }
 
-static void rules(void *self, const char *location, refs_http_rules *changed) {
+static refs_status rules(void *self, const char *location, refs_http_rules *changed,
+                         refs_error *err) {
     refs_host *host = self;
     refs_object object;
+    (void)err;
     refs_host__set_rules(&host->settings, location, changed);
     refs_lock(&host->lock);
     changed->is_signed = is_signed(host, location, &object);
@@ -64,17 +66,19 @@ static void rules(void *self, const char *location, refs_http_rules *changed) {
         refs_settings__get(&host->settings, "REFS_HTTP_STALL") == NULL)
         changed->stall_ms = (unsigned)(1000 * object.alias->read_timeout_s);
     refs_unlock(&host->lock);
+    return REFS_OK;
 }
 
-static void *prepare(void *self, const char *location, const char *url, void *easy) {
+static refs_status prepare(void *self, const refs_http_object *asked, void *easy, void **headers,
+                           refs_error *err) {
     refs_host *host = self;
     refs_object object;
-    void *headers = refs_host__prepare(&host->settings, url, easy);
+    refs_status status = refs_host__prepare(&host->settings, asked->url, easy, headers, err);
     refs_lock(&host->lock);
-    if (refs_host__parse(host, location, &object, NULL) == REFS_OK && object.alias != NULL)
+    if (refs_host__parse(host, asked->location, &object, NULL) == REFS_OK && object.alias != NULL)
         refs_host__set_connect_timeout(&host->settings, object.alias->connect_timeout_s, easy);
     refs_unlock(&host->lock);
-    return headers;
+    return status;
 }
 
 static const char *advise(const refs_host *host, const refs_object *object, bool has_signature,

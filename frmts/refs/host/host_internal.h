@@ -107,7 +107,8 @@ refs_status refs_host__check_identity(const refs_settings *settings, refs_error 
 /** As `rules` and `prepare` of refs_http_host. */
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
-void *refs_host__prepare(const refs_settings *settings, const char *url, void *easy);
+refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *easy,
+                               void **headers, refs_error *err);
 
 /** Seconds to connect, unless a setting says how many; 0: as it is. */
 void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy);

@@ -50,7 +50,7 @@ static refs_status set_up(refs_host *host, const char *location, upload *of, ref
                    .part_bytes = REFS_UPLOAD_PART_BYTES,
                    .at_a_time = REFS_UPLOAD_PARTS};
     of->sending = (refs_sending){host, location, defaults.rules, 0, host->cancel};
-    host->functions.rules(host, location, &of->sending.rules);
+    REFS_TRY(host->functions.rules(host, location, &of->sending.rules, err));
     refs_lock(&host->lock);
     refs_status status = refs_host__parse(host, location, &object, err);
     if (status == REFS_OK && object.alias != NULL) ask_alias(object.alias, of);

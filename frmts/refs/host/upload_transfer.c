@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "refs/fork.h"
-#include "refs/http_handle.h"
 #include "refs/now.h"
 
 /* The body of an answer: what S3 says of an object, or of a failure. */
@@ -73,19 +72,20 @@ static refs_status make_url(const refs_sending *sending, const refs_transfer *tr
     return status == REFS_OK ? refs_buf_append(url, "", 1, err) : status;
 }
 
-static struct curl_slist *append_header(struct curl_slist *headers, const char *header) {
-    struct curl_slist *more = curl_slist_append(headers, header);
-    return more != NULL ? more : headers;
+static refs_status append_header(refs_transfer *transfer, const char *header, refs_error *err) {
+    struct curl_slist *more = curl_slist_append(transfer->headers, header);
+    if (more == NULL) return refs_fail_nomem(err);
+    transfer->headers = more;
+    return REFS_OK;
 }
 
 /* RFC 9110, section 13.1. */
-static struct curl_slist *append_condition(const refs_transfer *transfer,
-                                           struct curl_slist *headers) {
+static refs_status append_condition(refs_transfer *transfer, refs_error *err) {
     char header[192];
-    if (transfer->if_match == NULL) return headers;
-    if (*transfer->if_match == '\0') return append_header(headers, "If-None-Match: *");
+    if (transfer->if_match == NULL) return REFS_OK;
+    if (*transfer->if_match == '\0') return append_header(transfer, "If-None-Match: *", err);
     snprintf(header, sizeof header, "If-Match: %s", transfer->if_match);
-    return append_header(headers, header);
+    return append_header(transfer, header, err);
 }
 
 /* A question has no body, nor has its answer. */
@@ -104,19 +104,20 @@ static refs_status prepare(const refs_sending *sending, refs_transfer *transfer,
                            refs_error *err) {
     refs_http_handle handle = {transfer->easy, NULL, false};
     const refs_http_object object = {sending->location, url};
-    const refs_status status =
+    refs_status status =
         refs_http_handle_prepare(&handle, &sending->host->functions, &sending->rules, &object, err);
     transfer->headers = handle.headers;
-    return status;
+    if (status == REFS_OK) status = append_header(transfer, "Expect:", err);
+    return status == REFS_OK ? append_condition(transfer, err) : status;
 }
 
 static void set_options(const refs_sending *sending, refs_transfer *transfer, const char *url) {
     CURL *easy = transfer->easy;
-    transfer->headers = append_condition(transfer, append_header(transfer->headers, "Expect:"));
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    refs_http_handle_guard(easy, &sending->rules, url, &transfer->gate);
     set_method(transfer);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->length);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, give);
@@ -201,6 +202,10 @@ static refs_status fail(const refs_sending *sending, const refs_transfer *transf
     char tried[48] = "";
     if (transfer->n_tries > 1)
         snprintf(tried, sizeof tried, ", after %u attempts", transfer->n_tries);
+    refs_error refused = REFS_ERROR_INIT;
+    if (refs_http_gate_result(&transfer->gate, code, &refused) != REFS_OK)
+        return refs_fail(err, refused.status, "%s: cannot be written: %s", sending->location,
+                         refused.message);
     if (code != CURLE_OK)
         return refs_fail(err, REFS_IO, "%s: cannot be written: %s%s", sending->location,
                          curl_easy_strerror(code), tried);
@@ -236,7 +241,8 @@ static refs_status conclude(const refs_sending *sending, refs_transfer *transfer
     const bool is_changed = status == 412 || (status == 409 && transfer->if_match != NULL);
     if (is_changed) return refs_host__fail_changed(sending, err);
     bool again = is_for_the_moment(code, status) || (code == CURLE_OK && status < 300);
-    if (!again || transfer->n_tries > sending->rules.max_retries)
+    if (!again || transfer->n_tries > sending->rules.max_retries ||
+        refs_http_gate_result(&transfer->gate, code, NULL) != REFS_OK)
         return fail(sending, transfer, code, status, err);
     unsigned doubled = transfer->n_tries < 8 ? transfer->n_tries - 1 : 7;
     transfer->due_ms = (int64_t)refs_now_ms() + ((int64_t)sending->rules.retry_delay_ms << doubled);

@@ -4,6 +4,7 @@
 #define REFS_HOST_UPLOAD_TRANSFER_H
 
 #include "host_internal.h"
+#include "refs/http_handle.h"
 
 /** One request, and what came of it. Zeroed but for the first members. */
 typedef struct refs_transfer {
@@ -24,6 +25,7 @@ typedef struct refs_transfer {
     int64_t due_ms; /**< when it is to be tried */
     void *easy;     /**< while it is under way */
     void *headers;
+    refs_http_gate gate; /**< of the last attempt */
     bool is_done;
 } refs_transfer;
 
