@@ -254,6 +254,8 @@ class View(Folder):
         self.assertEqual(self.step_of(units="days since 2024-01-01", times=[0, 31, 60]), (1, "mon"))
         self.assertEqual(self.step_of(units="hours since 2024-01-16T12:00", times=[0, 30 * 24, 60 * 24 + 12]), (1, "mon"))
         self.assertEqual(self.step_of(units="days since 2020-01-01", times=[0, 366, 731]), (1, "y"))
+        self.assertEqual(self.step_of(units="days since 2023-01-01", times=[0, 90, 120, 151]), (1, "mon"))
+        self.assertEqual(self.step_of(units="days since 2020-01-01", times=[0, 731, 1096]), (1, "y"))
         self.assertEqual(self.step_of(units="hours since 2024-06-01", times=[5]), (1, "h"))
 
 
@@ -358,7 +360,12 @@ class Sources(Folder):
 
     def test_that_cannot_be_joined_are_an_error(self):
         os.mkdir(self.path("empty"))
-        self.assertIn(f"{self.path('empty')}: its files cannot be joined", run("qgis", self.path("empty"), "v", "-o", self.path("x.qgs"), status=1))
+        said = run("qgis", self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
+        self.assertEqual(said, f"refs: {self.path('empty')}: no file in this folder is one that can be read\n")
+        with open(self.path("empty/.zmetadata"), "w", encoding="utf-8") as file:
+            file.write("{")  # a set that is damaged
+        said = run("qgis", self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
+        self.assertRegex(said, "^refs: .*/empty/.zmetadata: line 1, [^\n]*\n$")
 
     def test_name_their_variables_where_one_is_not_there(self):
         said = run("qgis", SAMPLE, "tm2", "-o", self.path("out.qgs"), status=1)

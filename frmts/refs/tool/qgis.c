@@ -239,14 +239,18 @@ static void find_step(making *all) {
     const refs_cf_band_axis *axis = all->time;
     const double second = second_of(axis), days = 86400;
     double shortest = second > 0 ? 1 / second : 1, longest = 0;
+    size_t end = 0; /* of the shortest step */
     for (size_t i = 1; i < all->n_periods && second > 0; i++) {
         const double length = fabs(axis->values[i] - axis->values[i - 1]) / second;
-        if (i == 1 || length < shortest) shortest = length;
+        if (end == 0 || length < shortest) {
+            shortest = length;
+            end = i;
+        }
         longest = fmax(longest, length);
     }
     int months = 0;
-    if (all->n_periods > 1 && shortest >= 28 * days)
-        months = months_between(all->periods[0].begin, all->periods[1].begin);
+    if (end > 0 && shortest >= 28 * days)
+        months = months_between(all->periods[end - 1].begin, all->periods[end].begin);
     if (shortest >= 28 * days && longest <= 31 * days && shortest < longest) months = 1;
     if (months > 0) {
         all->step = months % 12 == 0 ? months / 12 : months;
@@ -449,7 +453,8 @@ static const char *title_of(const refs_array_meta *meta, char *buffer, size_t si
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-/* Joins files to a set in a folder of its own, as `refs index` does. */
+/* Joins files to a set in a folder of its own, as `refs index` does, which prints its failure: *err
+ * stays empty. */
 static refs_status join_files(making *all, const char *name, refs_buf *joined, refs_error *err) {
     const char *items[] = {name, NULL};
     REFS_TRY(tool_make_scratch(all->scratch, err));
@@ -459,7 +464,7 @@ static refs_status join_files(making *all, const char *name, refs_buf *joined, r
         .names = {items, 1, 1}, .output = (const char *)joined->data, .quiet = true};
     if (tool_index(&arguments) == TOOL_OK) return REFS_OK;
     REFS_TRY(tool_check_interrupted(err));
-    return refs_fail(err, REFS_INVALID, "%s: its files cannot be joined", name);
+    return REFS_INVALID;
 }
 
 static void remove_joined(making *all) {
@@ -471,12 +476,22 @@ static void remove_joined(making *all) {
     refs_buf_clear(&joined);
 }
 
+/* A folder that says itself that it is a Parquet set is no folder of files, even if it is damaged.
+ */
+static bool is_parquet(const char *folder) {
+    refs_buf path = REFS_BUF_INIT;
+    const bool is_it = refs_buf_printf(&path, NULL, "%s/.zmetadata%c", folder, '\0') == REFS_OK &&
+                       access((const char *)path.data, F_OK) == 0;
+    refs_buf_clear(&path);
+    return is_it;
+}
+
 /* A set, or files that a pattern or a folder names. */
 static refs_status open_sources(making *all, const char *name, refs_error *err) {
     struct stat info;
     refs_buf joined = REFS_BUF_INIT;
     bool are_files = is_pattern(name);
-    if (!are_files && stat(name, &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (!are_files && stat(name, &info) == 0 && S_ISDIR(info.st_mode) && !is_parquet(name)) {
         tool_set set;
         are_files = tool_set_open(&all->session, name, &set, NULL) != REFS_OK;
         if (!are_files) tool_set_close(&set);
@@ -598,6 +613,6 @@ tool_exit tool_qgis(const tool_arguments *arguments) {
     if (status == REFS_OK) status = write_file(&all, arguments, &err);
     clear(&all);
     if (status == REFS_OK) return TOOL_OK;
-    tool_complain(&err);
+    if (err.status != REFS_OK) tool_complain(&err);
     return TOOL_FAILED;
 }
