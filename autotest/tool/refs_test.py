@@ -1308,6 +1308,25 @@ class Unlike(Folder):
         self.assertIn("is an aggregation of other files", said)
 
 
+    def test_strings_that_are_only_compared_end_no_run(self):
+        for name in ("0.nc", "1.nc"):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", 1)
+                file.createDimension("n", 2)
+                time = file.createVariable("time", "f8", ("time",))
+                time.units = "days since 2000-01-01"
+                time[:] = [int(name[0])]
+                file.createVariable("s", str, ("n",))[:] = np.array(["one", "two"], dtype=object)
+        data = content("1.nc")
+        heap = (3).to_bytes(4, "little") + data.index(b"GCOL").to_bytes(8, "little")
+        self.assertIn(heap, data)
+        with open("1.nc", "wb") as file:
+            file.write(data.replace(heap, heap[:4] + (8).to_bytes(8, "little")))
+        run("combine", "--format", "cfa", "0.nc", "1.nc", "-o", "m.nca")
+        with netCDF4.Dataset("m.nca") as file:
+            self.assertEqual(file["s"][:].tolist(), ["one", "two"])
+
+
 class Coordinates(Folder):
     """Sources whose coordinates are stored, or measured, otherwise."""
 

@@ -443,16 +443,22 @@ static refs_status compare_strings(const refs_cfa_source *source, size_t i, cons
     return status;
 }
 
-/* Warns of the first part whose strings differ from those of part `p`. */
+/* Warns of the first part whose strings differ from those of part `p`. Those that cannot be read
+ * are not written: they end no run. */
 static refs_status compare_all_strings(const gathering *all, size_t p, const refs_cfa_array *array,
                                        const refs_buf *strings, refs_error *err) {
+    if (all->arguments->quiet) return REFS_OK;
     for (size_t q = p + 1; q < all->names.n; q++) {
         const size_t i = tool_arrays_find(&all->parts[q].arrays, array->variable.path);
         if (i == SIZE_MAX || gather_is_filler(all, q) || gather_is_outline(all, q)) continue;
         const refs_cfa_source *source = &all->parts[q].arrays.source;
         bool are_same = are_texts_of_one_shape(array, &source->arrays[i]);
-        if (are_same) REFS_TRY(compare_strings(source, i, strings, &are_same, err));
-        if (are_same) continue;
+        refs_error problem = REFS_ERROR_INIT;
+        const refs_status status =
+            are_same ? compare_strings(source, i, strings, &are_same, &problem) : REFS_OK;
+        if (status == REFS_NOMEM || status == REFS_CANCELLED)
+            return refs_fail(err, status, "%s", problem.message);
+        if (are_same || status != REFS_OK) continue;
         note_difference(all, array->variable.path, p, q);
         return REFS_OK;
     }
