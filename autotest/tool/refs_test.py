@@ -1316,6 +1316,7 @@ class Unlike(Folder):
                 time = file.createVariable("time", "f8", ("time",))
                 time.units = "days since 2000-01-01"
                 time[:] = [int(name[0])]
+                file.createVariable("v", "f4", ("time",))[:] = 1
                 file.createVariable("s", str, ("n",))[:] = np.array(["one", "two"], dtype=object)
         data = content("1.nc")
         heap = (3).to_bytes(4, "little") + data.index(b"GCOL").to_bytes(8, "little")
