@@ -21,11 +21,18 @@ refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *er
     return refs_array_open(&arrays->context, arrays->metas[i], &arrays->arrays[i], err);
 }
 
+static void close_array(tool_arrays *arrays, size_t i) {
+    if (arrays->arrays[i] != NULL) refs_array_free(arrays->arrays[i]);
+    arrays->arrays[i] = NULL;
+}
+
 static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs_error *err) {
     tool_arrays *arrays = self;
     const refs_region region = {box->start, box->count, NULL};
     REFS_TRY(tool_arrays_open_array(arrays, box->array, err));
-    return refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
+    const refs_status status = refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
+    if (arrays->keeps_nothing) close_array(arrays, box->array);
+    return status;
 }
 
 static refs_status find_stored(void *self, const refs_cfa_box *box, bool *is_stored,
@@ -41,7 +48,9 @@ static refs_status find_stored(void *self, const refs_cfa_box *box, bool *is_sto
 static refs_status read_strings(void *self, size_t i, refs_buf *strings, refs_error *err) {
     tool_arrays *arrays = self;
     REFS_TRY(tool_arrays_open_array(arrays, i, err));
-    return refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, strings, err);
+    const refs_status status = refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, strings, err);
+    if (arrays->keeps_nothing) close_array(arrays, i);
+    return status;
 }
 
 static bool go_on(void *self, double done) {
@@ -207,7 +216,7 @@ static refs_status open_set(const tool_session *session, const char *name, tool_
     REFS_TRY(refs_store_open(arrays->set.set, session->fetcher, &arrays->set.store, err));
     refs_store_share(arrays->set.store, session->locations, arrays->location);
     REFS_TRY(refs_hierarchy_open(arrays->set.store, NULL, &arrays->set.hierarchy, err));
-    return refs_cache_open(CACHE_BYTES, &arrays->cache, err);
+    return arrays->keeps_nothing ? REFS_OK : refs_cache_open(CACHE_BYTES, &arrays->cache, err);
 }
 
 static refs_status open_all(const tool_session *session, const char *name, tool_arrays *arrays,
@@ -224,27 +233,34 @@ static refs_status open_all(const tool_session *session, const char *name, tool_
     return take_arrays(arrays, err);
 }
 
-refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
-                             refs_error *err) {
-    memset(arrays, 0, sizeof *arrays);
+static refs_status open_as(const tool_arrays *as, const tool_session *session, const char *name,
+                           tool_arrays *arrays, refs_error *err) {
+    *arrays = *as;
     refs_status status = open_all(session, name, arrays, err);
     if (status != REFS_OK) tool_arrays_close(arrays);
     return status;
+}
+
+refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
+                             refs_error *err) {
+    return open_as(&(tool_arrays){.cache = NULL}, session, name, arrays, err);
+}
+
+refs_status tool_arrays_open_part(const tool_session *session, const char *name,
+                                  tool_arrays *arrays, refs_error *err) {
+    return open_as(&(tool_arrays){.keeps_nothing = true}, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err) {
-    memset(arrays, 0, sizeof *arrays);
-    arrays->missing = REFS_MISSING_ERROR;
-    arrays->other_units = REFS_OTHER_UNITS_ERROR;
-    refs_status status = open_all(session, name, arrays, err);
-    if (status != REFS_OK) tool_arrays_close(arrays);
-    return status;
+    const tool_arrays whole = {.missing = REFS_MISSING_ERROR,
+                               .other_units = REFS_OTHER_UNITS_ERROR};
+    return open_as(&whole, session, name, arrays, err);
 }
 
 void tool_arrays_close(tool_arrays *arrays) {
     for (size_t i = 0; arrays->arrays != NULL && i < arrays->source.n_arrays; i++)
-        if (arrays->arrays[i] != NULL) refs_array_free(arrays->arrays[i]);
+        close_array(arrays, i);
     for (size_t i = 0; arrays->stored != NULL && i < arrays->source.n_arrays; i++)
         tool_stored_clear(&arrays->stored[i]);
     if (arrays->fragments != NULL) refs_fragments_free(arrays->fragments);

@@ -23,6 +23,7 @@ typedef struct tool_arrays {
     char **strings; /**< that it points to */
     size_t n_strings, texts_capacity;
     const char **dims;
+    bool keeps_nothing;   /**< that was read: what is one of many parts */
     refs_missing missing; /**< what files of fragments that do not exist are */
     refs_other_units other_units;
 } tool_arrays;
@@ -33,6 +34,9 @@ refs_status tool_arrays_open(const tool_session *session, const char *name, tool
  * values in units that cannot be converted. */
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err);
+/** The same as tool_arrays_open for one of many sources: what is read is not kept. */
+refs_status tool_arrays_open_part(const tool_session *session, const char *name,
+                                  tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
 
 /** Has `arrays[i]` open, which any number of threads may read then. */

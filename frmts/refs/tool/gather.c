@@ -143,6 +143,7 @@ static void clear(gathering *all) {
             for (size_t i = 0; i < along->n; i++) refs_free(along->slices[i].values);
             refs_free(along->slices);
             refs_free(along->of_key);
+            refs_free(along->reaches);
             refs_intern_clear(&along->keys);
         }
         tool_outlined_clear(&all->fields[f].outlined);

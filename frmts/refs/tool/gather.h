@@ -52,6 +52,8 @@ typedef struct gather_axis {
     refs_intern keys; /**< bytes of keys; of each, the first slice that has it */
     size_t *of_key;
     size_t key_capacity;
+    double (*reaches)[2]; /**< least and greatest coordinates of slices, ascending and apart */
+    size_t n_reaches, reach_capacity;
     bool descends;
 } gather_axis;
 
@@ -157,6 +159,8 @@ const gather_axis *gather_find_axis(const gathering *all, const char *name, cons
                                     size_t *d);
 /** Adds a slice, which owns its values then, also on failure. */
 refs_status gather_add_slice(gather_axis *along, const gather_slice *made, refs_error *err);
+/** Whether some slice has coordinates between the first and the last of these `n`, at least one. */
+bool gather_is_covered(const gather_axis *along, const double *values, uint64_t n);
 /** The slice that has the key of another, or SIZE_MAX; of numbers of which either is stored in
  * single precision, the same as such. */
 size_t gather_find_slice(const gather_axis *along, const gather_slice *other);

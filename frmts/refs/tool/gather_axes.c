@@ -117,10 +117,63 @@ static refs_status keep_key(gather_axis *along, size_t slice, refs_error *err) {
     return REFS_OK;
 }
 
+static void ends_of(const double *values, uint64_t n, double ends[2]) {
+    const double first = values[0], last = values[n - 1];
+    ends[0] = first < last ? first : last;
+    ends[1] = first < last ? last : first;
+}
+
+/* The first that does not end before `low`. */
+static size_t reach_from(const gather_axis *along, double low) {
+    size_t begin = 0, end = along->n_reaches;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (along->reaches[middle][1] < low)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+bool gather_is_covered(const gather_axis *along, const double *values, uint64_t n) {
+    double ends[2];
+    ends_of(values, n, ends);
+    const size_t i = reach_from(along, ends[0]);
+    return i < along->n_reaches && along->reaches[i][0] <= ends[1];
+}
+
+/* Those that the new one meets become one with it. */
+static refs_status add_reach(gather_axis *along, const gather_slice *made, refs_error *err) {
+    double ends[2];
+    if (made->values == NULL || made->size == 0) return REFS_OK;
+    ends_of(made->values, made->size, ends);
+    if (isnan(ends[0]) || isnan(ends[1])) return REFS_OK;
+    if (!refs_grow((void **)&along->reaches, &along->reach_capacity, along->n_reaches,
+                   sizeof *along->reaches))
+        return refs_fail_nomem(err);
+    const size_t i = reach_from(along, ends[0]);
+    size_t next = i;
+    for (; next < along->n_reaches && along->reaches[next][0] <= ends[1]; next++) {
+        if (along->reaches[next][0] < ends[0]) ends[0] = along->reaches[next][0];
+        if (along->reaches[next][1] > ends[1]) ends[1] = along->reaches[next][1];
+    }
+    memmove(along->reaches + i + 1, along->reaches + next,
+            (along->n_reaches - next) * sizeof *along->reaches);
+    memcpy(along->reaches[i], ends, sizeof ends);
+    along->n_reaches += i + 1 - next;
+    return REFS_OK;
+}
+
 refs_status gather_add_slice(gather_axis *along, const gather_slice *made, refs_error *err) {
     if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
         refs_free(made->values);
         return refs_fail_nomem(err);
+    }
+    const refs_status status = add_reach(along, made, err);
+    if (status != REFS_OK) {
+        refs_free(made->values);
+        return status;
     }
     along->slices[along->n] = *made;
     along->slices[along->n].number = along->n;
@@ -229,7 +282,7 @@ static refs_status settle_slice(const placing *at, gather_slice *made, refs_erro
     if (known->values == NULL) {
         known->values = made->values;
         made->values = NULL;
-        return REFS_OK;
+        return add_reach(along, known, err);
     }
     return check_values(&at->all->parts[at->from->part], along, known, made, err);
 }

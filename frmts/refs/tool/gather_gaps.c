@@ -12,31 +12,13 @@ bool gather_has_field(const gather_field *of, size_t p) {
     return of->of_part[p] > 0;
 }
 
-static void ends_of(const double *values, uint64_t n, double *low, double *high) {
-    double first = values[0], last = values[n - 1];
-    *low = first < last ? first : last;
-    *high = first < last ? last : first;
-}
-
-/* Whether some fragment has steps between the first and the last of these. */
-static bool is_covered(const gather_axis *along, const double *values, uint64_t n) {
-    double low, high, from, to;
-    ends_of(values, n, &low, &high);
-    for (size_t i = 0; i < along->n; i++) {
-        if (along->slices[i].values == NULL || along->slices[i].size == 0) continue;
-        ends_of(along->slices[i].values, along->slices[i].size, &from, &to);
-        if (from <= high && low <= to) return true;
-    }
-    return false;
-}
-
 static refs_status add_gap(gathering *all, gather_axis *along, size_t p, refs_error *err) {
     const size_t c = along->path != NULL ? gather_coordinate_of(all, p, along->path) : SIZE_MAX;
     gather_slice made = {.values = NULL};
     if (c == SIZE_MAX || gather_array_of(all, p, c)->variable.rank != 1) return REFS_OK;
     made.size = gather_array_of(all, p, c)->shape[0];
     REFS_TRY(gather_read_values(all, along, p, &made, err));
-    if (made.values == NULL || made.size == 0 || is_covered(along, made.values, made.size)) {
+    if (made.values == NULL || made.size == 0 || gather_is_covered(along, made.values, made.size)) {
         refs_free(made.values);
         return REFS_OK;
     }
@@ -95,7 +77,7 @@ static refs_status add_master_gaps(gathering *all, gather_field *of, size_t d, r
                                    .is_single = whole.is_single,
                                    .teller = m,
                                    .in_teller = at};
-        if (!is_covered(along, whole.values + at, made.size))
+        if (!gather_is_covered(along, whole.values + at, made.size))
             status = add_told_gap(along, whole.values, made, err);
         at = end;
     }
@@ -172,7 +154,8 @@ static refs_status add_outlined_gaps(gathering *all, gather_field *of, size_t d,
                                    .size = told->end - told->begin,
                                    .teller = of->outline,
                                    .in_teller = told->begin};
-        if (told->is_written || is_covered(along, whole.values + told->begin, made.size)) continue;
+        if (told->is_written || gather_is_covered(along, whole.values + told->begin, made.size))
+            continue;
         status = add_told_gap(along, whole.values, made, err);
     }
     refs_free(whole.values);
