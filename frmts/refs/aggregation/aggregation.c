@@ -304,9 +304,21 @@ static refs_status count_chunk(void *user, const uint64_t *index, const refs_ref
 }
 
 /* A shape costs nothing to declare: memory is taken in proportion to what is stored. */
-static refs_status check_stored(const refs_aggregation *aggregation, const refs_array_meta *meta,
-                                uint64_t elements, refs_error *err) {
-    uint64_t n = 0, stored, most;
+refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
+                                           refs_error *err) {
+    uint64_t most;
+    if (!refs_mul_u64(stored, MAX_EMPTY_FOR_EACH, &most)) most = UINT64_MAX;
+    if (declared <= MAX_EMPTY_ELEMENTS || declared <= most) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "%s: declares %llu elements and stores %llu: expected at most %d, or %d for "
+                     "each that is stored",
+                     path, (unsigned long long)declared, (unsigned long long)stored,
+                     MAX_EMPTY_ELEMENTS, MAX_EMPTY_FOR_EACH);
+}
+
+static refs_status check_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
+                                  uint64_t elements, refs_error *err) {
+    uint64_t n = 0, stored;
     const refs_chunk_visitor visitor = {count_chunk, &n};
     if (elements <= MAX_EMPTY_ELEMENTS) return REFS_OK;
     REFS_TRY(refs_aggregation__each_chunk(
@@ -316,13 +328,7 @@ static refs_status check_stored(const refs_aggregation *aggregation, const refs_
         if (!refs_mul_u64(stored, meta->chunk[dim], &stored) ||
             !refs_mul_u64(stored, meta->shard != NULL ? meta->shard->n[dim] : 1, &stored))
             stored = UINT64_MAX;
-    if (!refs_mul_u64(stored, MAX_EMPTY_FOR_EACH, &most)) most = UINT64_MAX;
-    if (elements <= most) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT,
-                     "%s: declares %llu elements and stores %llu: expected at most %d, or %d for "
-                     "each that is stored",
-                     meta->path, (unsigned long long)elements, (unsigned long long)stored,
-                     MAX_EMPTY_ELEMENTS, MAX_EMPTY_FOR_EACH);
+    return refs_aggregation__check_stored(meta->path, elements, stored, err);
 }
 
 static refs_status open_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
@@ -331,7 +337,7 @@ static refs_status open_variable(const refs_aggregation *aggregation, const refs
     uint64_t elements = 0;
     REFS_TRY(refs_aggregation__check_elements(meta, err));
     (void)refs_array_meta_elements(meta, &elements);
-    REFS_TRY(check_stored(aggregation, meta, elements, err));
+    REFS_TRY(check_variable(aggregation, meta, elements, err));
     *n = (size_t)elements;
     return refs_array_open(&context, meta, array, err);
 }

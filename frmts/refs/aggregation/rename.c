@@ -11,6 +11,7 @@ typedef struct renaming {
     refs_buf *text;                             /* JSON that is written */
     bool is_known[1u << REFS_N_LOCATION_KINDS]; /* by the kinds that a name has locations of … */
     unsigned kind[1u << REFS_N_LOCATION_KINDS]; /* … that of which files are there */
+    refs_intern absent;                         /* names of files that were looked for in vain */
 } renaming;
 
 /* Locations of one name. */
@@ -63,12 +64,15 @@ static bool has_one_kind(unsigned kinds) {
 static refs_status look_for(renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_status status = REFS_OK;
+    uint32_t id;
     if (name.size == 0 || !is_dependent(job, name)) return REFS_OK;
+    if (refs_intern_find(&job->absent, name) != REFS_INTERN_NONE) return REFS_OK;
     status = find_locations(job, name, &found, err);
+    const bool is_one = job->is_known[found.kinds] || has_one_kind(found.kinds);
+    if (status == REFS_OK && !is_one) status = refs_intern_add(&job->absent, name, &id, err);
     for (unsigned kind = 0; kind < REFS_N_LOCATION_KINDS && status == REFS_OK; kind++) {
-        const bool is_known = job->is_known[found.kinds];
         bool is_there = false;
-        if (is_known || has_one_kind(found.kinds) || (found.kinds & 1u << kind) == 0) continue;
+        if (is_one || job->is_known[found.kinds] || (found.kinds & 1u << kind) == 0) continue;
         status = job->renamer->look(job->renamer->user, found.at[kind], &is_there, err);
         if (status != REFS_OK || !is_there) continue;
         job->is_known[found.kinds] = true;
@@ -247,6 +251,7 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
         refs_error problem = REFS_ERROR_INIT;
         refs_status status = refs_aggregation__find_origin(aggregation, &problem);
         if (status == REFS_OK) status = rename_all(&job, &problem);
+        refs_intern_clear(&job.absent);
         if (status == REFS_OK || is_of_problem(aggregation, status)) continue;
         return refs_fail(err, status, "%s: %s", aggregation->container.path, problem.message);
     }
