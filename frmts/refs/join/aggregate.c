@@ -21,7 +21,8 @@ typedef struct aggregating {
     const refs_join_plan *plan;
     refs_master *master;
     spans lines[REFS_JOIN_MAX_DIMS];
-    char **urls; /* of each member */
+    char **urls;                     /* of each member */
+    const refs_join_member **owners; /* of fragments of the array that is placed */
     refs_buf path, text;
 } aggregating;
 
@@ -286,13 +287,6 @@ static refs_status name_variable(aggregating *at, const refs_joined *joined, ref
     return refs_buf_append(name, "", 1, err);
 }
 
-/* The member whose name a fragment has, which is one of at->urls. */
-static const refs_join_member *member_of(const aggregating *at, const char *url) {
-    size_t i = 0;
-    while (at->urls[i] != url) i++;
-    return &at->join->members[i];
-}
-
 static refs_status place_members(const aggregating *at, const refs_joined *joined,
                                  const refs_cfa_grid *grid, refs_cfa_fragment *fragments,
                                  refs_error *err) {
@@ -320,10 +314,10 @@ static refs_status place_members(const aggregating *at, const refs_joined *joine
                              "%.*s: %s and %s both have one place: one of them is to be left out",
                              REFS_STR_ARG(refs_join__text(join, joined->path)),
                              fragments[place].file, at->urls[i]);
-        if (fragments[place].file == NULL)
-            fragments[place].file = at->urls[i];
-        else if (!differs && !refs_join__have_one_digest(
-                                 joined, member_of(at, fragments[place].file), member)) {
+        if (fragments[place].file == NULL) fragments[place].file = at->urls[i];
+        if (at->owners[place] == NULL)
+            at->owners[place] = member;
+        else if (!differs && !refs_join__have_one_digest(joined, at->owners[place], member)) {
             differs = true;
             refs_note(&join->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s: the fragment is that of the first",
@@ -411,7 +405,8 @@ static refs_status put_fragments(aggregating *at, const refs_joined *joined, ref
     if (status == REFS_OK) status = settle_type(at, joined, &of, err);
     if (status == REFS_OK) status = grid_of(at, joined, &grid, &n, err);
     if (status == REFS_OK) status = name_variable(at, joined, &name, err);
-    if (status == REFS_OK && (fragments = refs_calloc(n, sizeof *fragments)) == NULL)
+    if (status == REFS_OK && ((fragments = refs_calloc(n, sizeof *fragments)) == NULL ||
+                              (at->owners = refs_calloc(n, sizeof *at->owners)) == NULL))
         status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         fragments[i].variable = (const char *)name.data;
@@ -419,6 +414,8 @@ static refs_status put_fragments(aggregating *at, const refs_joined *joined, ref
     if (status == REFS_OK)
         status = refs_master_aggregation(at->master, &of.variable, &grid, fragments, err);
     refs_free(fragments);
+    refs_free(at->owners);
+    at->owners = NULL;
     refs_buf_clear(&name);
     clear(&of);
     return status;

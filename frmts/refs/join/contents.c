@@ -527,6 +527,17 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     return bytes;
 }
 
+/* Whether nothing was told of an array of that path yet, in any part. */
+static bool is_told_first(refs_join *join, const char *path) {
+    uint32_t id;
+    refs_lock(&join->lock);
+    const size_t n = join->told.count;
+    const bool is_first =
+        refs_intern_add(&join->told, refs_str_from(path), &id, NULL) != REFS_OK || id == n;
+    refs_unlock(&join->lock);
+    return is_first;
+}
+
 /* As above, what cannot be decoded is taken from the first, and so is, with a warning, what a set
  * names and cannot be read: sets are joined where their files are out of reach. */
 static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
@@ -536,10 +547,11 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
     const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
     if (!in->source.is_file && (status == REFS_IO || status == REFS_NOT_FOUND)) {
-        refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
-                  "%s: cannot be compared with other sources, and the values of the first are "
-                  "taken: %s",
-                  meta->path, problem.message);
+        if (is_told_first(in->join, meta->path))
+            refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
+                      "%s: cannot be compared with other sources, and the values of the first are "
+                      "taken: %s",
+                      meta->path, problem.message);
         return REFS_OK;
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));

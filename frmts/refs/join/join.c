@@ -48,6 +48,7 @@ void refs_join_free(refs_join *join) {
     for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
     refs_free(join->members);
     refs_intern_clear(&join->strings);
+    refs_intern_clear(&join->told);
     refs_buf_clear(&join->missing.boxes);
     pthread_mutex_destroy(&join->lock);
     refs_free(join);

@@ -167,6 +167,7 @@ struct refs_join {
     refs_join_missing missing;          /* of the array before, while all are joined */
     pthread_mutex_t lock;               /* guards what follows */
     refs_intern strings;
+    refs_intern told; /* paths of arrays that cannot be compared */
     refs_join_member *members;
     size_t n_members, member_capacity;
 };

@@ -270,10 +270,10 @@ refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *
     if (array == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     REFS_TRY(index_once(scan, array, err));
     const refs_chunk_index *chunks = &scan->arrays[array].index;
-    const bool has_one = chunks->rank == 0 && key->rank <= 1;
+    const bool has_one = chunks->rank == 0 && key->rank <= 1, is_begin = *number == 0;
     if ((key->rank != chunks->rank && !has_one) || !refs_chunk_index_next(chunks, number))
         return REFS_NOT_FOUND;
-    REFS_TRY(refs_chunk_index_check_end(chunks, err));
+    if (is_begin) REFS_TRY(refs_chunk_index_check_end(chunks, err));
     uint64_t rest = *number;
     for (size_t dim = key->rank; dim-- > 0; rest /= has_one ? 1 : chunks->n[dim])
         index[dim] = has_one ? 0 : rest % chunks->n[dim];
