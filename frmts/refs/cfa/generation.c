@@ -34,13 +34,13 @@ static bool is_fragment(const char *name, const char *stem) {
            refs_str_ends(refs_str_from(name), ".nc");
 }
 
-typedef struct folder_content {
+typedef struct classified {
     const char *stem;
     content found;
-} folder_content;
+} classified;
 
 static refs_status classify(void *user, int folder, const char *name, refs_error *err) {
-    folder_content *all = user;
+    classified *all = user;
     (void)folder, (void)err;
     if (name[0] == '.' || all->found == CONTENT_OTHER) return REFS_OK;
     if (is_outline(name, all->stem))
@@ -53,7 +53,7 @@ static refs_status classify(void *user, int folder, const char *name, refs_error
 }
 
 static refs_status look_into(const char *path, const char *stem, content *found, refs_error *err) {
-    folder_content all = {stem, CONTENT_NONE};
+    classified all = {stem, CONTENT_NONE};
     const refs_folder_visitor visitor = {classify, &all};
     const refs_status status = refs_folder_each(path, &visitor, NULL);
     *found = all.found;
@@ -61,44 +61,45 @@ static refs_status look_into(const char *path, const char *stem, content *found,
     return refs_place_fail(path, err);
 }
 
-/* Whether a name is that of another master with the same folder: the stem, and an ending or none.
- */
+/* Whether a name is what another master with the same folder would have: the stem, and an ending or
+ * none. */
 static bool is_other_master(const char *name, const char *stem, const char *own) {
     const size_t n = strlen(stem);
     return strncmp(name, stem, n) == 0 && strcmp(name, own) != 0 &&
            (name[n] == '\0' || (name[n] == '.' && strchr(name + n + 1, '.') == NULL));
 }
 
-static refs_status check_file(refs_str folder, const char *name, bool *is_file, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
+/* Whether it begins as files of netCDF do. What cannot be read may be one. */
+static bool may_be_netcdf(int folder, const char *name) {
+    const int file = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
-    refs_status done = refs_buf_printf(&path, err, "%.*s%s", REFS_STR_WHOLE(folder), name);
-    if (done == REFS_OK && stat((const char *)path.data, &status) == 0)
-        *is_file = S_ISREG(status.st_mode);
-    else if (done == REFS_OK && errno != ENOENT)
-        done = refs_place_fail((const char *)path.data, err);
-    refs_buf_clear(&path);
-    return done;
+    char begin[4];
+    if (file < 0) return errno != ENOENT && errno != ELOOP && errno != ENXIO;
+    const bool is_it = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                       pread(file, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+                       (memcmp(begin, "CDF", 3) == 0 || memcmp(begin, "\x89HDF", 4) == 0);
+    close(file);
+    return is_it;
 }
 
 typedef struct sharer_search {
-    refs_str folder;
     const char *stem, *own;
     bool is_shared;
 } sharer_search;
 
 static refs_status look_at_name(void *user, int folder, const char *name, refs_error *err) {
     sharer_search *job = user;
-    (void)folder;
-    if (job->is_shared || !is_other_master(name, job->stem, job->own)) return REFS_OK;
-    return check_file(job->folder, name, &job->is_shared, err);
+    (void)err;
+    job->is_shared = job->is_shared ||
+                     (is_other_master(name, job->stem, job->own) && may_be_netcdf(folder, name));
+    return REFS_OK;
 }
 
 /* Whether another master has the same folder: "m.nc" or "m.nc4" beside "m.nca". */
 static refs_status find_sharer(refs_str folder, const char *stem, const char *own, bool *is_shared,
                                refs_error *err) {
     char *path = folder.size > 0 ? refs_str_copy(folder) : refs_str_copy(refs_str_from("."));
-    sharer_search job = {folder, stem, own, false};
+    sharer_search job = {stem, own, false};
     const refs_folder_visitor visitor = {look_at_name, &job};
     if (path == NULL) return refs_fail_nomem(err);
     const refs_status status = refs_folder_each(path, &visitor, err);
