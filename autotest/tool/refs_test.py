@@ -1308,6 +1308,16 @@ class Unlike(Folder):
         self.assertIn("is an aggregation of other files", said)
 
 
+    def test_attributes_of_the_type_of_their_variable_have_it(self):
+        array = {"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<f8", "compressor": None, "filters": None,
+                 "fill_value": None, "order": "C"}
+        with open("a.json", "w", encoding="utf-8") as file:
+            json.dump({".zgroup": '{"zarr_format":2}', "v/.zarray": json.dumps(array), "v/0": "12345678",
+                       "v/.zattrs": '{"_ARRAY_DIMENSIONS":["x"],"missing_value":18446744073709551615}'}, file)
+        run("split", "a.json", "-o", "m.nca")
+        with netCDF4.Dataset(glob.glob("m/m.v*.nc")[0]) as file:
+            self.assertEqual((file["v"].missing_value.dtype, file["v"].missing_value), (np.float64, 2.0**64))
+
     def test_strings_that_are_only_compared_end_no_run(self):
         for name in ("0.nc", "1.nc"):
             with netCDF4.Dataset(name, "w") as file:

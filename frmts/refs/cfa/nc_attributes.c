@@ -145,18 +145,22 @@ static int put_real(nc_place place, const char *name, nc_type type, const refs_j
     return NC(nc_put_att_double(place.group, place.id, name, type, n, numbers));
 }
 
-static int put_unsigned(nc_place place, const char *name, const refs_json *value,
-                        uint64_t *numbers) {
+static int put_unsigned(nc_place place, const char *name, nc_type type, const refs_json *value,
+                        unsigned long long *numbers) {
     size_t n = count_items(value);
-    for (size_t i = 0; i < n; i++) (void)refs_json_u64(item(value, i), &numbers[i]);
-    return NC(nc_put_att(place.group, place.id, name, NC_UINT64, n, numbers));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = 0;
+        (void)refs_json_u64(item(value, i), &number);
+        numbers[i] = number;
+    }
+    return NC(nc_put_att_ulonglong(place.group, place.id, name, type, n, numbers));
 }
 
 static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
                                const refs_json *value, refs_error *err) {
     union {
         long long whole;
-        uint64_t unsigned64;
+        unsigned long long unsigned64;
         double real;
     } *numbers = refs_calloc(count_items(value), sizeof *numbers);
     if (numbers == NULL) return refs_fail_nomem(err);
@@ -164,7 +168,7 @@ static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
     int code = NC_ERANGE;
     for (int attempt = 0; attempt < 2 && code == NC_ERANGE; attempt++, type = fitting)
         code = fitting == NC_DOUBLE   ? put_real(place, name, type, value, &numbers->real)
-               : fitting == NC_UINT64 ? put_unsigned(place, name, value, &numbers->unsigned64)
+               : fitting == NC_UINT64 ? put_unsigned(place, name, type, value, &numbers->unsigned64)
                                       : put_whole(place, name, type, value, &numbers->whole);
     refs_free(numbers);
     return check(file, code, name, err);

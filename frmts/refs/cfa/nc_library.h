@@ -16,7 +16,7 @@
     F(nc_inq_format) F(nc_inq_type) F(nc_inq_var) F(nc_enddef) F(nc_inq_dimid) F(nc_inq_dimids) F(nc_inq_dimlen) \
     F(nc_inq_grp_ncid) F(nc_inq_vardimid) F(nc_inq_varid) F(nc_inq_varndims) F(nc_inq_vartype) \
     F(nc_put_att) F(nc_put_att_double) F(nc_put_att_longlong) \
-    F(nc_put_att_string) F(nc_put_att_text) F(nc_put_vara) F(nc_set_default_format) F(nc_strerror)
+    F(nc_put_att_string) F(nc_put_att_text) F(nc_put_att_ulonglong) F(nc_put_vara) F(nc_set_default_format) F(nc_strerror)
 /* clang-format on */
 
 extern struct nc_functions { NC_FUNCTIONS(REFS_LAZY_MEMBER) } refs_cfa__nc;
@@ -27,6 +27,10 @@ refs_status refs_cfa__nc_load(refs_error *err);
 /** Locks the library, which has one state for a process and no lock, and unlocks it. */
 void refs_cfa__nc_enter(void);
 int refs_cfa__nc_leave(int code);
+
+/** Makes the empty file `path`, which must not exist nor be a link, with these permissions. To be
+ * followed by nc_create without NC_NOCLOBBER, which keeps them. NC_NOERR, or errno. */
+int refs_cfa__nc_make_file(const char *path, unsigned permissions);
 
 /** The result of one of its functions, called while it is locked. */
 #define NC(call) (refs_cfa__nc_enter(), refs_cfa__nc_leave(refs_cfa__nc.call))
