@@ -149,6 +149,11 @@ int fsync(int file) {
     return fails(0) ? -1 : NEXT(function, "fsync")(file);
 }
 
+int chmod(const char *path, mode_t mode) {
+    typedef int (*function)(const char *, mode_t);
+    return fails(0) ? -1 : NEXT(function, "chmod")(path, mode);
+}
+
 int fchmod(int file, mode_t mode) {
     typedef int (*function)(int, mode_t);
     return fails(0) ? -1 : NEXT(function, "fchmod")(file, mode);

@@ -346,6 +346,21 @@ class Links(Placing):
         self.assertTrue(os.path.exists("kept/precious"))
 
 
+class Neighbours(Placing):
+    def test_that_are_no_masters_keep_no_fragments(self):
+        split = ("split", self.write("d0.nc"), "-o", "m.nca", "-q")
+        self.assertEqual(refs(*split).returncode, 0)
+        with open("m.log", "w", encoding="utf-8") as file:
+            file.write("a log")
+        os.symlink("m.txt", "m.txt")  # leads nowhere
+        before = self.listing()
+        done = refs(*split)
+        self.assertEqual((done.returncode, self.listing()), (0, before), done.stderr)
+        shutil.copy("m.nca", "m.nc4")  # names m/, too
+        self.assertEqual(refs(*split).returncode, 0)
+        self.assertLess(set(before), set(self.listing()))
+
+
 class Permissions(Placing):
     def mode(self, name):
         return stat.S_IMODE(os.stat(name).st_mode)
@@ -390,6 +405,26 @@ class Permissions(Placing):
                     self.assertEqual((path, oct(self.mode(path))), (path, oct(0o700)))
                     for name in files:
                         self.assertEqual((name, oct(self.mode(os.path.join(path, name)))), (name, oct(0o600)))
+
+    def test_of_what_is_unfinished_let_nobody_else_in(self):
+        for form in ("NETCDF4", "NETCDF3"):
+            split = ("split", self.write("d0.nc"), "-o", "m.nca", "--format", form, "--cfa-version", "1.13", "-q")
+            done = refs(*split)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for path in self.listing():
+                os.chmod(path, 0o600)
+            os.chmod("m", 0o700)
+            self.keep()
+            for verb in (split, ("mv", "m.nca", "--rewrite", "=>" + 80 * "x" + "/")):
+                for call in range(1, 1000):
+                    self.restore()
+                    status = refs(*verb, AT_CALL=call, AT_CALL_HOW="kill").returncode
+                    with self.subTest(verb=verb, call=call):
+                        self.assertEqual([path for path in self.listing() if self.mode(path) & 0o77 and
+                                          (os.path.dirname(path) == "." or self.mode(os.path.dirname(path)) & 0o77)], [])
+                    if status == 0:
+                        break
+            self.restore()
 
     @unittest.skipUnless(os.geteuid() == 0, "gives files to others as root")
     def test_belong_to_whom_they_belonged(self):

@@ -2,7 +2,6 @@
 #include "move_widen.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "nc_library.h"
 
@@ -95,9 +94,10 @@ typedef struct copied {
 } copied;
 
 static refs_status measure(const widening *of, copied *one, refs_error *err) {
+    char name[NC_MAX_NAME + 1];
     int rank, dims[NC_MAX_VAR_DIMS];
     nc_type type;
-    REFS_TRY(check(of, NC(nc_inq_var(of->from, one->id, NULL, &type, &rank, dims, NULL)), err));
+    REFS_TRY(check(of, NC(nc_inq_var(of->from, one->id, name, &type, &rank, dims, NULL)), err));
     one->rank = (size_t)rank;
     one->n_rows = 1;
     REFS_TRY(check(of, NC(nc_inq_type(of->from, type, NULL, &one->row_bytes)), err));
@@ -106,8 +106,10 @@ static refs_status measure(const widening *of, copied *one, refs_error *err) {
         if (d == 0)
             one->n_rows = one->count[0];
         else if (!refs_mul_size(one->row_bytes, one->count[d], &one->row_bytes))
-            return refs_fail(err, REFS_LIMIT, "a row of variable %d has more than 2^64 bytes",
-                             one->id);
+            return refs_fail(
+                err, REFS_LIMIT,
+                "%s: cannot be copied: expected rows of at most %zu bytes, %s has larger ones",
+                of->shown, SIZE_MAX, name);
     }
     return REFS_OK;
 }
@@ -162,12 +164,12 @@ static refs_status copy_all(widening *of, refs_error *err) {
 refs_status refs_cfa__widen(int from, const char *path, const char *shown,
                             const cfa_widened_list *list, refs_error *err) {
     widening of = {.from = from, .shown = shown, .list = list};
-    int format, mode = NC_NOCLOBBER;
+    int format, mode = NC_CLOBBER;
     REFS_TRY(check(&of, NC(nc_inq_format(from, &format)), err));
     if (format == NC_FORMAT_64BIT_OFFSET) mode |= NC_64BIT_OFFSET;
     if (format == NC_FORMAT_64BIT_DATA) mode |= NC_64BIT_DATA;
+    REFS_TRY(check(&of, refs_cfa__nc_make_file(path, list->is_private ? 0600 : 0666), err));
     REFS_TRY(check(&of, NC(nc_create(path, mode, &of.to)), err));
-    if (list->is_private) (void)chmod(path, 0600);
     refs_status status = copy_all(&of, err);
     if (status != REFS_OK) {
         (void)NC(nc_abort(of.to));

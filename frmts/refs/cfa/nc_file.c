@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <stdio.h>
@@ -163,15 +162,16 @@ refs_status refs_cfa__nc_convert(const refs_dtype *dtype, refs_bytes values, ref
 #define CDF1_BYTES (2000 * REFS_MIB)
 
 static int mode_of(const nc_creation *creation) {
-    if (creation->format == REFS_CFA_NETCDF4) return NC_NOCLOBBER | NC_NETCDF4;
-    return creation->size < CDF1_BYTES ? NC_NOCLOBBER : NC_NOCLOBBER | NC_64BIT_OFFSET;
+    if (creation->format == REFS_CFA_NETCDF4) return NC_NETCDF4;
+    return creation->size < CDF1_BYTES ? NC_CLOBBER : NC_64BIT_OFFSET;
 }
 
 /* CDF-1 has no flag: it is what is made unless somebody in this process has said otherwise. */
 static int create_file(const nc_creation *creation, int *id) {
-    int before;
+    int before, code = refs_cfa__nc_make_file(creation->path, creation->is_private ? 0600 : 0666);
+    if (code != NC_NOERR) return code;
     refs_cfa__nc_enter();
-    int code = refs_cfa__nc.nc_set_default_format(NC_FORMAT_CLASSIC, &before);
+    code = refs_cfa__nc.nc_set_default_format(NC_FORMAT_CLASSIC, &before);
     if (code == NC_NOERR) {
         code = refs_cfa__nc.nc_create(creation->path, mode_of(creation), id);
         (void)refs_cfa__nc.nc_set_default_format(before, NULL);
@@ -201,7 +201,6 @@ refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, r
     if (status == REFS_OK) {
         int code = create_file(creation, &made->id);
         status = check(made, code, "", err);
-        if (status == REFS_OK && creation->is_private) (void)chmod(creation->path, 0600);
     }
     made->is_open = status == REFS_OK;
     if (status == REFS_OK)

@@ -1,6 +1,11 @@
 /* nc_library.c -- see nc_library.h. */
 #include "nc_library.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define ENTRY(function) REFS_LAZY_ENTRY(refs_cfa__nc, function)
 
 struct nc_functions refs_cfa__nc;
@@ -22,4 +27,12 @@ void refs_cfa__nc_enter(void) {
 int refs_cfa__nc_leave(int code) {
     refs_unlock(&library_lock);
     return code;
+}
+
+int refs_cfa__nc_make_file(const char *path, unsigned permissions) {
+    const int file =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)permissions);
+    if (file < 0) return errno;
+    close(file);
+    return NC_NOERR;
 }
