@@ -8,6 +8,7 @@ much. Verbs may fail, but by an error, and soon.
 import base64
 import concurrent.futures
 import gzip
+import http.server
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import zlib
 
@@ -296,6 +298,41 @@ class Costs(unittest.TestCase):
             self.assertEqual(status, 0, said)
             seconds.append(used)
         self.assertLess(seconds[1], 8 * seconds[0] + 0.5)
+
+    def test_an_absent_file_is_looked_for_once_however_often_it_is_named(self):
+        n, requests = 50, []
+        master = document({
+            "v/.zarray": array([]), "v/.zattrs": json.dumps({
+                "aggregated_dimensions": "x", "aggregated_data": "map: m uris: u identifiers: i"}),
+            "m/.zarray": array([1, n], dtype="<i4"), "m/.zattrs": dims("a", "b"),
+            "m/0.0": "base64:" + base64.b64encode(struct.pack(f"<{n}i", *[1] * n)).decode(),
+            "u/.zarray": array([n], dtype="|S9"), "u/.zattrs": dims("b"),
+            "u/0": "base64:" + base64.b64encode(b"a%20b.nc\0" * n).decode(),
+            "i/.zarray": array([], dtype="|S1"), "i/.zattrs": dims(), "i/0": "v"})
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                body = master if self.path == "/m.json" else b""
+                requests.append(self.path)
+                self.send_response(200 if body else 404)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            command = [REFS, "index", f"http://127.0.0.1:{server.server_port}/m.json", "-o", "copy.json"]
+            status, said, _, _ = self.run_limited(command, self.folder)
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+        self.assertEqual(status, 0, said)
+        self.assertEqual(requests.count("/a%20b.nc"), 2)
 
     def parts(self, n, zarr, content):
         """Sets of one step each, with a large coordinate that all share."""
