@@ -244,6 +244,26 @@ class Files(Case):
             with self.subTest(form):
                 self.assert_same(self.index(self.path("three.nc")), self.path("three.nc"))
 
+    def test_of_text_fill_values_are_the_same(self):
+        with netCDF4.Dataset(self.path("text.nc"), "w") as file:
+            file.createDimension("t", None)
+            file.createDimension("x", 3)
+            file.createVariable("partly", str, ("t",), fill_value="NA", chunksizes=(2,))[0] = "q"
+            file.createVariable("nothing", str, ("x",), fill_value="n\u00e4")
+            file.createVariable("without", str, ("t",), chunksizes=(2,))[:] = np.array(list("abcdef"), object)
+            file.createVariable("chars", "S1", ("x",), fill_value="-")
+            file.createVariable("plain", "S1", ("x",))
+        names = [self.index(self.path("text.nc")), self.index(self.path("text.nc"), "set.parq"),
+                 "REFS:" + self.path("text.nc")]
+        for name in names:
+            with self.subTest(name):
+                self.assert_same(name, self.path("text.nc"))
+        program = ("import netCDF4, sys; f = netCDF4.Dataset(sys.argv[1]); "
+                   "print(f['partly'][:].tolist(), f['nothing'][:].tolist())")
+        for name in names:
+            self.assertEqual(self.with_sets(sys.executable, "-c", program, name),
+                             str(["q"] + 5 * ["NA"]) + " " + str(3 * ["n\u00e4"]) + "\n")
+
     def test_special_attributes_tell_chunks_and_filters(self):
         printed = self.with_sets("ncdump", "-hs", self.index(self.make_file()))
         for text in ("v_i2:_ChunkSizes = 1, 10, 40 ;", 'v_i2:_Shuffle = "true" ;', "v_i2:_DeflateLevel = 4 ;",

@@ -192,6 +192,18 @@ static refs_status add_numbers(const char *name, const refs_json *value, nc_type
     return status;
 }
 
+refs_status ncrefs_add_fill_text(ncrefs_attributes *all, nc_type type, refs_str text,
+                                 refs_error *err) {
+    size_t pointer_size = type == NC_STRING ? sizeof(char *) : 0;
+    ncrefs_attribute made = {NCREFS_FILL, type, 1, refs_calloc(1, pointer_size + text.size + 1)};
+    if (made.values != NULL) {
+        char *copy = (char *)made.values + pointer_size;
+        if (text.size > 0) memcpy(copy, text.data, text.size);
+        if (pointer_size > 0) memcpy(made.values, &copy, sizeof copy);
+    }
+    return add(all, &made, err);
+}
+
 refs_status ncrefs_add_attributes(const refs_json *object, nc_type of, ncrefs_attributes *all,
                                   refs_error *err) {
     for (size_t i = 0; i < refs_json_size(object); i++) {

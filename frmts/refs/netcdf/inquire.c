@@ -260,9 +260,13 @@ static int put_fill(const ncrefs_file *file, const ncrefs_variable *variable, in
     PUT(no_fill, 0);
     if (fill == NULL) return NC_NOERR;
     if (variable->type == NC_STRING) {
-        char *empty = strdup("");
-        memcpy(fill, &empty, sizeof empty);
-        return empty != NULL ? NC_NOERR : NC_ENOMEM;
+        const ncrefs_attribute *declared =
+            ncrefs_find_attribute(&variable->attributes, NCREFS_FILL);
+        const char *text = variable->meta->fill_text;
+        if (declared != NULL) memcpy(&text, declared->values, sizeof text);
+        char *copy = strdup(text);
+        memcpy(fill, &copy, sizeof copy);
+        return copy != NULL ? NC_NOERR : NC_ENOMEM;
     }
     size_t size = ncrefs_size_of(&file->model.types, variable->type);
     memset(fill, 0, size);

@@ -226,6 +226,21 @@ static void put_element(const refs_dtype *dtype, const uint8_t *element,
     memcpy(variable->fill, element, dtype->size);
 }
 
+/* xarray writes it as base64 for strings of fixed size, which the array's fill value is in any
+ * case. */
+static refs_status add_text_fill(ncrefs_variable *variable, const refs_json *said,
+                                 refs_error *err) {
+    const refs_array_meta *meta = variable->meta;
+    refs_str text = refs_json_text(said);
+    if (!refs_json_is_string(said)) return REFS_OK;
+    if (meta->dtype.type == REFS_TYPE_BYTES && meta->has_fill && meta->fill[0] != 0) {
+        refs_str fill = refs_str_view((const char *)meta->fill, meta->dtype.size);
+        text = refs_str_part(fill, 0, refs_str_find(fill, '\0'));
+    }
+    if (variable->type == NC_CHAR && text.size > 0) variable->fill[0] = (uint8_t)text.data[0];
+    return ncrefs_add_fill_text(&variable->attributes, variable->type, text, err);
+}
+
 static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *variable,
                             refs_error *err) {
     const refs_array_meta *meta = variable->meta;
@@ -233,6 +248,8 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
     uint8_t element[16] = {0};
     bool is_declared = false;
     variable->has_fill = is_number(variable->type);
+    if (variable->type == NC_CHAR || variable->type == NC_STRING)
+        return add_text_fill(variable, said, err);
     if (!variable->has_fill) return REFS_OK;
     if (said != NULL && refs_json_is_array(said)) said = refs_json_at(said, 0);
     if (said == NULL ||

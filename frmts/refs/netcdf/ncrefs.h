@@ -88,6 +88,10 @@ refs_status ncrefs_add_attributes(const refs_json *object, nc_type of, ncrefs_at
 refs_status ncrefs_add_first(ncrefs_attributes *all, const ncrefs_attribute *attribute,
                              refs_error *err);
 
+/** Adds _FillValue of a variable of `type`: NC_STRING, or NC_CHAR with the first byte of `text`. */
+refs_status ncrefs_add_fill_text(ncrefs_attributes *all, nc_type type, refs_str text,
+                                 refs_error *err);
+
 /** NULL: there is none. */
 const ncrefs_attribute *ncrefs_find_attribute(const ncrefs_attributes *all, const char *name);
 void ncrefs_attributes_clear(ncrefs_attributes *all);
@@ -107,7 +111,8 @@ typedef struct ncrefs_variable {
     size_t group;
     nc_type type;
     int dims[REFS_MAX_RANK];
-    uint8_t fill[8]; /**< an element: declared, or that of the array, or netCDF's default */
+    uint8_t fill[8]; /**< a number: declared, or that of the array, or netCDF's default; a char:
+                          declared */
     bool has_fill;   /**< of a numeric type */
     ncrefs_attributes attributes;
     refs_array *array; /**< NULL before it is read */

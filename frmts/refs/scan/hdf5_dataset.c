@@ -9,6 +9,7 @@ void refs_hdf5__dataset_clear(refs_hdf5_dataset *dataset) {
     refs_hdf5__type_clear(&dataset->type);
     refs_hdf5__layout_clear(&dataset->layout);
     json_decref(dataset->codecs);
+    json_decref(dataset->fill_text);
     refs_free(dataset->external.slots);
     memset(dataset, 0, sizeof *dataset);
 }
@@ -271,7 +272,8 @@ json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
     const refs_hdf5_type *type = refs_hdf5__element_type(dataset);
     const refs_hdf5_type *part = refs_hdf5__complex_part(type);
     const uint8_t *fill = layout->fill.data;
-    if (type->class == REFS_HDF5_VLEN && type->is_string) return json_string("");
+    if (type->class == REFS_HDF5_VLEN && type->is_string)
+        return dataset->fill_text != NULL ? json_incref(dataset->fill_text) : json_string("");
     if (refs_hdf5__is_indirect(type)) return NULL;
     if (!layout->has_fill) return dataset->is_fill_undefined ? NULL : zero_of(type);
     bool is_number = type->class == REFS_HDF5_FIXED || type->class == REFS_HDF5_FLOAT ||
@@ -357,6 +359,19 @@ static void copy_shape(refs_hdf5_dataset *dataset) {
     memcpy(dataset->shape, layout->shape, sizeof dataset->shape);
 }
 
+/* The message has a reference to the global heap, as elements do. */
+static refs_status read_fill_text(refs_hdf5_file *file, refs_hdf5_dataset *dataset,
+                                  refs_error *err) {
+    const refs_hdf5_layout *layout = &dataset->layout;
+    refs_hdf5_heaps heaps = {0};
+    const refs_hdf5_values values = {file, &heaps};
+    if (layout->element != REFS_HDF5_VLEN_STRING || !layout->has_fill) return REFS_OK;
+    refs_status status =
+        refs_hdf5__value(&values, &dataset->type, layout->fill.data, &dataset->fill_text, err);
+    refs_hdf5__heaps_clear(&heaps);
+    return status;
+}
+
 refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object *object,
                                     refs_hdf5_dataset *dataset, refs_error *err) {
     static const uint16_t types[] = {REFS_HDF5_LAYOUT, REFS_HDF5_PIPELINE, REFS_HDF5_FILL,
@@ -373,5 +388,5 @@ refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object
                          REFS_SCAN_MAX_RANK);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         REFS_TRY(read_type(file, object, types[i], dataset, err));
-    return REFS_OK;
+    return read_fill_text(file, dataset, err);
 }

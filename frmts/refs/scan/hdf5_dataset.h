@@ -41,6 +41,7 @@ typedef struct refs_hdf5_dataset {
     bool is_described;      /**< what it is made of is known, of a virtual dataset */
     json_t *codecs;         /**< of a virtual dataset: the filters of its parts, or NULL */
     bool is_fill_undefined; /**< what was not written has no value */
+    json_t *fill_text;      /**< of strings of variable length; NULL for none */
 } refs_hdf5_dataset;
 
 bool refs_hdf5__is_dataset(const refs_hdf5_object *object);
