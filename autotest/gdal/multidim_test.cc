@@ -111,6 +111,19 @@ TEST(MultidimGroup, SaysWhatThereIsWhereSomethingElseIsAskedFor) {
                   path + ": there is no group gg; there are /g, /g/h"}));
 }
 
+TEST(MultidimGroup, CountsNamesWithASlashInFrontFromTheRoot) {
+    Set set;
+    set.array({"v", {2}}).array({"g/w", {2}});
+    const Group root = root_of(set);
+    const Group inner(GDALGroupOpenGroup(root.get(), "g", nullptr));
+    const ErrorLog log;
+    EXPECT_NE(array_of(root, "/v"), nullptr);
+    EXPECT_NE(array_of(inner, "/v"), nullptr);
+    EXPECT_NE(array_of(root, "/g/w"), nullptr);
+    EXPECT_EQ(array_of(root, "/time"), nullptr);
+    EXPECT_EQ(log.text(), "");
+}
+
 TEST(MultidimGroup, SaysNothingWhereGdalSearchesAndFinds) {
     Set set;
     set.array({"v", {2}}).array({"g/w", {2}}).array({"g/h/x", {2}});

@@ -251,6 +251,13 @@ TEST(Selection, OpensPartOfAnArrayOfTooManyBands) {
     const std::string failure = failure_of_opening(subdataset(path, "v"));
     EXPECT_NE(failure.find("more than 65536 bands"), std::string::npos) << failure;
     EXPECT_NE(failure.find("time (1000), level (1000)"), std::string::npos) << failure;
+    const ErrorLog log;
+    const Dataset list = open("REFS:" + path);
+    ASSERT_NE(list, nullptr);
+    EXPECT_STREQ(GDALGetMetadataItem(list.get(), "SUBDATASET_1_NAME", "SUBDATASETS"),
+                 subdataset(path, "v").c_str());
+    ASSERT_EQ(log.warnings().size(), 1u);
+    EXPECT_NE(log.warnings()[0].find("as in /v[time=#0:#99]"), std::string::npos);
     const Dataset dataset = open(selected(path, "time=700,level=998:999"));
     ASSERT_NE(dataset, nullptr);
     ASSERT_EQ(GDALGetRasterCount(dataset.get()), 2);

@@ -59,6 +59,8 @@ typedef struct refs_cf_placement {
                               `coordinates` are its geolocation arrays (3.11) */
     bool poles_need_no_ellipsoid; /**< a rotated pole without one is on WGS 84 (3.11); else it has
                                      no CRS */
+    bool rotated_by_name; /**< variables with the standard names grid_longitude and grid_latitude
+                             are axes without the attribute `axis` (3.11) */
 } refs_cf_placement;
 
 /** Where the columns of a grid of longitudes begin. */
@@ -105,7 +107,7 @@ typedef struct refs_cf_options {
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
         sizeof(refs_cf_options), true, true, true, false, {NULL, NULL}, NULL, NULL, {NULL, NULL},  \
-            {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
+            {false, false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                   \
     }
 
 /** What runs along a dimension. */

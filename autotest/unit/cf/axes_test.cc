@@ -58,6 +58,44 @@ TEST(Axes, AreTheLastTwoDimensionsOfTheArray) {
     EXPECT_EQ(set.description.y_dim, REFS_CF_NO_DIM);
 }
 
+TEST(Axes, AreThoseOfXAndYWhereverTheyStand) {
+    Dataset set;
+    set.latlon({0, 1, 2, 3}, {0, 1, 2, 3, 4});
+    set.coordinate("z", {10, 20}, R"("axis":"Z")");
+    set.array("last", {{"lat", "lon", "z"}, {4, 5, 2}});
+    set.array("between", {{"lat", "z", "lon"}, {4, 2, 5}});
+    set.array("turned", {{"lon", "lat", "z"}, {5, 4, 2}});
+    set.array("section", {{"lat", "z"}, {4, 2}});
+    set.array("twice", {{"lat", "lon", "lat", "z"}, {4, 5, 4, 2}});
+    set.describe("last");
+    EXPECT_EQ(std::make_pair(set.description.y_dim, set.description.x_dim),
+              std::make_pair(size_t(0), size_t(1)));
+    EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
+    EXPECT_EQ(set.description.n_band_axes, 1u);
+    set.describe("between");
+    EXPECT_EQ(std::make_pair(set.description.y_dim, set.description.x_dim),
+              std::make_pair(size_t(0), size_t(2)));
+    set.describe("turned");
+    EXPECT_EQ(std::make_pair(set.description.y_dim, set.description.x_dim),
+              std::make_pair(size_t(0), size_t(1)));
+    set.describe("section");
+    EXPECT_EQ(set.description.x_dim, 1u);
+    set.describe("twice");
+    EXPECT_EQ(std::make_pair(set.description.y_dim, set.description.x_dim),
+              std::make_pair(size_t(2), size_t(3)));
+}
+
+TEST(Axes, OfRotatedGridsAreToldByTheirStandardNamesFromGdal311On) {
+    for (const bool rotated_by_name : {false, true}) {
+        Dataset set;
+        set.options.placement.rotated_by_name = rotated_by_name;
+        set.coordinate("rlat", {0, 1, 2, 3}, R"("standard_name":"grid_latitude")");
+        set.coordinate("rlon", {0, 1, 2, 3, 4}, R"("standard_name":"grid_longitude")");
+        set.array("v", {{"rlat", "rlon"}, {4, 5}});
+        EXPECT_EQ(set.describe().has_geotransform, rotated_by_name);
+    }
+}
+
 TEST(Axes, AreFoundInGroupsAboveAndByTheBareNameOfADimension) {
     Dataset set;
     set.latlon({0, 1, 2, 3}, {0, 1, 2, 3, 4});

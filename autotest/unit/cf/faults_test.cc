@@ -57,7 +57,7 @@ class Faults : public testing::Test {
                            R"("GRIB_latitudeOfFirstGridPointInDegrees":38,)"
                            R"("GRIB_longitudeOfFirstGridPointInDegrees":262,)"
                            R"("GRIB_jScansPositively":1)"});
-        set.options.placement = {true, true, true, true, true};
+        set.options.placement = {true, true, true, true, true, true};
         set.options.selection = "time=2000-01-01:2000-01-02,s=no:so";
         set.find("v");
     }

@@ -268,6 +268,18 @@ static bool places(const refs_array_meta *variable, const char *short_name, cons
            is_called(variable, short_name, long_name);
 }
 
+/* CF 5.6: the axes of a rotated grid. */
+static bool says_rotated(const refs_array_meta *variable) {
+    const refs_str name = refs_cf__text(variable->attributes, "standard_name");
+    return refs_cf__same_word(name, "grid_longitude") || refs_cf__same_word(name, "grid_latitude");
+}
+
+static bool places_for(const refs_cf__input *input, const refs_array_meta *variable,
+                       const char *short_name, const char *long_name) {
+    return places(variable, short_name, long_name) ||
+           (input->options.placement.rotated_by_name && says_rotated(variable));
+}
+
 /* Whether axes count whatever they are called: a variable with both attributes says so by itself,
  * as do one that GDAL wrote as Zarr and one of EOPF; grids of GMT have no others. */
 static bool has_sure_axes(const refs_cf__input *input) {
@@ -293,12 +305,36 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
 
     bool unchecked = has_sure_axes(input);
     if (x != NULL && runs_along(x, array, description->x_dim) &&
-        (unchecked || places(x, "lon", "longitude")))
+        (unchecked || places_for(input, x, "lon", "longitude")))
         axes.x = x;
     if (y != NULL && runs_along(y, array, description->y_dim) &&
-        (unchecked || places(y, "lat", "latitude")))
+        (unchecked || places_for(input, y, "lat", "latitude")))
         axes.y = y;
     return axes;
+}
+
+/* The one dimension along which a variable of that kind runs; REFS_CF_NO_DIM where none or several
+ * do. */
+static size_t find_only_axis(const refs_cf__input *input, refs_cf_axis_kind kind) {
+    size_t found = REFS_CF_NO_DIM;
+    for (size_t dim = 0; dim < input->array->rank; dim++) {
+        const refs_array_meta *variable =
+            refs_cf__dim_variable(input->hierarchy, input->array, dim);
+        if (variable == NULL || !runs_along(variable, input->array, dim) ||
+            refs_cf_axis_kind_of(variable) != kind)
+            continue;
+        if (found != REFS_CF_NO_DIM) return REFS_CF_NO_DIM;
+        found = dim;
+    }
+    return found;
+}
+
+void refs_cf__choose_cf_view(const refs_cf__input *input, refs_cf_description *description) {
+    const size_t x = find_only_axis(input, REFS_CF_AXIS_X);
+    const size_t y = find_only_axis(input, REFS_CF_AXIS_Y);
+    if (x == REFS_CF_NO_DIM || y == REFS_CF_NO_DIM) return;
+    description->y_dim = y < x ? y : x;
+    description->x_dim = y < x ? x : y;
 }
 
 /* Whether rows and columns lie elsewhere without the variable. */

@@ -175,6 +175,10 @@ const refs_array_meta *refs_cf__dim_variable(const refs_hierarchy *hierarchy,
 const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, size_t dim);
 
+/** Makes the raster of the dimensions that are X and Y, wherever they stand;
+ * leaves it where there is no such pair, or several. */
+void refs_cf__choose_cf_view(const refs_cf__input *input, refs_cf_description *description);
+
 /** The variables that may place the raster on Earth. */
 typedef struct refs_cf__axes {
     const refs_array_meta *x; /**< NULL when the dimension has none that names itself an axis */

@@ -1,11 +1,13 @@
 /* describe.c -- the order in which an array is described. */
 #include "cf_internal.h"
 
-/* Classic rasters: the last two dimensions are the raster, as the netCDF driver has it. */
+/* Classic rasters: the last two dimensions are the raster, as the netCDF driver has it, but where
+ * others are X and Y. */
 void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *description) {
     size_t rank = input->array->rank;
     description->x_dim = rank > 0 ? rank - 1 : REFS_CF_NO_DIM;
     description->y_dim = rank > 1 ? rank - 2 : REFS_CF_NO_DIM;
+    refs_cf__choose_cf_view(input, description);
     if (refs_cf__is_tiff(input)) refs_cf__choose_tiff_view(input->array, description);
     refs_cf__choose_geozarr_view(input, description);
 }
@@ -125,7 +127,8 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
 /* Where versions of GDAL place rasters differently: a CRS in metres, say, would not be that of axes
  * that stay as they are. */
 static refs_cf_placement placement_as_stored(refs_cf_placement placement) {
-    return (refs_cf_placement){.poles_need_no_ellipsoid = placement.poles_need_no_ellipsoid};
+    return (refs_cf_placement){.poles_need_no_ellipsoid = placement.poles_need_no_ellipsoid,
+                               .rotated_by_name = placement.rotated_by_name};
 }
 
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,

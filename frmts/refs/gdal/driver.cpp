@@ -194,16 +194,21 @@ RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
 }
 
-/** The only raster of a set that was named without it. Where its coordinates cannot be read, and
- * the user says nothing of that, the set is listed all the same: null with `error` clear. */
+/** The only raster of a set that was named without it. Where it is too large for GDAL, or its
+ * coordinates cannot be read and the user says nothing of that, the set is listed all the same:
+ * null with `error` clear. */
 GDALDataset *openOnly(const RefsName &name, const std::shared_ptr<RefsArchive> &archive,
                       const refs_array_meta *array, CSLConstList options, refs_error *error) {
-    if (CSLFetchNameValue(options, "COORDINATES") != nullptr)
-        return RefsDataset::create(name, archive, array, options, error);
     CPLStringList optional(CSLDuplicate(options));
-    optional.SetNameValue("COORDINATES", "OPTIONAL");
+    if (CSLFetchNameValue(options, "COORDINATES") == nullptr)
+        optional.SetNameValue("COORDINATES", "OPTIONAL");
     std::unique_ptr<GDALDataset> made(
         RefsDataset::create(name, archive, array, optional.List(), error));
+    if (made == nullptr && error->status == REFS_LIMIT) {
+        CPLError(CE_Warning, CPLE_NotSupported, "%s", error->message);
+        refs_error_clear(error);
+    }
+    if (CSLFetchNameValue(options, "COORDINATES") != nullptr) return made.release();
     const auto *dataset = static_cast<const RefsDataset *>(made.get());
     return dataset == nullptr || dataset->description().unread == nullptr ? made.release()
                                                                           : nullptr;

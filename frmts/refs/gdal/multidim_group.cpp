@@ -89,13 +89,17 @@ std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const 
     });
 }
 
+/* `gdal mdim info` of GDAL 3.13 asks the root group for the path of each dimension, as it is: a
+ * name with a slash in front is counted from the root, and one that is not there was but looked
+ * for. */
 std::shared_ptr<GDALMDArray> RefsGroup::OpenMDArray(const std::string &name, CSLConstList) const {
     return RefsGuardRaised([&]() -> std::shared_ptr<GDALMDArray> {
-        const std::string path = std::string(meta_->path) + "/" + name;
+        const bool isPath = !name.empty() && name[0] == '/';
+        const std::string path = isPath ? name : std::string(meta_->path) + "/" + name;
         const refs_array_meta *array =
             refs_hierarchy_find_array(hierarchy(), refs_str_view(path.data(), path.size()));
         if (array == nullptr) {
-            failWithoutArray(name);
+            if (!isPath) failWithoutArray(name);
             return nullptr;
         }
         refs_error error = REFS_ERROR_INIT;
