@@ -9,11 +9,11 @@
 /* Chunks of a cut for each that is visited. */
 #define CHUNKS_PER_VISIT 8
 
-typedef struct walk {
+typedef struct sparse_walk {
     const refs_cut *cut;
     refs_item_list *list;
     uint64_t n_left; /* visits */
-} walk;
+} sparse_walk;
 
 void refs_sparse__clear(refs_item_list *list) {
     refs_free(list->items);
@@ -40,7 +40,7 @@ static bool find_span(const refs_cut *cut, size_t dim, uint64_t chunk, size_t *f
 /* Any failure ends the walk: then chunks are looked up one by one, and what is wrong is said there.
  */
 static refs_status visit(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err) {
-    walk *at = user;
+    sparse_walk *at = user;
     refs_item_list *list = at->list;
     uint64_t item = 0;
     (void)ref;
@@ -67,7 +67,7 @@ bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_l
         return false;
     for (size_t dim = 0; dim < meta->rank; dim++) n[dim] = refs_array_meta_n_chunks(meta, dim);
     const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank, n};
-    walk at = {cut, list, cut->n_chunks / CHUNKS_PER_VISIT};
+    sparse_walk at = {cut, list, cut->n_chunks / CHUNKS_PER_VISIT};
     if (refs_set_each_chunk(set, &keys, &(refs_chunk_visitor){visit, &at}, NULL) == REFS_OK)
         return true;
     refs_sparse__clear(list);

@@ -14,11 +14,10 @@ typedef struct refs_item_list {
     size_t n, capacity;
 } refs_item_list;
 
-/** Lists the chunks of `cut` that are stored. False where that may cost more than it saves, and the
- * list is empty: the cut has fewer than 65536 chunks, or fewer than the set has keys; chunks are
- * not stored one by one; looking them up may read files; or the array has more than one in 8 of as
- * many.
- */
+/** Lists the chunks of `cut` that are stored. False, with an empty list, where that may cost more
+ * than it saves: the cut has fewer than 65536 chunks, or fewer than the set has keys; chunks are
+ * not stored one by one; looking them up may read files; or the array has more stored chunks than
+ * an eighth of those of the cut. */
 bool refs_sparse__list(const refs_array *array, const refs_cut *cut, refs_item_list *list);
 
 void refs_sparse__clear(refs_item_list *list);

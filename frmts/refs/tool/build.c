@@ -40,7 +40,7 @@ typedef struct build {
 
     pthread_mutex_t lock; /* guards what follows */
     tool_names skipped;   /* messages */
-    size_t n_unnamed;     /* of these: of what is not among the names */
+    size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
 } build;
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -543,9 +543,9 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     }
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     REFS_TRY(add_sources(all, err));
-    if (all->skipped.n - all->n_unnamed == all->names.n)
+    if (all->skipped.n - all->n_not_sources == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
-                         all->skipped.items[all->n_unnamed]);
+                         all->skipped.items[all->n_not_sources]);
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
     tell_unused_rewrites(all);
@@ -587,7 +587,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     REFS_TRY(tool_session_open(&all->session, err));
     REFS_TRY(tool_expand(&all->session, names, &all->names,
                          all->arguments->skip_errors ? &all->skipped : NULL, err));
-    all->n_unnamed = all->skipped.n;
+    all->n_not_sources = all->skipped.n;
     REFS_TRY(leave_out_output(all, names, err));
     if (kind == NEW_SET) return REFS_OK;
     refs_set *grown = NULL;

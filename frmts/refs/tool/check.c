@@ -72,17 +72,17 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
 }
 
 /* A source as it was when it was indexed. */
-typedef struct recorded {
+typedef struct recorded_state {
     uint32_t target;
     char *etag; /* or NULL */
     uint64_t size;
     int64_t modified_s;
     uint32_t modified_ns;
-} recorded;
+} recorded_state;
 
 typedef struct recordings {
     tool_checking *at;
-    recorded *items;
+    recorded_state *items;
     size_t n, capacity;
 } recordings;
 
@@ -107,13 +107,13 @@ static refs_status record(recordings *all, refs_str location, const refs_source_
     char *etag = state->etag.size > 0 ? refs_str_copy(state->etag) : NULL;
     if (state->etag.size > 0 && etag == NULL) return refs_fail_nomem(err);
     all->items[all->n++] =
-        (recorded){target, etag, state->size != REFS_SOURCE_UNKNOWN ? state->size : 0,
-                   state->modified_s, state->modified_ns};
+        (recorded_state){target, etag, state->size != REFS_SOURCE_UNKNOWN ? state->size : 0,
+                         state->modified_s, state->modified_ns};
     return REFS_OK;
 }
 
-/* Some sources are recorded that nothing refers to: all that the set has of them are values in it,
- * or others had the same. */
+/* Some sources are recorded that nothing refers to: all that the set has of them are values
+ * in it, or others had the same. */
 static refs_status note_state(void *user, const refs_source_state *state, refs_error *err) {
     recordings *all = user;
     const refs_url_context context = refs_set_url_context(all->at->set.set);
@@ -190,7 +190,7 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
     tool_checking *at = all->at;
     char text[512];
     for (size_t i = 0; i < all->n; i++) {
-        const recorded *was = &all->items[i];
+        const recorded_state *was = &all->items[i];
         const tool_target *found = &at->targets[was->target];
         const refs_expected expected = {.etag = was->etag,
                                         .modified_s = was->modified_s,

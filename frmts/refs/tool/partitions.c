@@ -6,13 +6,13 @@
 #include "arrays.h"
 
 /* What is to be shown of one variable. */
-typedef struct listing {
+typedef struct partition_listing {
     const refs_array_meta *array;
     bool json;
     bool is_one; /* of its partitions */
     uint64_t wanted[REFS_MAX_RANK];
     size_t n;
-} listing;
+} partition_listing;
 
 static bool is_wanted_name(const tool_list *names, const refs_array_meta *array) {
     return names->n == 0 || tool_is_given(names, array->name) ||
@@ -50,7 +50,7 @@ static void print_partition_json(const refs_partition *partition, size_t rank, b
 }
 
 static refs_status show_partition(void *user, const refs_partition *partition, refs_error *err) {
-    listing *all = user;
+    partition_listing *all = user;
     size_t rank = all->array->rank;
     (void)err;
     if (all->is_one && memcmp(all->wanted, partition->index, rank * sizeof *all->wanted) != 0)
@@ -71,7 +71,7 @@ static refs_status show_partition(void *user, const refs_partition *partition, r
     return REFS_OK;
 }
 
-static bool read_wanted(const char *text, listing *all) {
+static bool read_wanted(const char *text, partition_listing *all) {
     refs_str rest = refs_str_from(text);
     size_t d = 0;
     for (; rest.size > 0 && d < REFS_MAX_RANK; d++) {
@@ -109,7 +109,7 @@ static void show_attributes(const refs_json *attributes, const char *indent, boo
 }
 
 /* The last element is in the last partition. */
-static refs_status check_wanted(const listing *all, refs_error *err) {
+static refs_status check_wanted(const partition_listing *all, refs_error *err) {
     const refs_array_meta *array = all->array;
     uint64_t element[REFS_MAX_RANK];
     refs_partition last;
@@ -132,7 +132,7 @@ static refs_status check_wanted(const listing *all, refs_error *err) {
 static refs_status show_partitions(const tool_arguments *arguments, const refs_array_meta *array,
                                    refs_error *err) {
     const char *which = arguments->partition != NULL ? arguments->partition : "none";
-    listing all = {.array = array, .json = arguments->json};
+    partition_listing all = {.array = array, .json = arguments->json};
     if (strcmp(which, "none") == 0 || array->aggregation == NULL) return REFS_OK;
     if (strcmp(which, "all") != 0 && !read_wanted(which, &all))
         return refs_fail(err, REFS_INVALID,
@@ -237,7 +237,7 @@ static refs_status check_arrays(const tool_arguments *arguments, const tool_arra
     const bool is_one = which != NULL && strcmp(which, "all") != 0;
     size_t n = 0;
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
-        listing all = {.array = arrays->metas[i]};
+        partition_listing all = {.array = arrays->metas[i]};
         if (all.array->aggregation == NULL || !is_wanted(arguments, all.array)) continue;
         n++;
         if (is_one && read_wanted(which, &all)) REFS_TRY(check_wanted(&all, err));
