@@ -64,8 +64,9 @@ static refs_status open_master(gathering *all, refs_error *err) {
     for (size_t i = 0; status == REFS_OK && i < master.source.n_arrays; i++)
         if (master.metas[i]->aggregation != NULL)
             status = refs_aggregation_each(master.metas[i], collect, &to, err);
+    const bool is_empty = gather_content_of(&master.source) == GATHER_EMPTY;
     tool_arrays_close(&master);
-    if (status == REFS_OK && all->names.n == 0)
+    if (status == REFS_OK && all->names.n == 0 && !is_empty)
         status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", all->output);
     return status;
 }

@@ -106,6 +106,14 @@ refs_status gather_move_fillers(tool_names *names, refs_error *err);
 /** Opens what the names are of, and behind it the master that is added to. */
 refs_status gather_open_parts(gathering *all, refs_error *err);
 
+/** What a source has of variables that are aggregated. */
+typedef enum gather_content {
+    GATHER_NO_FIELDS,
+    GATHER_EMPTY, /**< none of them has a value: dimensions of records without records */
+    GATHER_VALUES
+} gather_content;
+gather_content gather_content_of(const refs_cfa_source *source);
+
 /** What a file of netCDF is called in a master ("NETCDF4"), or NULL where it cannot be read. */
 const char *gather_format_of(const gathering *all, const char *location);
 

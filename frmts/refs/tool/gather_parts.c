@@ -76,6 +76,41 @@ static refs_status find_folder(gathering *all, refs_error *err) {
     return REFS_OK;
 }
 
+gather_content gather_content_of(const refs_cfa_source *source) {
+    gather_content content = GATHER_NO_FIELDS;
+    for (size_t i = 0; i < source->n_arrays; i++) {
+        const refs_cfa_array *array = &source->arrays[i];
+        size_t d = 0;
+        if (!refs_cfa_is_field(source, i)) continue;
+        while (d < array->variable.rank && array->shape[d] > 0) d++;
+        if (d == array->variable.rank) return GATHER_VALUES;
+        content = GATHER_EMPTY;
+    }
+    return content;
+}
+
+/* A part without a single value adds nothing, unless all are so. */
+static void drop_empty_parts(gathering *all) {
+    size_t n = 0, n_full = 0;
+    for (size_t p = 0; p < all->names.n; p++)
+        n_full += gather_content_of(&all->parts[p].arrays.source) == GATHER_VALUES;
+    for (size_t p = 0; p < all->names.n; p++) {
+        gather_part *one = &all->parts[p];
+        if (n_full == 0 || gather_content_of(&one->arrays.source) != GATHER_EMPTY) {
+            all->names.items[n] = all->names.items[p];
+            all->parts[n] = *one;
+            all->parts[n].arrays.source.self = &all->parts[n].arrays;
+            n++;
+            continue;
+        }
+        tool_arrays_close(&one->arrays);
+        refs_free(one->named);
+        refs_free(all->names.items[p]);
+    }
+    memset(all->parts + n, 0, (all->names.n - n) * sizeof *all->parts);
+    all->names.n = n;
+}
+
 refs_status gather_open_parts(gathering *all, refs_error *err) {
     REFS_TRY(find_folder(all, err));
     all->parts = refs_calloc(all->names.n + 1, sizeof *all->parts);
@@ -88,6 +123,7 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
         one->format = gather_format_of(all, one->arrays.location);
     }
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
+    drop_empty_parts(all);
     if (all->arguments->output != NULL) return REFS_OK;
     REFS_TRY(tool_arrays_open(&all->session, all->output, &all->parts[all->names.n].arrays, err));
     all->has_master = true;
