@@ -969,6 +969,149 @@ class Outputs(Folder):
         np.testing.assert_array_equal(read("all.nc"), self.values())
 
 
+class Empty(Folder):
+    """Files that have no records yet."""
+
+    def write_records(self, name, n, begin=0, **more):
+        with netCDF4.Dataset(name, "w", **more) as file:
+            file.createDimension("time", None)
+            file.createDimension("x", 40)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units = "days since 2000-01-01"
+            tas = file.createVariable("tas", "f4", ("time", "x"))
+            if n > 0:
+                time[:] = np.arange(begin, begin + n)
+                tas[:] = np.arange(begin, begin + n)[:, None] * np.ones(40)
+        return name
+
+    def check(self, name, n):
+        values = read(name)
+        self.assertEqual(values.shape, (n, 40))
+        np.testing.assert_array_equal(values[:, 3], np.arange(n))
+        np.testing.assert_array_equal(read(name, "time"), np.arange(n))
+
+    def test_add_nothing(self):
+        self.write_records("none.nc", 0)
+        self.write_records("a.nc", 2)
+        self.write_records("b.nc", 3, begin=2)
+        for version in VERSIONS:
+            for files in (("none.nc", "a.nc", "b.nc"), ("a.nc", "none.nc", "b.nc"), ("a.nc", "b.nc", "none.nc")):
+                with self.subTest(version=version, files=files):
+                    run("combine", "--format", "cfa", "--cfa-version", version, *files, "-o", "m.nca", "-q")
+                    self.check("m.nca", 5)
+            run("combine", "--format", "cfa", "--cfa-version", version, "a.nc", "-o", "m.nca", "-q")
+            run("append", "m.nca", "none.nc", "-q")
+            self.check("m.nca", 2)
+
+    def test_are_added_to(self):
+        self.write_records("none.nc", 0)
+        self.write_records("a.nc", 2)
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                run("combine", "--format", "cfa", "--cfa-version", version, "none.nc", "-o", "m.nca", "-q")
+                root = gdal.OpenEx('REFS:"m.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                self.assertEqual(root.OpenMDArray("tas").shape, (0, 40))
+                del root
+                run("append", "m.nca", "a.nc", "-q")
+                self.check("m.nca", 2)
+
+
+class Recorded(Folder):
+    """Masters know what size and time their fragments had."""
+
+    def masters(self):
+        """Masters of all encodings, relative and absolute, and a fragment of each that is replaced."""
+        for step in (0, 1):
+            self.write(f"day {step}.nc", (step,), data=self.values(2)[step : step + 1])
+        days = ("day 0.nc", "day 1.nc")
+        run("index", *days, "-o", "indexed.nca", "-q")
+        yield "indexed.nca", "day 1.nc", True
+        for version in VERSIONS:
+            run("combine", "--format", "cfa", "--cfa-version", version, *days, "-o", "combined.nca", "-q")
+            yield "combined.nca", "day 1.nc", False
+            for formats in ({}, {"format": "NETCDF3"}) if version != "0.5" else ({},):
+                if version == "1.13" and formats:
+                    continue
+                for _ in range(2):  # fragments keep their state when they get another name
+                    self.split("split.nca", cfa_version=version, subarray_shape="1,6,8", **formats)
+                yield "split.nca", "split/split.tas.1.0.0.nc", False
+
+    def error_of(self, name, **options):
+        try:
+            dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER, open_options=[f"{k}={v}" for k, v in options.items()])
+            dataset.GetRootGroup().OpenMDArray("tas").ReadAsArray()
+        except RuntimeError as error:
+            return str(error)
+        return ""
+
+    def test_tell_when_another_takes_their_place(self):
+        n = 0
+        for master, fragment, is_absolute in self.masters():
+            n += 1
+            with self.subTest(master=master, n=n):
+                self.assertEqual(self.error_of(master), "")
+                self.assertIn(" 0 problems", run("check", master))
+                with open(fragment, "rb") as file:
+                    was = file.read()
+                state = os.stat(fragment)
+                with open(fragment, "ab") as file:
+                    file.write(b"x")
+                told = f"{fragment}: .* {len(was) + 1} .* {len(was)} "
+                self.assertRegex(self.error_of(master), told)
+                self.assertEqual(self.error_of(master, CHANGED="IGNORE"), "")
+                self.assertRegex(run("check", master, status=1), told)
+                with open(fragment, "wb") as file:
+                    file.write(was)
+                os.utime(fragment, ns=(0, state.st_mtime_ns - 5 * 10**9))
+                if is_absolute:
+                    self.assertRegex(self.error_of(master), f"{fragment}: .* 20..-")
+                else:  # it may have been copied together with its master
+                    self.assertEqual(self.error_of(master), "")
+                self.assertIn("1 problem", run("check", master, status=1))
+                os.utime(fragment, ns=(0, state.st_mtime_ns))
+                self.assertIn(" 0 problems", run("check", master))
+        self.assertEqual(n, 8)
+
+    def test_stay_known_when_they_are_renamed_and_when_others_are_added(self):
+        for step in range(3):
+            self.write(f"d{step}.nc", (step,), data=self.values(3)[step : step + 1])
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                run("combine", "--format", "cfa", "--cfa-version", version, "d0.nc", "d1.nc", "-o", "m.nca", "-q")
+                os.rename("d1.nc", "e1.nc")
+                run("mv", "m.nca", "--rewrite", "d1=>e1")
+                run("append", "m.nca", "d2.nc", "-q")
+                self.assertIn(" 0 problems", run("check", "m.nca"))
+                with open("e1.nc", "ab") as file:
+                    file.write(b"x")
+                self.assertIn("1 problem", run("check", "m.nca", status=1))
+                run("append", "m.nca", self.write("d3.nc", (3,), data=self.values(4)[3:]), "-q")
+                self.assertIn("1 problem", run("check", "m.nca", status=1))
+                os.rename("e1.nc", "d1.nc")
+
+    def test_are_no_attribute_of_the_data(self):
+        for master, _, _ in self.masters():
+            self.assertNotIn("_refs_sources", gdal.MultiDimInfo(f'REFS:"{master}"').get("attributes", {}))
+            self.assertNotIn("_refs_sources", run("info", master))
+            with netCDF4.Dataset(master) as file:
+                self.assertGreater(len(json.loads(file.getncattr("_refs_sources"))["sources"]), 1)
+
+    def test_that_are_many_and_a_record_that_is_damaged(self):
+        self.write(times=range(1500))
+        self.split(subarray_shape="1,6,8")
+        with netCDF4.Dataset("m.nca", "a") as file:
+            record = file.getncattr("_refs_sources")
+            self.assertGreater(len(record), 100000)
+            self.assertIn(" 0 problems", run("check", "m.nca"))
+            file.setncattr("_refs_sources", record[:-9])
+        self.assertIn(".zsources/.zattrs", self.error_of("m.nca"))
+        with netCDF4.Dataset("m.nca", "a") as file:
+            file.delncattr("_refs_sources")
+        with open("m/m.tas.1.0.0.nc", "ab") as file:
+            file.write(b"x")
+        self.assertEqual(self.error_of("m.nca"), "")
+
+
 class Ended(Folder):
     """Programs that are ended while they write."""
 

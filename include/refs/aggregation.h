@@ -114,6 +114,8 @@ typedef struct refs_fragments_options {
     const struct refs_task_context *context; /**< that opening a file in the background takes along
                                                 (pool.h), or NULL; must outlive the fragments */
     refs_other_units other_units;
+    int changed; /**< a refs_changed (fetch.h): what becomes of a fragment that is not as the
+                    aggregation's file recorded it */
 } refs_fragments_options;
 
 /** Files of fragments that are open, and their arrays. */

@@ -64,9 +64,10 @@ typedef struct refs_fetch_stats {
 
 /** What happens when a location is not in the state that the client expects. */
 typedef enum refs_changed {
-    REFS_CHANGED_ERROR, /**< REFS_IO, with what is known and what was expected */
-    REFS_CHANGED_WARN,  /**< a note for each location */
-    REFS_CHANGED_IGNORE /**< nothing */
+    REFS_CHANGED_ERROR,  /**< REFS_IO, with what is known and what was expected */
+    REFS_CHANGED_WARN,   /**< a note for each location */
+    REFS_CHANGED_IGNORE, /**< nothing */
+    REFS_CHANGED_STRICT  /**< REFS_IO, also where it may only have been copied */
 } refs_changed;
 
 /** What people can try, in the words of the program that they use. Members are NULL where it has
@@ -170,6 +171,19 @@ typedef struct refs_known_state {
  * known. */
 bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
                            size_t size);
+
+/** A location that was looked at. */
+typedef struct refs_seen_location {
+    const char *location;
+    uint32_t id; /**< its number */
+    refs_expected expected;
+    refs_known_state known;
+} refs_seen_location;
+
+/** Does as `changed` says where a location is not as it was expected, in the words of reads of it.
+ * Safe from any thread. */
+refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
+                               const refs_seen_location *seen, refs_error *err);
 
 /** The client that ranges are fetched for. All its functions get `user`. */
 typedef struct refs_fetch_client {

@@ -184,6 +184,10 @@ refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *l
 refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
                                         const refs_vfs_validators *now, refs_error *err);
 
+/** Shows all states, each once, ordered by their names. */
+refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
+                                   refs_error *err);
+
 /** Appends the document that says all states, each once: the attributes of REFS_SOURCES_GROUP. */
 refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
                                        refs_error *err);

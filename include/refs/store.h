@@ -16,6 +16,7 @@ extern "C" {
 
 struct refs_block;
 struct refs_fetcher;
+struct refs_expected;
 struct refs_ref;
 struct refs_set;
 
@@ -156,6 +157,11 @@ refs_status refs_store_each_name(const refs_store *store,
  * file's own index, or its writer recorded its sources (REFS_SOURCES_GROUP). Others move attributes
  * into the metadata of arrays. */
 bool refs_store_keeps_attributes(const refs_store *store);
+
+/** The state in which the set recorded the source that it calls `url`; all zero where it did not.
+ * Strings live as long as the store. Safe from any thread. */
+refs_status refs_store_recorded(const refs_store *store, refs_str url,
+                                struct refs_expected *recorded, refs_error *err);
 
 /** The name of the set, for messages. */
 const char *refs_store_name(const refs_store *store);

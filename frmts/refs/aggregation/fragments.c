@@ -40,8 +40,9 @@ typedef struct refs_fragment_file {
     char *locations; /* to be tried, each with a NUL after it, and another one at the end */
     unsigned n_holders;
     file_state state;
-    bool is_noted; /* that it is missing */
-    refs_set *set; /* NULL: the aggregation's own file */
+    bool is_noted;          /* that it is missing */
+    refs_expected expected; /* as the aggregation's file recorded it */
+    refs_set *set;          /* NULL: the aggregation's own file */
     refs_store *store;
     refs_hierarchy *own_hierarchy;
     const refs_hierarchy *hierarchy;
@@ -107,12 +108,27 @@ typedef struct opening {
     refs_hierarchy *hierarchy;
 } opening;
 
-static refs_status tell_opened(const refs_fragments *fragments, const char *location,
+static refs_status check_state(const refs_fragments *fragments, refs_seen_location *seen,
                                refs_error *err) {
+    const refs_vfs *vfs = fragments->options.vfs;
+    refs_vfs_validators now = {.size = 0};
+    if (seen->expected.size == 0 && seen->expected.modified_s == 0 && seen->expected.etag == NULL)
+        return REFS_OK;
+    if (vfs->validators == NULL ||
+        vfs->validators(vfs->self, seen->location, &now, NULL) != REFS_OK)
+        return REFS_OK;
+    seen->known = (refs_known_state){now.etag, now.modified_s, now.size, now.modified_ns};
+    return refs_fetcher_check(fragments->options.fetcher, (refs_changed)fragments->options.changed,
+                              seen, err);
+}
+
+static refs_status tell_opened(const refs_fragments *fragments, const char *location,
+                               const refs_expected *expected, refs_error *err) {
     const refs_fragments_options *options = &fragments->options;
-    uint32_t id;
-    REFS_TRY(refs_locations_number(options->locations, location, &id, err));
-    return options->opened != NULL ? options->opened(options->user, location, id, err) : REFS_OK;
+    refs_seen_location seen = {.location = location, .expected = *expected};
+    REFS_TRY(refs_locations_number(options->locations, location, &seen.id, err));
+    if (options->opened != NULL) REFS_TRY(options->opened(options->user, location, seen.id, err));
+    return check_state(fragments, &seen, err);
 }
 
 static bool is_master_name(refs_str name) {
@@ -134,11 +150,12 @@ static refs_status check_master(const refs_fragments *fragments, refs_error *err
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-static refs_status open_at(const refs_fragments *fragments, const char *location, opening *made,
+static refs_status open_at(const refs_fragment_file *file, const char *location, opening *made,
                            refs_error *err) {
+    const refs_fragments *fragments = file->fragments;
     const refs_fragments_options *options = &fragments->options;
     REFS_TRY(refs_set_open(options->vfs, location, &fragments->sets, &made->set, err));
-    REFS_TRY(tell_opened(fragments, location, err));
+    REFS_TRY(tell_opened(fragments, location, &file->expected, err));
     REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
     refs_store_share(made->store, options->locations, NULL);
     REFS_TRY(refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err));
@@ -153,13 +170,13 @@ static void clear_opening(opening *made) {
 }
 
 /* Of several names the first that is there is taken; why others are not is told if none is. */
-static refs_status open_any(const refs_fragments *fragments, const char *locations, opening *made,
-                            refs_error *err) {
+static refs_status open_any(const refs_fragment_file *file, opening *made, refs_error *err) {
+    const refs_fragments *fragments = file->fragments;
     refs_error first = REFS_ERROR_INIT;
     refs_status status = REFS_NOT_FOUND;
-    for (const char *at = locations; *at != '\0'; at += strlen(at) + 1) {
+    for (const char *at = file->locations; *at != '\0'; at += strlen(at) + 1) {
         refs_error problem = REFS_ERROR_INIT;
-        status = open_at(fragments, at, made, &problem);
+        status = open_at(file, at, made, &problem);
         if (status == REFS_OK) return REFS_OK;
         clear_opening(made);
         if (status == REFS_NOT_FOUND) continue;
@@ -215,7 +232,7 @@ static refs_status run_open(void *argument, refs_error *unused) {
     refs_error err = REFS_ERROR_INIT;
     opening made = {NULL, NULL, NULL};
     (void)unused;
-    refs_status status = open_any(fragments, file->locations, &made, &err);
+    refs_status status = open_any(file, &made, &err);
     refs_lock(&fragments->lock);
     if (status == REFS_OK) take_opened(file, &made);
     file->error = err;
@@ -264,6 +281,19 @@ static refs_status locate(const refs_fragments *fragments, const refs_aggregatio
         REFS_TRY(refs_aggregation__locate(aggregation, &names, file, locations, err));
     }
     return refs_buf_append(locations, "", 1, err);
+}
+
+/* Of several files for one fragment, any may be there. */
+static refs_status find_recorded(const refs_fragments *fragments,
+                                 const refs_aggregation *aggregation,
+                                 const refs_agg_fragment *fragment, refs_expected *expected,
+                                 refs_error *err) {
+    const refs_store *master = fragments->options.arrays.store;
+    *expected = (refs_expected){.etag = NULL};
+    if (master == NULL || aggregation->n_alternatives != 1) return REFS_OK;
+    const uint32_t id = aggregation->files[fragment->first_file];
+    if (id == REFS_NO_TEXT) return REFS_OK;
+    return refs_store_recorded(master, refs_intern_get(&aggregation->strings, id), expected, err);
 }
 
 static refs_status add_file(refs_fragments *fragments, const refs_buf *locations,
@@ -334,15 +364,18 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     const refs_agg_fragment *fragment = &aggregation->fragments[wanted->number];
     refs_buf locations = REFS_BUF_INIT;
     refs_fragment_file *file = &fragments->own;
+    refs_expected expected = {.etag = NULL};
     refs_status status = REFS_OK;
     if (!fragment->is_own) status = locate(fragments, aggregation, fragment, &locations, err);
+    if (status == REFS_OK && !fragment->is_own)
+        status = find_recorded(fragments, aggregation, fragment, &expected, err);
     if (status != REFS_OK) prefix_place(fragments, aggregation, wanted->number, err);
     refs_lock(&fragments->lock);
     if (status == REFS_OK && !fragment->is_own)
         status = find_file(fragments, &locations, &file, err);
     if (status == REFS_OK) {
         wanted->file = file;
-        file->n_holders++;
+        if (file->n_holders++ == 0) file->expected = expected;
     }
     refs_unlock(&fragments->lock);
     refs_buf_clear(&locations);

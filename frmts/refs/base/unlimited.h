@@ -1,15 +1,18 @@
-/* unlimited.h -- which dimensions had no limit in the file that a set was made of.
- *
- * Zarr has nothing for it. Programs that use netCDF-C take such dimensions for
- * those of records.
+/* unlimited.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs pass
+ * over attributes whose names begin so.
  *
  * Read before this: nothing.
  */
 #ifndef REFS_UNLIMITED_H
 #define REFS_UNLIMITED_H
 
-/** The attribute of a group that names those of its dimensions, as a list of strings. xarray passes
- * over attributes that begin so. */
+/** The attribute of a group in a set that names those of its dimensions that had no limit in the
+ * file that the set was made of, as a list of strings. netCDF-C takes such dimensions for those of
+ * records. */
 #define REFS_UNLIMITED_DIMENSIONS "_nc_unlimited_dimensions"
+
+/** The global attribute of a master (cfa.h) that records its fragments, by the names that it has
+ * for them: the document in which a set records its sources (refset.h). */
+#define REFS_SOURCES_ATTRIBUTE "_refs_sources"
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "refs/bytes.h"
 #include "refs/json.h"
+#include "refs/refset.h"
 #include "refs/zarr.h"
 
 #ifdef __cplusplus
@@ -127,6 +128,16 @@ refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *v
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err);
+
+/** Appends the name by which a master of `version` has a file: a URI in CF-1.13, with its escapes.
+ */
+refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_buf *name,
+                               refs_error *err);
+
+/** Records a fragment as it is now, under the name that refs_cfa_fragment has for it: reading tells
+ * when another takes its place. A name that was recorded before is skipped. */
+refs_status refs_master_source(refs_master *master, const refs_source_state *state,
+                               refs_error *err);
 
 /** Completes the master, moves it into place, and frees it, also on failure. */
 refs_status refs_master_finish(refs_master *master, refs_error *err);

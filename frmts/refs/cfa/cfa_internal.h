@@ -3,6 +3,7 @@
 #define REFS_CFA_INTERNAL_H
 
 #include "nc_file.h"
+#include "refs/intern.h"
 #include "refs/place.h"
 
 /** Files that stand for fragments that are missing (fillers.c). */
@@ -21,6 +22,9 @@ struct refs_master {
     nc_file *file;
     refs_cfa_version version;
     bool has_conventions, has_aggregations;
+    refs_intern recorded; /**< names of fragments in `sources` */
+    char **sources;       /**< their states, as JSON */
+    size_t n_sources, sources_capacity;
 };
 
 /** An aggregation that is being written. */

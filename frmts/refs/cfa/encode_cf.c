@@ -110,34 +110,14 @@ static refs_status put_strings(const cfa_job *job, const nc_shape *shape, const 
     return refs_cfa__file_strings(job->file, shape, refs_buf_view(values), &place, err);
 }
 
-/* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
- * already. An absolute path is a URI with a scheme. Section 4.2: a colon in the first segment of a
- * relative one would make a scheme of what is before it. */
-static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
-    static const char hex[] = "0123456789ABCDEF";
-    bool is_uri = strstr(file, "://") != NULL;
-    const char *scheme = *file == '/' ? "file://" : "";
-    if (!is_uri && file[strcspn(file, "/:")] == ':') scheme = "./";
-    REFS_TRY(refs_buf_append_str(values, refs_str_from(scheme), err));
-    for (const char *c = file; *c != '\0'; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (is_uri || strchr(" %#?\"<>\\^`{|}", byte) == NULL) {
-            REFS_TRY(refs_buf_append(values, c, 1, err));
-            continue;
-        }
-        char code[] = {'%', hex[byte >> 4], hex[byte & 15]};
-        REFS_TRY(refs_buf_append(values, code, sizeof code, err));
-    }
-    return refs_buf_append(values, "", 1, err);
-}
-
 static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_error *err) {
     nc_shape shape = {job->group, names->uris, strings, job->variable->rank, names->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; status == REFS_OK && i < job->n_fragments; i++) {
         const char *file = job->fragments[i].file != NULL ? job->fragments[i].file : "";
-        status = append_uri(file, &values, err);
+        status = refs_cfa_name_file(REFS_CFA_CF_1_13, file, &values, err);
+        if (status == REFS_OK) status = refs_buf_append(&values, "", 1, err);
     }
     if (status == REFS_OK) status = put_strings(job, &shape, &values, err);
     refs_buf_clear(&values);

@@ -1,7 +1,10 @@
 /* master.c -- masters: what all encodings share. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cfa_internal.h"
+#include "refs/unlimited.h"
+#include "refs/write.h"
 #include "writing.h"
 
 /* Fragments of one variable. */
@@ -87,6 +90,9 @@ refs_status refs_cfa__master_open_again(const refs_master *before,
 void refs_master_free(refs_master *master) {
     if (master == NULL) return;
     refs_cfa__file_free(master->file);
+    refs_intern_clear(&master->recorded);
+    for (size_t i = 0; i < master->n_sources; i++) refs_free(master->sources[i]);
+    refs_free(master->sources);
     refs_cfa__fillers_clear(master);
     refs_place_clear(&master->place);
     refs_free(master);
@@ -334,6 +340,89 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
     return status;
 }
 
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
+ * already. An absolute path is a URI with a scheme. Section 4.2: a colon in the first segment of a
+ * relative one would make a scheme of what is before it. */
+static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
+    static const char hex[] = "0123456789ABCDEF";
+    bool is_uri = strstr(file, "://") != NULL;
+    const char *scheme = *file == '/' ? "file://" : "";
+    if (!is_uri && file[strcspn(file, "/:")] == ':') scheme = "./";
+    REFS_TRY(refs_buf_append_str(values, refs_str_from(scheme), err));
+    for (const char *c = file; *c != '\0'; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (is_uri || strchr(" %#?\"<>\\^`{|}", byte) == NULL) {
+            REFS_TRY(refs_buf_append(values, c, 1, err));
+            continue;
+        }
+        char code[] = {'%', hex[byte >> 4], hex[byte & 15]};
+        REFS_TRY(refs_buf_append(values, code, sizeof code, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_buf *name,
+                               refs_error *err) {
+    return version == REFS_CFA_CF_1_13 ? append_uri(file, name, err)
+                                       : refs_buf_append_str(name, refs_str_from(file), err);
+}
+
+static refs_status add_source(refs_master *master, const refs_source_state *state,
+                              refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (!refs_grow((void **)&master->sources, &master->sources_capacity, master->n_sources,
+                   sizeof *master->sources))
+        return refs_fail_nomem(err);
+    const refs_status status = refs_source_state_write(state, &text, err);
+    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    REFS_TRY(status);
+    if (taken == NULL) return refs_fail_nomem(err);
+    master->sources[master->n_sources++] = taken;
+    return REFS_OK;
+}
+
+refs_status refs_master_source(refs_master *master, const refs_source_state *state,
+                               refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_source_state named = *state;
+    const size_t n = master->recorded.count;
+    uint32_t id = 0;
+    char *file = refs_str_copy(state->url);
+    refs_status status =
+        file != NULL ? refs_cfa_name_file(master->version, file, &name, err) : refs_fail_nomem(err);
+    refs_free(file);
+    named.url = refs_str_view((const char *)name.data, name.size);
+    if (status == REFS_OK) status = refs_intern_add(&master->recorded, named.url, &id, err);
+    if (status == REFS_OK && id == n) status = add_source(master, &named, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Ordered by name: the same fragments make the same master. */
+static refs_status put_sources(const refs_master *master, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    nc_place place = {.id = -1};
+    if (master->n_sources == 0) return REFS_OK;
+    qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
+    refs_status status = refs_buf_printf(&text, err, "{\"sources\":[");
+    for (size_t i = 0; i < master->n_sources && status == REFS_OK; i++)
+        status = refs_buf_printf(&text, err, "%s%s", i > 0 ? "," : "", master->sources[i]);
+    if (status == REFS_OK) status = refs_buf_append(&text, "]}", 2, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE,
+                                     refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* -- finishing --------------------------------------------------------------------------------- */
 
 /* What has no aggregation would look like data of somebody else, which nothing is written over. */
@@ -363,6 +452,7 @@ static refs_status commit(refs_master *master, refs_place *parts, refs_error *er
 
 static refs_status finish(refs_master *master, refs_place *parts, refs_error *err) {
     REFS_TRY(put_mark(master, err));
+    REFS_TRY(put_sources(master, err));
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
     return commit(master, parts, err);

@@ -9,6 +9,7 @@
 #include "move_widen.h"
 #include "nc_library.h"
 #include "refs/place.h"
+#include "refs/unlimited.h"
 
 /* Largest variable or attribute with names. */
 #define MAX_NAMES ((size_t)1 << 26)
@@ -365,8 +366,24 @@ static refs_status copy_file(const moving_file *of, const refs_place *to, refs_e
     return status;
 }
 
+static refs_status move_sources(const moving_file *file, refs_error *err) {
+    refs_buf renamed = REFS_BUF_INIT;
+    char *text;
+    const attribute of = {file->root, NC_GLOBAL, REFS_SOURCES_ATTRIBUTE};
+    if (*file->n == 0) return REFS_OK;
+    REFS_TRY(get_text(file, of, &text, err));
+    if (text == NULL) return REFS_OK;
+    refs_status status = refs_cfa__rename_sources(file->moving, refs_str_from(text), &renamed, err);
+    if (status == REFS_OK)
+        status = put_text(file, of, refs_str_view((const char *)renamed.data, renamed.size), err);
+    refs_buf_clear(&renamed);
+    refs_free(text);
+    return status;
+}
+
 static refs_status change(moving_file *file, const refs_place *longer, refs_error *err) {
     REFS_TRY(move_group(file, file->root, "", err));
+    REFS_TRY(move_sources(file, err));
     if (file->wide->n == 0) return REFS_OK;
     file->wide->is_private = refs_place_is_private(longer);
     return refs_cfa__widen(file->root, longer->written, file->shown, file->wide, err);

@@ -141,3 +141,50 @@ refs_status refs_cfa__rename_json(const refs_cfa_moving *moving, refs_str text, 
     refs_json_doc_free(doc);
     return status;
 }
+
+/* -- the record of fragments ------------------------------------------------------------------- */
+
+static refs_status write_source(const refs_json *source, refs_str url, refs_buf *text,
+                                refs_error *err) {
+    REFS_TRY(refs_buf_printf(text, err, "%s{\"url\":", text->size > 0 ? "," : ""));
+    REFS_TRY(refs_json_write_string(url, text, err));
+    for (size_t i = 0; i < refs_json_size(source); i++) {
+        if (refs_str_is(refs_json_name_at(source, i), "url")) continue;
+        REFS_TRY(refs_buf_append(text, ",", 1, err));
+        REFS_TRY(refs_json_write_string(refs_json_name_at(source, i), text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(source, i), text, err));
+    }
+    return refs_buf_append(text, "}", 1, err);
+}
+
+static refs_status rename_source(const refs_cfa_moving *moving, const refs_json *source,
+                                 refs_buf *text, refs_error *err) {
+    const refs_str url = refs_json_text(refs_json_get(source, "url"));
+    const bool is_all = moving->variable == NULL && moving->group == NULL && moving->index == NULL;
+    refs_buf name = REFS_BUF_INIT;
+    bool changed = false;
+    refs_status status = refs_cfa__rename(moving, url, &name, &changed, err);
+    if (status == REFS_OK && changed)
+        status = write_source(source, refs_str_view((const char *)name.data, name.size), text, err);
+    if (status == REFS_OK && (!changed || !is_all)) status = write_source(source, url, text, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,
+                                     refs_buf *renamed, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf list = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    const refs_json *sources = refs_json_get(refs_json_root(doc), "sources");
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK; i++)
+        status = rename_source(moving, refs_json_at(sources, i), &list, err);
+    if (status == REFS_OK) status = refs_buf_printf(renamed, err, "{\"sources\":[");
+    if (status == REFS_OK) status = refs_buf_append(renamed, list.data, list.size, err);
+    if (status == REFS_OK) status = refs_buf_append(renamed, "]}", 2, err);
+    refs_buf_clear(&list);
+    refs_json_doc_free(doc);
+    return status;
+}

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cfa_internal.h"
@@ -115,6 +116,29 @@ static bool is_there(const cfa_files *files, const char *path, const char *withi
     return access(path, F_OK) == 0;
 }
 
+/* What a fragment is called in the first master. */
+static char *name_first(const cfa_files *files, const char *named) {
+    return join(files->named, files->generation.first,
+                named + strlen(files->named) + strlen(folder_of(files)));
+}
+
+/* Its name is `named` in the last master. What a server makes of a file is not known. */
+static refs_status record(cfa_files *files, const struct stat *seen, const char *named,
+                          refs_error *err) {
+    const bool is_here = delivery_of(files) == NULL;
+    refs_source_state state = {.url = refs_str_from(named), .size = (uint64_t)seen->st_size};
+    if (is_here) state.modified_s = (int64_t)seen->st_mtim.tv_sec;
+    if (is_here) state.modified_ns = (uint32_t)seen->st_mtim.tv_nsec;
+    REFS_TRY(refs_master_source(files->master, &state, err));
+    if (files->first == NULL) return REFS_OK;
+    char *first = name_first(files, named);
+    if (first == NULL) return refs_fail_nomem(err);
+    state.url = refs_str_from(first);
+    const refs_status status = refs_master_source(files->first, &state, err);
+    refs_free(first);
+    return status;
+}
+
 static refs_status write_fragment(cfa_files *files, const cfa_part *where, const char *name,
                                   char **named, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
@@ -129,11 +153,17 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     if (status == REFS_OK && !is_old)
         status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
     if (status != REFS_OK && path != NULL) unlink(path);
+    struct stat seen;
+    if (status == REFS_OK && is_written && stat(path, &seen) != 0)
+        status = refs_place_fail(path, err);
     if (status == REFS_OK && is_written && delivery != NULL)
         status = deliver(files, path, within, err);
-    is_written = is_written || is_old;
-    if (status == REFS_OK && is_written) *named = join(files->named, "", within);
-    if (status == REFS_OK && is_written && *named == NULL) status = refs_fail_nomem(err);
+    if (status == REFS_OK && (is_written || is_old)) {
+        *named = join(files->named, "", within);
+        if (*named == NULL) status = refs_fail_nomem(err);
+    }
+    if (status == REFS_OK && is_written && !part.is_empty)
+        status = record(files, &seen, *named, err);
     refs_free(path);
     refs_free(within);
     return status;
@@ -229,7 +259,6 @@ static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *e
 /* The fragments of a field by their first names, for the first master. */
 static refs_status add_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
-    const size_t skipped = strlen(files->named) + strlen(folder_of(files));
     if (files->first == NULL) return REFS_OK;
     refs_cfa_fragment *named = refs_calloc(field->n, sizeof *named);
     if (named == NULL) return refs_fail_nomem(err);
@@ -237,7 +266,7 @@ static refs_status add_first(const cfa_files *files, const cfa_field *field, ref
     for (size_t k = 0; k < field->n && status == REFS_OK; k++) {
         named[k] = field->fragments[k];
         if (named[k].file == NULL) continue;
-        named[k].file = join(files->named, files->generation.first, named[k].file + skipped);
+        named[k].file = name_first(files, named[k].file);
         if (named[k].file == NULL) status = refs_fail_nomem(err);
     }
     if (status == REFS_OK)

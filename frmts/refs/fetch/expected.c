@@ -68,10 +68,10 @@ bool refs_expected_differs(const refs_expected *expected, const refs_known_state
 }
 
 /* Once for each location. */
-static void warn(refs_fetcher *fetcher, const refs_range *range, const char *difference) {
-    if (refs_fetch__note_changed(fetcher, range->location_id))
+static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const char *difference) {
+    if (refs_fetch__note_changed(fetcher, seen->id))
         refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
-                  "%s changed since references to it were made: %s", range->location, difference);
+                  "%s changed since references to it were made: %s", seen->location, difference);
 }
 
 /* Whether all that differs is the time of a copy. */
@@ -84,16 +84,15 @@ static bool is_copy(const refs_expected *expected, const refs_known_state *known
            !refs_expected_differs(&undated, known, difference, sizeof difference);
 }
 
-refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_expected *expected, const refs_known_state *known,
-                                       refs_error *err) {
+refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
+                               const refs_seen_location *seen, refs_error *err) {
     char difference[320];
-    const refs_changed changed = fetcher->options.changed;
     if (changed == REFS_CHANGED_IGNORE ||
-        !refs_expected_differs(expected, known, difference, sizeof difference))
+        !refs_expected_differs(&seen->expected, &seen->known, difference, sizeof difference))
         return REFS_OK;
-    if (changed == REFS_CHANGED_WARN || is_copy(expected, known)) {
-        warn(fetcher, range, difference);
+    if (changed == REFS_CHANGED_WARN ||
+        (changed == REFS_CHANGED_ERROR && is_copy(&seen->expected, &seen->known))) {
+        warn(fetcher, seen, difference);
         return REFS_OK;
     }
     const char *advice = fetcher->options.advice.changed;
@@ -101,6 +100,13 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
                      "it changed since references to it were made: %s (index it again%s%s%s)",
                      difference, advice != NULL ? "; " : "", advice != NULL ? advice : "",
                      advice != NULL ? " reads it all the same" : "");
+}
+
+refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
+                                       const refs_expected *expected, const refs_known_state *known,
+                                       refs_error *err) {
+    const refs_seen_location seen = {range->location, range->location_id, *expected, *known};
+    return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
 }
 
 /* False where nothing is expected of range `index`. */

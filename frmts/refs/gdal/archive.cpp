@@ -301,6 +301,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();
+    options.changed = index_->changed();
     options.advice = "where files moved, -oo URL_REWRITE=old=>new changes how such names begin; "
                      "-oo MISSING=FILL reads missing files as nodata";
     options.ranges = index_->ranges();

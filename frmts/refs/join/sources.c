@@ -119,12 +119,8 @@ static int by_url(const void *left, const void *right) {
     return strcmp(a->url, b->url);
 }
 
-typedef struct state_sink {
-    refs_status (*add)(void *to, const refs_source_state *state, refs_error *err);
-    void *to;
-} state_sink;
-
-static refs_status each_once(refs_join_sources *sources, const state_sink *sink, refs_error *err) {
+refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
+                                   refs_error *err) {
     if (sources->n > 0) qsort(sources->items, sources->n, sizeof *sources->items, by_url);
     for (size_t i = 0; i < sources->n; i++) {
         const recorded *source = &sources->items[i];
@@ -132,7 +128,7 @@ static refs_status each_once(refs_join_sources *sources, const state_sink *sink,
         const refs_source_state state = {refs_str_from(source->url), source->size,
                                          source->modified_s, refs_str_from(source->etag),
                                          source->modified_ns};
-        REFS_TRY(sink->add(sink->to, &state, err));
+        REFS_TRY(visitor->visit(visitor->user, &state, err));
     }
     return REFS_OK;
 }
@@ -144,8 +140,8 @@ static refs_status add_to_document(void *to, const refs_source_state *state, ref
 refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
                                        refs_error *err) {
     refs_buf list = REFS_BUF_INIT;
-    const state_sink sink = {add_to_document, &list};
-    refs_status status = each_once(sources, &sink, err);
+    const refs_source_visitor visitor = {add_to_document, &list};
+    refs_status status = refs_join_sources_each(sources, &visitor, err);
     if (status == REFS_OK) status = refs_buf_printf(document, err, "{\"sources\":[");
     if (status == REFS_OK) status = refs_buf_append(document, list.data, list.size, err);
     if (status == REFS_OK) status = refs_buf_append(document, "]}", 2, err);
@@ -159,6 +155,6 @@ static refs_status add_to_writer(void *to, const refs_source_state *state, refs_
 
 refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
                                     refs_error *err) {
-    const state_sink sink = {add_to_writer, writer};
-    return each_once(sources, &sink, err);
+    const refs_source_visitor visitor = {add_to_writer, writer};
+    return refs_join_sources_each(sources, &visitor, err);
 }

@@ -1,7 +1,9 @@
 /* scanned_format.c -- data files (HDF5, …) as a format of sets, see format.h and refs/scan.h. */
 #include "chunk_key.h"
 #include "format.h"
+#include "refs/refset.h"
 #include "refs/scan.h"
+#include "refs/unlimited.h"
 #include "set.h"
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {
@@ -10,6 +12,8 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
 }
 
 static refs_status put_document(void *user, refs_str key, refs_bytes document, refs_error *err) {
+    if (refs_str_is(key, REFS_SOURCES_ATTRIBUTE))
+        key = refs_str_from(REFS_SOURCES_GROUP "/.zattrs");
     return refs_set_builder_inline(user, key, document, err);
 }
 

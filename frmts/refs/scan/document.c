@@ -141,9 +141,19 @@ static refs_status check_count(const refs_documents *documents, refs_error *err)
                      (unsigned long long)documents->limits->max_arrays);
 }
 
+/* What a master records of its fragments is no attribute of the data: it has a key of its own. */
+static refs_status move_sources(refs_documents *documents, json_t *attributes, refs_error *err) {
+    const char *text = json_string_value(json_object_get(attributes, REFS_SOURCES_ATTRIBUTE));
+    if (text == NULL) return REFS_OK;
+    REFS_TRY(add_text(documents, "", REFS_SOURCES_ATTRIBUTE, strdup(text), err));
+    return json_object_del(attributes, REFS_SOURCES_ATTRIBUTE) == 0 ? REFS_OK
+                                                                    : refs_fail_nomem(err);
+}
+
 refs_status refs_documents_add_group(refs_documents *documents, const char *path,
                                      json_t *attributes, refs_error *err) {
     refs_status status = check_count(documents, err);
+    if (status == REFS_OK && *path == '\0') status = move_sources(documents, attributes, err);
     if (status == REFS_OK)
         status = add(documents, path, ".zgroup", json_pack("{s:i}", "zarr_format", 2), err);
     if (status == REFS_OK && json_object_size(attributes) > 0)

@@ -126,15 +126,26 @@ static refs_status need_sources(const refs_store *store, refs_error *err) {
 }
 
 /* The sources must have been read. */
-static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
+static refs_expected find_recorded(const refs_store *store, refs_str url) {
     const source_states *all = &store->sources->states;
-    if (all->urls.count == 0 || ref->url == NULL) return (refs_expected){.etag = NULL};
-    const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
+    const uint32_t id = all->urls.count > 0 ? refs_intern_find(&all->urls, url) : REFS_INTERN_NONE;
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
     refs_expected recorded = all->recorded[id];
     /* Sets name files relatively that are moved and uploaded with them. */
-    recorded.may_be_copied = refs_file_name_needs_folder(refs_str_from(ref->url));
+    recorded.may_be_copied = refs_file_name_needs_folder(url);
     return recorded;
+}
+
+static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
+    return ref->url != NULL ? find_recorded(store, refs_str_from(ref->url))
+                            : (refs_expected){.etag = NULL};
+}
+
+refs_status refs_store_recorded(const refs_store *store, refs_str url, refs_expected *recorded,
+                                refs_error *err) {
+    REFS_TRY(need_sources(store, err));
+    *recorded = find_recorded(store, url);
+    return REFS_OK;
 }
 
 bool refs_store_keeps_attributes(const refs_store *store) {

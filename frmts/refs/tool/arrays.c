@@ -197,6 +197,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.arrays = arrays->context;
     options.missing = arrays->missing;
     options.other_units = arrays->other_units;
+    options.changed = arrays->changed;
     options.advice =
         "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
         "begin";
@@ -243,18 +244,20 @@ static refs_status open_as(const tool_arrays *as, const tool_session *session, c
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err) {
-    return open_as(&(tool_arrays){.cache = NULL}, session, name, arrays, err);
+    return open_as(&(tool_arrays){.changed = REFS_CHANGED_WARN}, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_part(const tool_session *session, const char *name,
                                   tool_arrays *arrays, refs_error *err) {
-    return open_as(&(tool_arrays){.keeps_nothing = true}, session, name, arrays, err);
+    const tool_arrays part = {.keeps_nothing = true, .changed = REFS_CHANGED_WARN};
+    return open_as(&part, session, name, arrays, err);
 }
 
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err) {
     const tool_arrays whole = {.missing = REFS_MISSING_ERROR,
-                               .other_units = REFS_OTHER_UNITS_ERROR};
+                               .other_units = REFS_OTHER_UNITS_ERROR,
+                               .changed = REFS_CHANGED_STRICT};
     return open_as(&whole, session, name, arrays, err);
 }
 

@@ -26,12 +26,14 @@ typedef struct tool_arrays {
     bool keeps_nothing;   /**< that was read: what is one of many parts */
     refs_missing missing; /**< what files of fragments that do not exist are */
     refs_other_units other_units;
+    refs_changed changed; /**< what becomes of fragments that are not as the master recorded them */
 } tool_arrays;
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);
 /** The same, but what a file of a fragment would have that does not exist is an error, and so are
- * values in units that cannot be converted. */
+ * values in units that cannot be converted, and of files that are not as the master recorded them.
+ */
 refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
                                    tool_arrays *arrays, refs_error *err);
 /** The same as tool_arrays_open for one of many sources: what is read is not kept. */

@@ -377,12 +377,18 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     return status;
 }
 
+static refs_status record_in_master(void *user, const refs_source_state *state, refs_error *err) {
+    return refs_master_source(user, state, err);
+}
+
 static refs_status write_aggregation(build *all, refs_error *err) {
     refs_master_options options = REFS_MASTER_OPTIONS_INIT;
     refs_master *master = NULL;
     options.version = REFS_CFA_CF_1_13;
     REFS_TRY(refs_master_open(all->output, &options, &master, err));
+    const refs_source_visitor visitor = {record_in_master, master};
     refs_status status = refs_join_aggregate(all->join, master, err);
+    if (status == REFS_OK) status = refs_join_sources_each(all->sources, &visitor, err);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_master_finish(master, err);
     refs_master_free(master);

@@ -211,7 +211,9 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     recordings all = {.at = at};
     const refs_source_visitor visitor = {note_state, &all};
     refs_status status = note_refs(at, err);
-    if (status == REFS_OK) status = refs_sources_read(at->set.set, &visitor, err);
+    /* Those of a master are compared when they are opened (check_fragments.c). */
+    if (status == REFS_OK && !refs_set_is_file(at->set.set))
+        status = refs_sources_read(at->set.set, &visitor, err);
     if (status == REFS_OK) status = measure_targets(at, err);
     /* Also after an interruption: what was measured is worth reporting. */
     refs_status compared = compare_sizes(at, err);

@@ -415,8 +415,45 @@ static refs_status write_groups(gathering *all, refs_master *master, refs_error 
     return status;
 }
 
+static refs_status find_recorded(const gathering *all, const char *named, refs_expected *was,
+                                 refs_error *err) {
+    const refs_store *master = all->parts[all->names.n].arrays.set.store;
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_cfa_name_file(all->options.version, named, &name, err);
+    if (status == REFS_OK)
+        status = refs_store_recorded(master, refs_str_view((const char *)name.data, name.size), was,
+                                     err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Fragments that the master had are as it recorded them, not as they may be by now. */
+static refs_status record_part(gathering *all, refs_master *master, size_t p, refs_error *err) {
+    const gather_part *part = &all->parts[p];
+    const refs_vfs *vfs = all->session.vfs;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    refs_expected was = {.etag = NULL};
+    refs_source_state state = {.url = refs_str_from(part->named)};
+    if (all->has_master) REFS_TRY(find_recorded(all, part->named, &was, err));
+    if (was.size > 0) {
+        now = (refs_vfs_validators){
+            .size = was.size, .modified_s = was.modified_s, .modified_ns = was.modified_ns};
+        state.etag = refs_str_from(was.etag != NULL ? was.etag : "");
+    } else if (vfs->validators != NULL) {
+        (void)vfs->validators(vfs->self, part->arrays.location, &now, NULL);
+        state.etag = refs_str_from(now.etag);
+    }
+    state.size = now.size;
+    state.modified_s = now.modified_s;
+    state.modified_ns = now.modified_ns;
+    return refs_master_source(master, &state, err);
+}
+
 refs_status gather_write_master(gathering *all, refs_master *master, refs_error *err) {
     REFS_TRY(write_dims(all, master, err));
     REFS_TRY(write_groups(all, master, err));
+    for (size_t p = 0; p < all->names.n; p++)
+        if (!gather_is_outline(all, p) && !gather_is_filler(all, p))
+            REFS_TRY(record_part(all, master, p, err));
     return write_arrays(all, master, err);
 }

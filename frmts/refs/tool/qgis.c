@@ -69,7 +69,8 @@ static refs_status open_array(const making *all, const refs_array_meta *meta, re
 /* The set, with its aggregations as the arrays that they are. */
 static refs_status open_set(making *all, const char *name, refs_error *err) {
     const refs_set_options sets = tool_set_options(&all->session);
-    refs_fragments_options options = {.struct_size = sizeof options, .sets = &sets};
+    refs_fragments_options options = {
+        .struct_size = sizeof options, .sets = &sets, .changed = REFS_CHANGED_WARN};
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
