@@ -105,6 +105,7 @@ class Case(OwnFolder):
         with netCDF4.Dataset(self.path(name), "w") as file:
             file.title, file.number, file.list = "a file", np.int32(7), np.array([1.5, 2.5])
             file.createDimension("time", None)
+            file.createDimension("unused", 6)
             for dim, n in (("y", 30), ("x", 40)):
                 file.createDimension(dim, n)
                 axis = file.createVariable(dim, "f4", (dim,))
@@ -122,6 +123,8 @@ class Case(OwnFolder):
             group.createDimension("turn", None)
             group.createVariable("turn", "i4", ("turn",))[:] = np.arange(5)
             group.createVariable("both", "i2", ("turn", "time"))[:] = np.arange(20).reshape(5, 4)
+            for dim, n in (("none", None), ("unused", 2)):
+                group.createDimension(dim, n)
         return self.path(name)
 
     def index(self, source, name="set.json"):
@@ -236,7 +239,7 @@ class Files(Case):
         for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA"):
             with netCDF4.Dataset(self.path("three.nc"), "w", format=form) as file:
                 file.title = "three"
-                for dim, n in (("time", None), ("x", 5), ("text", 8)):
+                for dim, n in (("time", None), ("unused", 9), ("x", 5), ("text", 8)):
                     file.createDimension(dim, n)
                 for kind in ("i2", "i4", "f4", "f8"):
                     file.createVariable("v_" + kind, kind, ("time", "x"), fill_value=-7)[:] = np.arange(15).reshape(3, 5)

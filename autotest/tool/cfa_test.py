@@ -102,6 +102,58 @@ class Split(Folder):
                 self.split(cfa_version=version, **size)
                 np.testing.assert_array_equal(read("m.nca"), self.values())
 
+    def write_dimensions(self, name, **more):
+        """A file with dimensions without limit, with one that no variable has, and with bounds."""
+        with netCDF4.Dataset(name, "w", **more) as file:
+            for dim, n in (("time", None), ("x", 6), ("nv", 2), ("unused", 5)):
+                file.createDimension(dim, n)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units, time.bounds = "days since 2000-01-01", "time_bnds"
+            time[:] = np.arange(4)
+            file.createVariable("time_bnds", "f8", ("time", "nv"))[:] = np.arange(8).reshape(4, 2)
+            file.createVariable("tas", "f4", ("time", "x"), fill_value=-1)[:] = np.arange(24).reshape(4, 6)
+            file["tas"][3] = -1
+            if file.data_model != "NETCDF4":
+                return name
+            group = file.createGroup("stations")
+            group.createDimension("station", None)
+            group.createDimension("alone", 7)
+            group.createVariable("station", "i4", ("station",))[:] = np.arange(3)
+            group.createVariable("height", "f4", ("time", "station"))[:] = np.arange(12).reshape(4, 3)
+            group.createVariable("lat", "f4", ("time", "station")).units = "degrees_north"
+            group["lat"][:] = np.arange(12).reshape(4, 3)
+            group["height"].coordinates = "lat"
+        return name
+
+    def dimensions(self, group):
+        """Those of a file by their names: masters have them in the root where they can."""
+        found = {name: (len(dim), dim.isunlimited()) for name, dim in group.dimensions.items()}
+        for inner in group.groups.values():
+            found = {**self.dimensions(inner), **found}
+        return found
+
+    def test_keeps_what_the_source_has_of_dimensions(self):
+        for model in ("NETCDF4", "NETCDF3_CLASSIC"):
+            self.write_dimensions("source.nc", format=model)
+            with netCDF4.Dataset("source.nc") as file:
+                expected = self.dimensions(file)
+            for version in VERSIONS if model == "NETCDF4" else ("0.4",):
+                with self.subTest(model=model, version=version):
+                    options = {"format": "NETCDF3"} if model != "NETCDF4" else {}
+                    self.split(cfa_version=version, subarray_shape="time=2", **options)
+                    with netCDF4.Dataset("m.nca") as file:
+                        found = self.dimensions(file)
+                        np.testing.assert_array_equal(file["time_bnds"][:], np.arange(8).reshape(4, 2))
+                        if model == "NETCDF4":
+                            np.testing.assert_array_equal(file["stations/lat"][:], np.arange(12).reshape(4, 3))
+                    self.assertEqual({name: found.get(name) for name in expected}, expected)
+                    with netCDF4.Dataset("m/m.tas.1.0.nc") as file:
+                        self.assertEqual((len(file.dimensions["time"]), file.dimensions["time"].isunlimited()), (2, True))
+                        np.testing.assert_array_equal(file["tas"][:].filled(), [np.arange(12, 18), 6 * [-1]])
+                    np.testing.assert_array_equal(read("m.nca")[:3], np.arange(18).reshape(3, 6))
+                    if model == "NETCDF4":
+                        np.testing.assert_array_equal(read("m.nca", "stations/height"), np.arange(12).reshape(4, 3))
+
     def test_splits_masters_anew(self):
         self.split(subarray_shape="1,6,8")
         self.split("n.nca", "m.nca", subarray_shape="4,3,8")

@@ -11,6 +11,10 @@
  * records. */
 #define REFS_UNLIMITED_DIMENSIONS "_nc_unlimited_dimensions"
 
+/** The attribute of a group that has the dimensions of the group that no variable has: an object, a
+ * size for each name. */
+#define REFS_UNUSED_DIMENSIONS "_nc_unused_dimensions"
+
 /** The global attribute of a master (cfa.h) that records its fragments, by the names that it has
  * for them: the document in which a set records its sources (refset.h). */
 #define REFS_SOURCES_ATTRIBUTE "_refs_sources"

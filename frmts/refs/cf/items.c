@@ -42,7 +42,8 @@ refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_erro
  * and what is said of them themselves; null says nothing. */
 static bool is_shown(refs_str name, const refs_json *value) {
     return !refs_str_is(name, "_ARRAY_DIMENSIONS") &&
-           !refs_str_is(name, REFS_UNLIMITED_DIMENSIONS) && !refs_str_is(name, "tiff_colors") &&
+           !refs_str_is(name, REFS_UNLIMITED_DIMENSIONS) &&
+           !refs_str_is(name, REFS_UNUSED_DIMENSIONS) && !refs_str_is(name, "tiff_colors") &&
            !refs_str_is(name, "tiff_gray") && !refs_str_is(name, "tiff_mask") &&
            !refs_str_is(name, "tiff_samples") && !refs_str_is(name, "_CRS") &&
            refs_json_kind_of(value) != REFS_JSON_KIND_NULL;

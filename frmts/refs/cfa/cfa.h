@@ -152,7 +152,8 @@ typedef struct refs_cfa_group {
 typedef struct refs_cfa_dimension {
     const char *path; /**< "/time" */
     uint64_t size;
-    refs_cfa_growth growth; /**< in a master; fragments have it as long as it is there */
+    refs_cfa_growth growth; /**< where its coordinate says how long it is */
+    bool is_unused;         /**< no array has it */
 } refs_cfa_dimension;
 
 typedef struct refs_cfa_array {
@@ -246,6 +247,10 @@ typedef struct refs_cfa_write_options {
         sizeof(refs_cfa_write_options), REFS_CFA_FRAGMENTS, REFS_CFA_0_5, REFS_CFA_NETCDF4,        \
             REFS_CFA_RELATIVE, REFS_CFA_OTHERS_ONE, NULL, REFS_CFA_SUBARRAY_BYTES, 0, NULL         \
     }
+
+/** Whether a master can have a dimension: netCDF-3 has one without elements at most, that of records,
+ * and none is left for those that no array has. */
+bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim);
 
 /** Writes `source` as the file at `path`. Fragments are called STEM/STEM.[GROUP.]VARIABLE.I.J.K.nc,
  * as S3netCDF4 calls them, where the master is STEM.nca or STEM.nc; those that would hold the fill

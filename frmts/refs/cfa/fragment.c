@@ -60,6 +60,12 @@ static const char *leaf_of(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+static refs_cfa_growth growth_of(const cfa_open_part *open, const refs_cfa_dimension *dim) {
+    if (is_all(open)) return dim->growth;
+    /* One without values has no coordinates. */
+    return open->part->is_empty ? REFS_CFA_FIXED : refs_cfa__growth(open->writing, dim);
+}
+
 static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
     const refs_cfa_array *array = array_at(open, i);
     cfa_box box;
@@ -72,7 +78,7 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
                              open->writing->shown, array->variable.dims[d], array->variable.path);
         REFS_TRY(refs_cfa__file_group(open->file, parent_of(dim->path), &group, err));
         const nc_dimension added = {refs_str_from(leaf_of(dim->path)), box.count[d],
-                                    is_all(open) ? dim->growth : REFS_CFA_FIXED};
+                                    growth_of(open, dim)};
         REFS_TRY(refs_cfa__file_dimension(open->file, group, &added, err));
     }
     return REFS_OK;

@@ -119,6 +119,11 @@ refs_status refs_master_dimension(refs_master *master, const char *path, uint64_
     return refs_cfa__file_dimension(master->file, group, &added, err);
 }
 
+bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim) {
+    return !dim->is_unused || dim->size > 0 ||
+           refs_cfa__file_format(master->file) == REFS_CFA_NETCDF4;
+}
+
 static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) {
     if (words->size > 0) REFS_TRY(refs_buf_append(words, " ", 1, err));
     return refs_buf_append_str(words, word, err);

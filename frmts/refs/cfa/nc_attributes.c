@@ -9,6 +9,7 @@ static bool is_told_elsewhere(refs_str name) {
     static const char *const names[] = {"_FillValue",
                                         "_ARRAY_DIMENSIONS",
                                         REFS_UNLIMITED_DIMENSIONS,
+                                        REFS_UNUSED_DIMENSIONS,
                                         REFS_SOURCES_ATTRIBUTE,
                                         "_ARRAY_OFFSET",
                                         "DIMENSION_LIST",

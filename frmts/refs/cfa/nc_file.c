@@ -215,6 +215,7 @@ void refs_cfa__file_free(nc_file *file) {
     if (file->is_open) (void)NC(nc_abort(file->id));
     for (size_t i = 0; i < file->n_kept; i++) refs_buf_clear(&file->kept[i].values);
     refs_free(file->kept);
+    refs_free(file->growing);
     refs_free(file->shown);
     refs_free(file->folder);
     refs_free(file);
@@ -274,8 +275,14 @@ static refs_status add_dimension(nc_file *file, int group, const char *name,
     size_t had;
     int id;
     if (!find_dimension(group, name, &had)) {
-        size_t length = added->growth == REFS_CFA_UNLIMITED ? NC_UNLIMITED : (size_t)added->size;
-        return check(file, NC(nc_def_dim(group, name, length, &id)), name, err);
+        const bool grows = added->growth == REFS_CFA_UNLIMITED;
+        if (grows && !refs_grow((void **)&file->growing, &file->growing_capacity, file->n_growing,
+                                sizeof *file->growing))
+            return refs_fail_nomem(err);
+        const size_t length = grows ? NC_UNLIMITED : (size_t)added->size;
+        REFS_TRY(check(file, NC(nc_def_dim(group, name, length, &id)), name, err));
+        if (grows) file->growing[file->n_growing++] = (nc_growing){id, (size_t)added->size};
+        return REFS_OK;
     }
     /* One that may grow has no size before values are written. */
     if (had == added->size || added->growth == REFS_CFA_UNLIMITED) return REFS_OK;
@@ -420,24 +427,26 @@ refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_by
 
 /* -- writing values ---------------------------------------------------------------------------- */
 
-/* Of a dimension that may grow, values that are kept say how long it is: `n` elements are all. */
-static refs_status whole_box(nc_file *file, const nc_kept *kept, size_t n, nc_box *box,
+/* The elements of a variable along its dimension `id`. */
+static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
                              refs_error *err) {
-    int rank, dims[NC_MAX_VAR_DIMS];
-    size_t others = 1, grows = SIZE_MAX;
-    memset(box, 0, sizeof *box);
-    REFS_TRY(check(file, NC(nc_inq_varndims(kept->place.group, kept->place.id, &rank)), "", err));
-    int code = NC(nc_inq_vardimid(kept->place.group, kept->place.id, dims));
-    REFS_TRY(check(file, code, "", err));
-    for (size_t d = 0; d < (size_t)rank && d < REFS_MAX_RANK; d++) {
-        code = NC(nc_inq_dimlen(kept->place.group, dims[d], &box->count[d]));
-        REFS_TRY(check(file, code, "", err));
-        if (box->count[d] == 0)
-            grows = d;
-        else
-            others *= box->count[d];
+    for (size_t i = 0; i < file->n_growing; i++) {
+        if (file->growing[i].id != id) continue;
+        *length = file->growing[i].size;
+        return REFS_OK;
     }
-    if (grows != SIZE_MAX && others > 0) box->count[grows] = n / others;
+    return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
+}
+
+static refs_status whole_box(const nc_file *file, const nc_kept *kept, nc_box *box,
+                             refs_error *err) {
+    const int group = kept->place.group;
+    int rank, dims[NC_MAX_VAR_DIMS];
+    memset(box, 0, sizeof *box);
+    REFS_TRY(check(file, NC(nc_inq_varndims(group, kept->place.id, &rank)), "", err));
+    REFS_TRY(check(file, NC(nc_inq_vardimid(group, kept->place.id, dims)), "", err));
+    for (size_t d = 0; d < (size_t)rank && d < REFS_MAX_RANK; d++)
+        REFS_TRY(length_of(file, group, dims[d], &box->count[d], err));
     return REFS_OK;
 }
 
@@ -483,7 +492,7 @@ static refs_status put_kept(nc_file *file, const nc_kept *kept, refs_error *err)
     REFS_TRY(check(file, code, "", err));
     size_t n = kept->n_strings > 0 ? kept->n_strings : kept->values.size / type_size(type);
     if (n == 0) return REFS_OK;
-    REFS_TRY(whole_box(file, kept, n, &box, err));
+    REFS_TRY(whole_box(file, kept, &box, err));
     if (kept->n_strings > 0) return put_strings(file, kept, &box, err);
     return put(file, kept->place, &box, kept->values.data, err);
 }

@@ -12,6 +12,12 @@ typedef struct nc_kept {
     size_t n_strings; /**< strings of netCDF-4, with a NUL after each; 0: elements */
 } nc_kept;
 
+/** A dimension without limit, which has no length before values are written. */
+typedef struct nc_growing {
+    int id; /**< one file has no two dimensions of one number */
+    size_t size;
+} nc_growing;
+
 struct nc_file {
     char *shown;
     char *folder; /**< that it is written in */
@@ -19,6 +25,8 @@ struct nc_file {
     int id;
     bool is_open;
     bool is_ready; /**< definitions have ended */
+    nc_growing *growing;
+    size_t n_growing, growing_capacity;
     nc_kept *kept;
     size_t n_kept, kept_capacity;
     size_t kept_bytes;

@@ -87,6 +87,34 @@ const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
     return found;
 }
 
+static bool has_coordinate(const refs_cfa_source *source, const refs_cfa_dimension *dim) {
+    for (size_t i = 0; i < source->n_arrays; i++) {
+        const refs_cfa_array *array = &source->arrays[i];
+        if (refs_cfa__is_coordinate(array) && array->variable.rank == 1 &&
+            refs_cfa__dimension(source, array, 0) == dim)
+            return true;
+    }
+    return false;
+}
+
+/* netCDF-3: records are along the first dimension of a variable. */
+static bool is_first(const refs_cfa_source *source, const refs_cfa_dimension *dim) {
+    for (size_t i = 0; i < source->n_arrays; i++)
+        for (size_t d = 1; d < source->arrays[i].variable.rank; d++)
+            if (refs_cfa__dimension(source, &source->arrays[i], d) == dim) return false;
+    return true;
+}
+
+refs_cfa_growth refs_cfa__growth(const cfa_writing *writing, const refs_cfa_dimension *dim) {
+    const refs_cfa_source *source = writing->source;
+    if (dim->growth != REFS_CFA_UNLIMITED || !has_coordinate(source, dim)) return REFS_CFA_FIXED;
+    if (writing->options->format == REFS_CFA_NETCDF4) return REFS_CFA_UNLIMITED;
+    if (!is_first(source, dim)) return REFS_CFA_FIXED;
+    for (const refs_cfa_dimension *other = source->dims; other < dim; other++)
+        if (refs_cfa__growth(writing, other) == REFS_CFA_UNLIMITED) return REFS_CFA_FIXED;
+    return REFS_CFA_UNLIMITED;
+}
+
 static bool shares_dimension(const refs_cfa_source *source, const refs_cfa_array *coordinate,
                              const refs_cfa_array *field) {
     for (size_t d = 0; d < field->variable.rank; d++)

@@ -306,23 +306,15 @@ static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
 
 /* -- the master -------------------------------------------------------------------------------- */
 
-/* A dimension may grow where its coordinate says how long it is. */
-static refs_cfa_growth growth_of(const refs_cfa_source *source, const refs_cfa_dimension *dim) {
-    for (size_t i = 0; i < source->n_arrays; i++) {
-        const refs_cfa_array *array = &source->arrays[i];
-        if (refs_cfa__is_coordinate(array) && array->variable.rank == 1 &&
-            refs_cfa__dimension(source, array, 0) == dim)
-            return dim->growth;
-    }
-    return REFS_CFA_FIXED;
-}
-
 /* What masters have but for their variables. */
 static refs_status begin(const cfa_files *files, refs_master *master, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
-    for (size_t i = 0; i < source->n_dims; i++)
-        REFS_TRY(refs_master_dimension(master, source->dims[i].path, source->dims[i].size,
-                                       growth_of(source, &source->dims[i]), err));
+    for (size_t i = 0; i < source->n_dims; i++) {
+        const refs_cfa_dimension *dim = &source->dims[i];
+        const refs_cfa_growth growth = refs_cfa__growth(&files->writing, dim);
+        if (refs_master_has_room(master, dim))
+            REFS_TRY(refs_master_dimension(master, dim->path, dim->size, growth, err));
+    }
     for (size_t i = 0; i < source->n_groups; i++)
         REFS_TRY(refs_master_attributes(master, source->groups[i].path,
                                         source->groups[i].attributes, err));

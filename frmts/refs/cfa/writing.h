@@ -42,6 +42,10 @@ const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
 /** Whether array `i`, which is not a field, is one that `field` needs to be understood. */
 bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field);
 
+/** Whether a dimension may grow in the files that are written: one of the source whose coordinate
+ * says how long it is; in netCDF-3 the first such, where it comes first in all arrays. */
+refs_cfa_growth refs_cfa__growth(const cfa_writing *writing, const refs_cfa_dimension *dim);
+
 /** Appends a box of an array that is not a field. */
 refs_status refs_cfa__slice(const cfa_writing *writing, size_t i, const cfa_box *box,
                             refs_buf *values, refs_error *err);

@@ -81,7 +81,8 @@ namespace {
 
 /** What is said of dimensions: xarray's convention for Zarr v2, and which had no limit. */
 bool isForZarr(const char *name) {
-    return EQUAL(name, "_ARRAY_DIMENSIONS") || EQUAL(name, REFS_UNLIMITED_DIMENSIONS);
+    return EQUAL(name, "_ARRAY_DIMENSIONS") || EQUAL(name, REFS_UNLIMITED_DIMENSIONS) ||
+           EQUAL(name, REFS_UNUSED_DIMENSIONS);
 }
 
 } // namespace

@@ -190,7 +190,8 @@ const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
     for (const Dimension &dim : dims_) {
         const bool grows =
             unlimited_.FindString(dim.path.substr(dim.path.rfind('/') + 1).c_str()) >= 0;
-        cDims_.push_back({dim.path.c_str(), dim.size, grows ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED});
+        cDims_.push_back(
+            {dim.path.c_str(), dim.size, grows ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED, false});
     }
     for (const Array &array : arrays_) {
         dimNames_.emplace_back();

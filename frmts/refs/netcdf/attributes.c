@@ -8,11 +8,11 @@
 
 /* What Zarr, HDF5 and the netCDF libraries write for themselves. */
 static const char *const hidden[] = {
-    "_ARRAY_DIMENSIONS",      "_Netcdf4Dimid",  "_Netcdf4Coordinates", "_nc3_strict",
-    "_NCProperties",          "_NCZARR_ARRAY",  "_NCZARR_GROUP",       "_NCZARR_ATTR",
-    "_NCZARR_SUPERBLOCK",     "_nczarr_array",  "_nczarr_group",       "_nczarr_attrs",
-    "_nczarr_superblock",     "DIMENSION_LIST", "REFERENCE_LIST",      "tiff_colors",
-    REFS_UNLIMITED_DIMENSIONS};
+    "_ARRAY_DIMENSIONS",       "_Netcdf4Dimid",       "_Netcdf4Coordinates", "_nc3_strict",
+    "_NCProperties",           "_NCZARR_ARRAY",       "_NCZARR_GROUP",       "_NCZARR_ATTR",
+    "_NCZARR_SUPERBLOCK",      "_nczarr_array",       "_nczarr_group",       "_nczarr_attrs",
+    "_nczarr_superblock",      "DIMENSION_LIST",      "REFERENCE_LIST",      "tiff_colors",
+    REFS_UNLIMITED_DIMENSIONS, REFS_UNUSED_DIMENSIONS};
 
 #define N(list) (sizeof(list) / sizeof *(list))
 

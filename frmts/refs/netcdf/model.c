@@ -72,6 +72,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
         const char *path = sorted[i]->path, *slash = strrchr(path, '/');
         *group = (ncrefs_group){.name = sorted[i]->name, .path = path};
         group->unlimited = refs_json_get(sorted[i]->attributes, REFS_UNLIMITED_DIMENSIONS);
+        group->unused = refs_json_get(sorted[i]->attributes, REFS_UNUSED_DIMENSIONS);
         group->parent = slash != NULL ? find_group(model, path, (size_t)(slash - path)) : 0;
         model->n_groups++;
         status = ncrefs_add_attributes(sorted[i]->attributes, NC_NAT, &group->attributes, err);
@@ -210,6 +211,27 @@ static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs
     return REFS_OK;
 }
 
+/* What a variable has is there already. */
+static refs_status add_unused(ncrefs_model *model, size_t group, refs_error *err) {
+    const refs_json *sizes = model->groups[group].unused;
+    for (size_t i = 0; i < refs_json_size(sizes); i++) {
+        char *name = refs_str_copy(refs_json_name_at(sizes, i));
+        uint64_t size = 0;
+        int id = 0;
+        if (name == NULL) return refs_fail_nomem(err);
+        const bool is_size = refs_json_u64(refs_json_at(sizes, i), &size) && size <= SIZE_MAX;
+        const ncrefs_dim added = {name, (size_t)size, group,
+                                  is_listed(model->groups[group].unlimited, name)};
+        const int found = find_dim(model, group, name);
+        const bool is_there = found >= 0 && model->dims[found].group == group;
+        const refs_status status =
+            is_size && !is_there ? add_dim(model, &added, &id, err) : REFS_OK;
+        refs_free(name);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
 /* -- variables --------------------------------------------------------------------------------- */
 
 static bool is_number(nc_type type) {
@@ -343,6 +365,8 @@ refs_status ncrefs_model_make(const refs_hierarchy *hierarchy, const refs_notes 
     for (size_t group = 0; group < model->n_groups && status == REFS_OK; group++)
         for (size_t i = 0; i < model->groups[group].n_variables && status == REFS_OK; i++)
             status = add_dims(model, &model->variables[model->groups[group].variables[i]], err);
+    for (size_t group = 0; group < model->n_groups && status == REFS_OK; group++)
+        status = add_unused(model, group, err);
     if (status != REFS_OK) ncrefs_model_clear(model);
     return status;
 }

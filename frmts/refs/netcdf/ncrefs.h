@@ -127,6 +127,7 @@ typedef struct ncrefs_group {
     size_t *variables, n_variables;
     ncrefs_attributes attributes;
     const refs_json *unlimited; /**< names of dimensions without limit, or NULL */
+    const refs_json *unused;    /**< sizes of dimensions that no variable has, or NULL */
 } ncrefs_group;
 
 typedef struct ncrefs_model {

@@ -219,6 +219,22 @@ refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name,
                : refs_fail_nomem(err);
 }
 
+refs_status refs_documents_tell_unused(json_t **attributes, const char *name, uint64_t size,
+                                       refs_error *err) {
+    if (*attributes == NULL) *attributes = json_object();
+    json_t *sizes = json_object_get(*attributes, REFS_UNUSED_DIMENSIONS);
+    if (sizes == NULL) {
+        sizes = json_object();
+        if (json_object_set_new(*attributes, REFS_UNUSED_DIMENSIONS, sizes) != 0)
+            return refs_fail_nomem(err);
+    }
+    json_t *text = refs_document_string(name, strlen(name));
+    const int failed =
+        json_object_set_new(sizes, json_string_value(text), json_integer((json_int_t)size));
+    json_decref(text);
+    return failed == 0 ? REFS_OK : refs_fail_nomem(err);
+}
+
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
                                      size_t *number, refs_error *err) {
     json_t *attributes = array->attributes != NULL ? array->attributes : json_object();

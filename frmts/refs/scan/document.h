@@ -62,6 +62,10 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
  * may be NULL yet. */
 refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err);
 
+/** Puts a dimension that no variable has into the attributes of its group. */
+refs_status refs_documents_tell_unused(json_t **attributes, const char *name, uint64_t size,
+                                       refs_error *err);
+
 /** Adds an array; *number is what refs_scan_format.index is given for it. */
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
                                      size_t *number, refs_error *err);

@@ -320,6 +320,33 @@ static refs_status tell_unlimited(const naming *names, refs_error *err) {
     return REFS_OK;
 }
 
+/* Names are told apart by their pointers. */
+static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs_error *err) {
+    uint32_t id;
+    for (size_t i = 0; i < tree->n; i++) {
+        const refs_hdf5_item *item = &tree->items[i];
+        if (item->kind != REFS_HDF5_ITEM_DATASET || item->scales.is_only_dimension) continue;
+        for (size_t dim = 0; dim < refs_hdf5__array_rank(item->dataset); dim++)
+            REFS_TRY(refs_intern_add(
+                used, bytes_of(&item->dimensions[dim], sizeof item->dimensions[dim]), &id, err));
+    }
+    return REFS_OK;
+}
+
+/* Of the first `n`, those of the file. */
+static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
+    refs_intern used = {.count = 0};
+    refs_status status = list_used(names->tree, &used, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const dimension *dim = &names->dimensions[i];
+        if (refs_intern_find(&used, bytes_of(&dim->name, sizeof dim->name)) == REFS_INTERN_NONE)
+            status = refs_documents_tell_unused(&names->tree->items[dim->group].attributes,
+                                                dim->name, dim->size, err);
+    }
+    refs_intern_clear(&used);
+    return status;
+}
+
 static refs_status name_all(naming *names, member *members, const size_t *turns, refs_error *err) {
     const refs_hdf5_tree *tree = names->tree;
     size_t n = 0;
@@ -328,10 +355,11 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
         members[n++] = (member){turns[tree->items[i].parent], i};
         REFS_TRY(add_scale(names, i, err));
     }
+    const size_t n_of_file = names->n;
     REFS_TRY(tell_unlimited(names, err));
     qsort(members, n, sizeof *members, compare_members);
     for (size_t i = 0; i < n; i++) REFS_TRY(name_member(names, members[i].number, err));
-    return REFS_OK;
+    return tell_unused(names, n_of_file, err);
 }
 
 /* How long unlimited dimensions are: as long as they are in any dataset. */

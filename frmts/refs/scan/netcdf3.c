@@ -40,6 +40,7 @@ typedef struct dimension {
     char *name;
     uint64_t length;
     bool is_record;
+    bool is_used; /* a variable has it */
 } dimension;
 
 typedef struct variable {
@@ -336,6 +337,7 @@ static refs_status read_shape(netcdf3 *file, variable *var, refs_error *err) {
         if (file->dims[dim].is_record && var->rank > 0)
             return refs_fail(err, REFS_CORRUPT, "its record dimension is not the first");
         var->has_records = var->has_records || file->dims[dim].is_record;
+        file->dims[dim].is_used = true;
         var->dims[var->rank] = (uint32_t)dim;
     }
     return REFS_OK;
@@ -566,6 +568,18 @@ static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error
     return count_records(file, err);
 }
 
+/* What the file says of its dimensions and arrays do not. */
+static refs_status tell_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
+    for (size_t i = 0; i < file->n_dims; i++) {
+        const dimension *dim = &file->dims[i];
+        if (dim->is_record) REFS_TRY(refs_documents_tell_unlimited(attributes, dim->name, err));
+        if (!dim->is_used)
+            REFS_TRY(refs_documents_tell_unused(
+                attributes, dim->name, dim->is_record ? file->n_records : dim->length, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status list(netcdf3 *file, refs_error *err) {
     attribute_list global = {NULL, NULL, 0};
     refs_status status = read_header(file, &global, err);
@@ -574,9 +588,7 @@ static refs_status list(netcdf3 *file, refs_error *err) {
         json_decref(global.values);
         return status;
     }
-    for (size_t i = 0; i < file->n_dims && status == REFS_OK; i++)
-        if (file->dims[i].is_record)
-            status = refs_documents_tell_unlimited(&global.values, file->dims[i].name, err);
+    status = tell_dimensions(file, &global.values, err);
     if (status != REFS_OK) {
         json_decref(global.values);
         return status;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/unlimited.h"
+
 /* Decoded chunks that are kept while boxes are read. */
 #define CACHE_BYTES (256 * REFS_MIB)
 
@@ -118,6 +120,19 @@ static refs_cfa_dimension *find_dim(tool_arrays *arrays, const char *path) {
     return NULL;
 }
 
+/* Whether the group, or one above it, says that a dimension of this name has no limit. */
+static refs_cfa_growth growth_of(const tool_arrays *arrays, const char *group, const char *name) {
+    for (refs_str path = refs_str_from(group);;
+         path = refs_str_part(path, 0, refs_str_find_last(path, '/'))) {
+        const refs_group_meta *meta = refs_hierarchy_find_group(arrays->set.hierarchy, path);
+        const refs_json *list =
+            meta != NULL ? refs_json_get(meta->attributes, REFS_UNLIMITED_DIMENSIONS) : NULL;
+        for (size_t i = 0; i < refs_json_size(list); i++)
+            if (refs_str_is(refs_json_text(refs_json_at(list, i)), name)) return REFS_CFA_UNLIMITED;
+        if (path.size == 0) return REFS_CFA_FIXED;
+    }
+}
+
 /* A dimension is of the root, unless that has one of its name and another size. */
 static refs_status add_dim(tool_arrays *arrays, const refs_array_meta *meta, size_t d,
                            const char *name, refs_error *err) {
@@ -129,7 +144,24 @@ static refs_status add_dim(tool_arrays *arrays, const refs_array_meta *meta, siz
     if (known != NULL) path = keep_text(arrays, meta->group, "/", name);
     if (path == NULL) return refs_fail_nomem(err);
     if (find_dim(arrays, path) == NULL)
-        dims[arrays->source.n_dims++] = (refs_cfa_dimension){path, meta->shape[d], REFS_CFA_FIXED};
+        dims[arrays->source.n_dims++] =
+            (refs_cfa_dimension){path, meta->shape[d], growth_of(arrays, meta->group, name), false};
+    return REFS_OK;
+}
+
+/* Dimensions of a group that no array has. */
+static refs_status add_unused(tool_arrays *arrays, const refs_cfa_group *group, refs_error *err) {
+    const refs_json *sizes = refs_json_get(group->attributes, REFS_UNUSED_DIMENSIONS);
+    refs_cfa_dimension *dims = (refs_cfa_dimension *)(uintptr_t)arrays->source.dims;
+    for (size_t i = 0; i < refs_json_size(sizes); i++) {
+        uint64_t size = 0;
+        char *name = refs_str_copy(refs_json_name_at(sizes, i));
+        const char *path = name != NULL ? keep_text(arrays, group->path, "/", name) : NULL;
+        refs_free(name);
+        if (path == NULL) return refs_fail_nomem(err);
+        if (refs_json_u64(refs_json_at(sizes, i), &size) && find_dim(arrays, path) == NULL)
+            dims[arrays->source.n_dims++] = (refs_cfa_dimension){path, size, REFS_CFA_FIXED, true};
+    }
     return REFS_OK;
 }
 
@@ -161,6 +193,9 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
     const refs_hierarchy *hierarchy = arrays->set.hierarchy;
     size_t n = refs_hierarchy_n_arrays(hierarchy), n_dims = 0;
     for (size_t i = 0; i < n; i++) n_dims += refs_hierarchy_array(hierarchy, i)->rank;
+    for (size_t i = 0; i < arrays->source.n_groups; i++)
+        n_dims += refs_json_size(
+            refs_json_get(arrays->source.groups[i].attributes, REFS_UNUSED_DIMENSIONS));
     arrays->source.arrays = refs_calloc(n + 1, sizeof *arrays->source.arrays);
     arrays->source.dims = refs_calloc(n_dims + 1, sizeof *arrays->source.dims);
     arrays->metas = refs_calloc(n + 1, sizeof *arrays->metas);
@@ -177,6 +212,8 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
         REFS_TRY(add_array(arrays, meta, dims, err));
         dims += meta->rank;
     }
+    for (size_t i = 0; i < arrays->source.n_groups; i++)
+        REFS_TRY(add_unused(arrays, &arrays->source.groups[i], err));
     return REFS_OK;
 }
 

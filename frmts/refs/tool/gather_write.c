@@ -44,26 +44,32 @@ static refs_status find_growth(const gathering *all, seen_dims *seen, const char
     return REFS_OK;
 }
 
+/* One that no array has is as the first part has it. */
 static refs_status write_dim(gathering *all, refs_master *master, const refs_cfa_dimension *dim,
                              seen_dims *seen, refs_error *err) {
     const gather_field *of;
     size_t d;
     refs_cfa_growth growth = REFS_CFA_FIXED;
+    const size_t n = seen->paths.count;
     const gather_axis *along = gather_find_axis(all, strrchr(dim->path, '/') + 1, &of, &d);
     const uint64_t size = along != NULL ? gather_length_of(along) : dim->size;
     REFS_TRY(find_growth(all, seen, dim->path, &growth, err));
-    return refs_master_dimension(master, dim->path, size, growth, err);
+    if (dim->is_unused && (seen->paths.count == n || !refs_master_has_room(master, dim)))
+        return REFS_OK;
+    if (dim->is_unused) growth = REFS_CFA_FIXED;
+    return refs_master_dimension(master, dim->path, dim->is_unused ? dim->size : size, growth, err);
 }
 
 static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
     seen_dims seen = {.growth = NULL};
     refs_status status = REFS_OK;
-    for (size_t p = 0; p < all->names.n; p++) {
-        const refs_cfa_source *source = &all->parts[p].arrays.source;
-        for (size_t i = 0; i < source->n_dims && !gather_is_filler(all, p) && status == REFS_OK;
-             i++)
-            status = write_dim(all, master, &source->dims[i], &seen, err);
-    }
+    for (int are_unused = 0; are_unused < 2; are_unused++)
+        for (size_t p = 0; p < all->names.n; p++) {
+            const refs_cfa_source *source = &all->parts[p].arrays.source;
+            for (size_t i = 0; i < source->n_dims && !gather_is_filler(all, p); i++)
+                if (status == REFS_OK && source->dims[i].is_unused == (are_unused == 1))
+                    status = write_dim(all, master, &source->dims[i], &seen, err);
+        }
     refs_intern_clear(&seen.paths);
     refs_free(seen.growth);
     return status;
@@ -359,7 +365,8 @@ static const refs_cfa_group *find_group(const gathering *all, const char *path) 
 
 /* What a master says of itself is not lost. */
 static bool is_of_master(refs_str name) {
-    static const char *const names[] = {"Conventions", "_NCProperties", REFS_UNLIMITED_DIMENSIONS};
+    static const char *const names[] = {"Conventions", "_NCProperties", REFS_UNLIMITED_DIMENSIONS,
+                                        REFS_UNUSED_DIMENSIONS};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (refs_str_is(name, names[i])) return true;
     return false;
