@@ -272,7 +272,7 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_error err = REFS_ERROR_INIT;
     options.values = values;
     options.selection = selection;
-    options.placement = (refs_cf_placement){true, true, true, true, true};
+    options.placement = (refs_cf_placement){true, true, true, true, true, true};
     options.longitudes = REFS_CF_LONGITUDES_FROM_180;
     refs_status status = refs_cf_describe(hierarchy, array, &options, &description, &err);
     fuzz_check_words(status, &err);
