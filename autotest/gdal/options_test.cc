@@ -46,7 +46,6 @@ const Wrong wrongs[] = {
 const std::pair<const char *, const char *> rights[] = {
     {"REFS_CACHE_MAX", "0.5"},
     {"REFS_CACHE_MAX", " 64 "},
-    {"REFS_LONGITUDES", "-180"},
     {"REFS_LONGITUDES", "as_is"},
     {"REFS_READ_AHEAD", "off"},
     {"REFS_READ_AHEAD", "1"},

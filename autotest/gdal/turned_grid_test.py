@@ -274,12 +274,19 @@ class Options(unittest.TestCase):
         self.assertEqual(dataset.GetGeoTransform()[0], -5)
         self.assertTrue(np.array_equal(dataset.ReadAsArray(), np.roll(grid.shown, -18, axis=2)))
 
-    def test_of_configuration_hold_where_none_is_given(self):
-        grid = Grid(self.folder.name)
-        with gdal.config_option("REFS_LONGITUDES", "-180") if hasattr(gdal, "config_option") else Configured():
-            self.assertEqual(grid.open([]).GetGeoTransform()[0], -185)
-            self.assertEqual(grid.open(["LONGITUDES=AS_IS"]).GetGeoTransform()[0], -5)
-        self.assertEqual(grid.open([]).GetGeoTransform()[0], -5)
+    def test_of_configuration_turn_nothing_and_say_once_what_does(self):
+        grid, said = Grid(self.folder.name), []
+        gdal.PushErrorHandler(lambda kind, number, text: said.append(text))
+        try:
+            with gdal.config_option("REFS_LONGITUDES", "-180") if hasattr(gdal, "config_option") else Configured():
+                self.assertEqual(grid.open().GetGeoTransform()[0], -185)
+                self.assertEqual(said, [])
+                for _ in range(2):
+                    self.assertEqual(grid.open([]).GetGeoTransform()[0], -5)
+        finally:
+            gdal.PopErrorHandler()
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("REFS_LONGITUDES=-180 is ignored: expected ?LONGITUDES=-180 behind the name", said[0])
 
     def test_say_once_why_a_grid_stays(self):
         grid, said = Grid(self.folder.name, step=7.0), []

@@ -113,12 +113,21 @@ class Sources(unittest.TestCase):
         self.assertEqual(self.said(listed), expected)
         self.assertEqual(self.listed(name, ["MEMORY=1MB"]), name + ":/v")
 
-    def test_have_the_longitudes_of_the_configuration(self):
+    def test_lie_where_their_sources_do_whatever_the_configuration_says(self):
         name = self.write()
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        self.addCleanup(gdal.PopErrorHandler)
         gdal.SetConfigOption("REFS_LONGITUDES", "-180")
         self.addCleanup(gdal.SetConfigOption, "REFS_LONGITUDES", None)
-        self.assertEqual(gdal.Open(name).GetDescription(), name + "?LONGITUDES=-180")
-        self.assertEqual(self.listed(name[:-len(":/v")], []), name + "?LONGITUDES=-180")
+        gdal.BuildVRT(self.path("built.vrt"), [name]).FlushCache()
+        gdal.Translate(self.path("translated.vrt"), name, format="VRT").FlushCache()
+        expected = gdal.Open(name)
+        for configured in ("-180", None):
+            gdal.SetConfigOption("REFS_LONGITUDES", configured)
+            for vrt in ("built.vrt", "translated.vrt"):
+                dataset = gdal.Open(self.path(vrt))
+                self.assertEqual(dataset.GetGeoTransform(), expected.GetGeoTransform())
+                self.assertEqual(dataset.ReadAsArray().tolist(), expected.ReadAsArray().tolist())
 
     def test_options_of_the_call_go_first(self):
         name = self.write() + "?LONGITUDES=-180"

@@ -32,9 +32,8 @@ const char openOptions[] =
     "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
     "fewer than two dimensions and bounds variables are listed too'/>"
     "<Option name='LONGITUDES' type='string-select' default='AS_IS' description='Where grids of "
-    "longitudes begin: as they are stored, at -180 or at 0 (AS_IS unless the configuration option "
-    "REFS_LONGITUDES says otherwise)'><Value>AS_IS</Value><Value>-180</Value><Value>0</Value>"
-    "</Option>"
+    "longitudes begin: as they are stored, at -180 or at 0'><Value>AS_IS</Value>"
+    "<Value>-180</Value><Value>0</Value></Option>"
     "<Option name='MISSING' type='string-select' description='What the values of an aggregation "
     "are where the file of a fragment does not exist: nodata, the same with a warning, or a "
     "failure (FILL for CFA-0.4 and 0.5, else ERROR)'><Value>ERROR</Value><Value>FILL</Value>"
@@ -273,7 +272,16 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** Open options of the call go before those of the name, and both before configuration options. */
+/** A grid that is turned without its name saying so has another place in the VRT files that keep
+ * the name: those of gdalbuildvrt, and those that are read under another configuration. */
+void warnOfConfiguredLongitudes(CSLConstList options) {
+    const char *asked = RefsOption("REFS_LONGITUDES", "AS_IS");
+    if (CSLFetchNameValue(options, "LONGITUDES") != nullptr || EQUAL(asked, "AS_IS")) return;
+    RefsWarnOnce(std::string("REFS_LONGITUDES=") + asked + " is ignored: expected ?LONGITUDES=" +
+                 asked + " behind the name, which VRT files keep, or the open option");
+}
+
+/** Open options of the call go before those of the name. */
 CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
     CPLStringList all(CSLDuplicate(options));
     for (int i = 0; i < name.options.size(); i++) {
@@ -282,9 +290,7 @@ CPLStringList withOptionsOfName(const RefsName &name, CSLConstList options) {
         if (key != nullptr && all.FetchNameValue(key) == nullptr) all.SetNameValue(key, value);
         CPLFree(key);
     }
-    const char *longitudes = RefsOption("REFS_LONGITUDES", "AS_IS");
-    if (all.FetchNameValue("LONGITUDES") == nullptr && !EQUAL(longitudes, "AS_IS"))
-        all.SetNameValue("LONGITUDES", longitudes);
+    warnOfConfiguredLongitudes(all.List());
     return all;
 }
 

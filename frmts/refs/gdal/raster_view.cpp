@@ -10,7 +10,6 @@
 #include "fork_guard.h"
 #include "geotiff.h"
 #include "guard.h"
-#include "options.h"
 #include "report.h"
 
 namespace {
@@ -35,8 +34,7 @@ refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_
 }
 
 refs_cf_longitudes longitudesOf(CSLConstList options) {
-    const char *option = CSLFetchNameValue(options, "LONGITUDES");
-    if (option == nullptr) option = RefsOption("REFS_LONGITUDES", "AS_IS");
+    const char *option = CSLFetchNameValueDef(options, "LONGITUDES", "AS_IS");
     return EQUAL(option, "-180") ? REFS_CF_LONGITUDES_FROM_180
            : EQUAL(option, "0")  ? REFS_CF_LONGITUDES_FROM_0
                                  : REFS_CF_LONGITUDES_AS_IS;
