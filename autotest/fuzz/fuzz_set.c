@@ -66,9 +66,12 @@ static refs_status see_left_out(void *user, const refs_left_out *left_out, refs_
 static void read_records(const refs_set *set) {
     const refs_source_visitor sources = {see_source, NULL};
     const refs_left_out_visitor left_out = {see_left_out, NULL};
-    refs_error err = REFS_ERROR_INIT, other = REFS_ERROR_INIT;
+    refs_error err = REFS_ERROR_INIT, other = REFS_ERROR_INIT, third = REFS_ERROR_INIT;
+    refs_buf how = REFS_BUF_INIT;
     fuzz_check_words(refs_sources_read(set, &sources, &err), &err);
     fuzz_check_words(refs_left_out_read(set, &left_out, &other), &other);
+    fuzz_check_words(refs_joined_read(set, &how, &third), &third);
+    refs_buf_clear(&how);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -478,6 +478,59 @@ class Unlike(Steps):
         self.assertEqual(run("append", "all.parq", self.write_unlike(7, "packing", True), "--along", "time"), "")
 
 
+class Remembered(Steps):
+    def write_named(self, step):
+        """A data file of netCDF-3 without a coordinate: its name says its time. It has a variable that is not wanted."""
+        name = f"t_{step:03}.nc"
+        def text(value):
+            raw = value.encode()
+            return struct.pack(">i", len(raw)) + raw + b"\0" * (-len(raw) % 4)
+        header = b"CDF\1" + struct.pack(">i", 0)
+        header += struct.pack(">2i", 10, 1) + text("x") + struct.pack(">i", N) + struct.pack(">2i", 0, 0)
+        variables = struct.pack(">2i", 11, 2)
+        size = len(header) + 8 + 2 * (4 + 4 + 4 + 4 + 8 + 4 + 4 + 4)
+        for i, variable in enumerate(("t", "u")):
+            variables += text(variable) + struct.pack(">2i", 1, 0) + struct.pack(">2i", 0, 0)
+            variables += struct.pack(">3i", 4, 4 * N, size + 4 * N * i)
+        values = b"".join(struct.pack(">i", 100 * step + x) for x in range(N))
+        with open(name, "wb") as file:
+            file.write((header + variables).ljust(size, b"\0") + 2 * values)
+        return name
+
+    def test_how_a_set_was_joined_is_not_asked_for_again(self):
+        names = [self.write_named(step) for step in range(4)]
+        for output in ("all.json", "all.parq"):
+            with self.subTest(output=output):
+                run("index", *names[:2], "--pattern", "t_{time:d}.nc", "--variables", "t", "-o", output)
+                run("append", output, names[2])
+                run("append", output, names[3])
+                run("index", *names, "--pattern", "t_{time:d}.nc", "--variables", "t", "-o", "once.json")
+                self.expect(self.open(output), range(4))
+                self.assertNotIn("u", self.open(output).GetRootGroup().GetMDArrayNames())
+                self.assertEqual(run("diff", output, "once.json"), "")
+
+    def test_sets_of_single_files_say_what_they_would_have_said_at_once(self):
+        names = [self.write_named(step) for step in range(3)]
+        how = ("--pattern", "t_{time:d}.nc", "--variables", "t")
+        for name in names:
+            run("index", name, *how, "-o", name + ".json")
+        run("combine", *(name + ".json" for name in names), "--along", "time", "-o", "all.json")
+        run("index", *names, *how, "-o", "once.json")
+        with open("all.json", "rb") as one, open("once.json", "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        run("append", "all.json", self.write_named(3))
+        self.expect(self.open("all.json"), range(4))
+
+    def test_what_contradicts_it_is_an_error_that_names_both(self):
+        self.make(2)
+        said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)
+        self.assertIn("all.parq was joined along time, and --along says x: leave it out, or index all sources anew", said)
+        said = run("append", "all.parq", self.write(2, 1), "--pattern", "{x:d}.json", status=1)
+        self.assertIn("and --pattern says x", said)
+        run("append", "all.parq", self.write(2, 1))
+        self.expect(self.open(), range(3))
+
+
 class Anew(Steps):
     def test_is_written_what_does_not_only_grow(self):
         run("combine", self.write(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")

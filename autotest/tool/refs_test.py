@@ -1039,7 +1039,8 @@ class Unlike(Folder):
         self.assertIn("lat of a.nc (50 to 40, 6 values) and of b.nc (50 to 40, 6 values) differ in value 3 "
                       "(44 and 43.9)", said)
         run("index", first, write("c.nc", 2, [50, 48, 46, 44, 42, 40]), "-o", "all.parq")
-        self.assertIn("differ in value 3", run("append", "all.parq", last, status=1))
+        self.assertIn("the grids of all.parq and b.nc differ: element 3 of lat is 44 and 43.9",
+                      run("append", "all.parq", last, status=1))
 
     def test_large_grids_are_compared(self):
         def write(name, step, change=None, scale=1):

@@ -117,7 +117,8 @@ void refs_join_free(refs_join *join);
 /** Where the values of dimensions in the options' pattern come from. */
 typedef enum refs_join_values_from {
     REFS_JOIN_FROM_NAME, /**< the name of the part, which has to fit */
-    REFS_JOIN_FROM_SET   /**< its coordinates: a joined set that grows, whatever it is called */
+    REFS_JOIN_FROM_SET   /**< its coordinates: a joined set, whatever it is called. All of it is
+                            taken, whatever group and variables are taken of others */
 } refs_join_values_from;
 
 /** A part: `number` is its place among all parts, which decides the order of parts without a
@@ -154,6 +155,13 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
 /** Tells a writer what was left out of parts, each array once. Call it before documents are
  * written, once all parts were added. */
 refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err);
+
+/** Sets `how` to what a set says of how it was joined (refset.h, refs_joined_read): by dims,
+ * pattern, group, variables and inline_bytes of the options. Empty where they say nothing. */
+refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err);
+
+/** Tells a writer how parts are joined. Call it before documents are written. */
+refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,

@@ -360,6 +360,11 @@ typedef struct refs_left_out_visitor {
 refs_status refs_left_out_read(const refs_set *set, const refs_left_out_visitor *visitor,
                                refs_error *err);
 
+/** Appends how a set was joined, as its maker recorded it in the member "joined" of the same group:
+ * an object with "along", a list of dimensions, "pattern", "group", "variables" and "inline", each
+ * where it was asked for. Nothing where nothing was recorded. */
+refs_status refs_joined_read(const refs_set *set, refs_buf *how, refs_error *err);
+
 /* -- building: for formats and for tests --------------------------------------------------------
  */
 

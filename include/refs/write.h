@@ -120,6 +120,10 @@ refs_status refs_writer_source(refs_writer *writer, const refs_source_state *sou
 refs_status refs_writer_left_out(refs_writer *writer, const refs_left_out *left_out,
                                  refs_error *err);
 
+/** Records how sources were joined, as JSON (refset.h, refs_joined_read). Call it before documents
+ * are added. */
+refs_status refs_writer_joined(refs_writer *writer, refs_str how, refs_error *err);
+
 /** Adds a key that is not a chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err);

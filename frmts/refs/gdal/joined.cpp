@@ -275,6 +275,8 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, const
     if (save != nullptr) status = refs_join_sources_write(whole.sources, to.writer, error);
     if (save != nullptr && status == REFS_OK)
         status = refs_join_write_left_out(whole.join, to.writer, error);
+    if (save != nullptr && status == REFS_OK)
+        status = refs_join_write_how(whole.join, to.writer, error);
     if (status == REFS_OK)
         status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
     if (status == REFS_OK) status = addStates(whole.sources, to.builder, error);
@@ -306,7 +308,12 @@ refs_status copySet(const refs_join_part &part, const refs_join_options &options
     REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
     const refs_join_sink sink = refs_join_sink_of_writer(writer);
     refs_status status = refs_join_sources_write(sources.get(), writer, error);
+    RefsBuffer how;
     if (status == REFS_OK) status = refs_join_write_left_out(join.get(), writer, error);
+    if (status == REFS_OK) status = refs_joined_read(part.set, &how, error);
+    if (status == REFS_OK && how.size > 0)
+        status = refs_writer_joined(
+            writer, refs_str_view(reinterpret_cast<const char *>(how.data), how.size), error);
     if (status == REFS_OK) status = refs_join_write(join.get(), &sink, error);
     if (status == REFS_OK) return refs_writer_finish(writer, error);
     refs_writer_free(writer);

@@ -167,8 +167,13 @@ static refs_status want_group(reader *in, refs_error *err) {
     return REFS_OK;
 }
 
+/* A set that grows has only what was taken. */
+static const char *const *variables_of(const reader *in) {
+    return in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.variables;
+}
+
 static refs_status choose(reader *in, refs_error *err) {
-    const char *const *names = in->join->options.variables;
+    const char *const *names = variables_of(in);
     for (; names != NULL && *names != NULL; names++) {
         refs_buf path = REFS_BUF_INIT;
         REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
@@ -919,7 +924,7 @@ static refs_status take_left_out(void *user, const refs_left_out *found, refs_er
     const bool is_inside =
         found->path.size > group.size &&
         (group.size == 0 || memcmp(found->path.data, group.data, group.size) == 0);
-    if (!is_inside || in->join->options.variables != NULL) return REFS_OK;
+    if (!is_inside || variables_of(in) != NULL) return REFS_OK;
     const refs_left_out inside = {refs_str_part(found->path, group.size, found->path.size),
                                   found->problem};
     return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
@@ -1003,7 +1008,9 @@ static refs_status read_arrays(reader *in, refs_error *err) {
 }
 
 static refs_status set_group(reader *in, refs_error *err) {
-    refs_str group = refs_str_from(in->join->options.group != NULL ? in->join->options.group : "");
+    const char *given =
+        in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.group;
+    refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
     return refs_buf_printf(&in->group, err, group.size > 0 ? "/%.*s/" : "/%.*s",
@@ -1058,7 +1065,7 @@ static refs_status take_other(void *user, refs_str key, const refs_ref *ref, ref
 static refs_status find_others(reader *in, refs_error *err) {
     const refs_key_visitor visitor = {take_other, in};
     const size_t n_arrays = refs_hierarchy_n_arrays(in->source.hierarchy);
-    const char *const *variables = in->join->options.variables;
+    const char *const *variables = variables_of(in);
     size_t n = 0;
     if (variables != NULL && *variables != NULL) return REFS_OK;
     refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);

@@ -422,3 +422,49 @@ refs_status refs_join_check_boxes(refs_join *join, refs_error *err) {
     refs_join__plan_clear(&plan);
     return status;
 }
+
+/* -- how parts are joined ---------------------------------------------------------------------- */
+
+static refs_status print_name(const char *name, refs_buf *text, refs_error *err) {
+    return refs_buf_printf(text, err, "%s\"%s\":", text->size > 0 ? "," : "{", name);
+}
+
+static refs_status print_text(const char *name, const char *value, refs_buf *text,
+                              refs_error *err) {
+    if (value == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    return refs_json_write_string(refs_str_from(value), text, err);
+}
+
+static refs_status print_list(const char *name, const char *const *items, refs_buf *text,
+                              refs_error *err) {
+    if (items == NULL || *items == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    for (size_t i = 0; items[i] != NULL; i++) {
+        REFS_TRY(refs_buf_append(text, i > 0 ? "," : "[", 1, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(items[i]), text, err));
+    }
+    return refs_buf_append(text, "]", 1, err);
+}
+
+refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err) {
+    how->size = 0;
+    REFS_TRY(print_list("along", options->dims, how, err));
+    REFS_TRY(print_text("pattern", options->pattern, how, err));
+    REFS_TRY(print_text("group", options->group, how, err));
+    REFS_TRY(print_list("variables", options->variables, how, err));
+    if (options->inline_bytes > 0) {
+        REFS_TRY(print_name("inline", how, err));
+        REFS_TRY(refs_buf_printf(how, err, "%llu", (unsigned long long)options->inline_bytes));
+    }
+    return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
+}
+
+refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = refs_join_print_how(&join->options, &how, err);
+    if (status == REFS_OK)
+        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "kept.h"
+#include "master.h"
+#include "record.h"
 #include "refs/cfa.h"
 #include "refs/file_name.h"
 #include "refs/folder.h"
@@ -24,8 +26,11 @@
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
-    refs_set *grown;   /* what the output is before: the first of the sources; or NULL */
-    bool keeps_chunks; /* of that */
+    refs_set *grown;    /* what the output is before: the first of the sources; or NULL */
+    bool keeps_chunks;  /* of that */
+    tool_record was;    /* how what the output is before was joined */
+    tool_record record; /* how it is joined now */
+    tool_master master; /* that the output is before, where it is one */
     tool_session session;
     tool_names names;
     refs_join_options options;
@@ -38,8 +43,10 @@ typedef struct build {
     tool_kept kept;
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
 
-    pthread_mutex_t lock; /* guards what follows */
-    tool_names skipped;   /* messages */
+    pthread_mutex_t lock;            /* guards what follows */
+    bool has_parts, do_parts_differ; /* sets that say how they were joined, otherwise … */
+    refs_buf of_parts;               /* … than this, but for the dimensions */
+    tool_names skipped;              /* messages */
     size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
 } build;
 
@@ -177,6 +184,33 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
+/* Whether what names, groups and variables are was said when the set was made: of data files. */
+static bool is_remembered(const build *all) {
+    return all->was.pattern != NULL || all->was.group != NULL || all->was.variables.n > 0;
+}
+
+/* Sets of single files, joined, say what they would have said at once. */
+static refs_status note_record(build *all, const refs_set *set, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    tool_record record = {.pattern = NULL};
+    if (refs_set_is_file(set)) return REFS_OK;
+    refs_status status = refs_joined_read(set, &how, err);
+    if (status == REFS_OK)
+        status = tool_record_read(refs_str_view((const char *)how.data, how.size), &record, err);
+    if (all->options.dims != NULL) record.along.n = 0; /* else it is copied */
+    if (status == REFS_OK) status = tool_record_write(&record, &how, err);
+    refs_lock(&all->lock);
+    if (status == REFS_OK && !all->has_parts)
+        status = refs_buf_append(&all->of_parts, how.data, how.size, err);
+    all->do_parts_differ = all->do_parts_differ || all->of_parts.size != how.size ||
+                           (how.size > 0 && memcmp(all->of_parts.data, how.data, how.size) != 0);
+    all->has_parts = true;
+    refs_unlock(&all->lock);
+    tool_record_clear(&record);
+    refs_buf_clear(&how);
+    return status;
+}
+
 static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_set *set = NULL;
@@ -194,12 +228,14 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
-        const refs_join_values_from from =
-            set == all->grown ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
+        const bool has_values = set == all->grown || (is_remembered(all) && !refs_set_is_file(set));
+        const refs_join_values_from from = has_values ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
         const refs_join_part part = {number, name, set, from};
         status = was_kept ? refs_join_sources_add_state(all->sources, name, &now, err)
                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+        if (status == REFS_OK && all->grown == NULL && !was_kept)
+            status = note_record(all, set, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
@@ -278,12 +314,12 @@ static refs_status guess_dims(build *all, refs_error *err) {
 }
 
 static refs_status choose_dims(build *all, refs_error *err) {
-    const tool_list *along = &all->arguments->along;
+    const tool_list *along = &all->record.along;
     for (size_t i = 0; i < along->n; i++)
         if (!tool_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
     if (along->n == 0) {
-        if (all->arguments->pattern != NULL)
-            REFS_TRY(refs_join_pattern_dims(all->arguments->pattern, &all->dim_names, err));
+        if (all->record.pattern != NULL)
+            REFS_TRY(refs_join_pattern_dims(all->record.pattern, &all->dim_names, err));
         if (all->dim_names.size == 0 && all->names.n > 1) {
             all->options.dims_are = REFS_JOIN_GUESSED;
             REFS_TRY(guess_dims(all, err));
@@ -361,12 +397,61 @@ static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *
     return at->to.other(at->to.self, key, value, err);
 }
 
+/* What the result says of how it was joined. */
+static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    tool_record record = all->record, parts = {.pattern = NULL};
+    const bool has_own = record.pattern != NULL || record.group != NULL || record.variables.n > 0 ||
+                         given->inline_bytes != NULL;
+    if (all->has_parts && !all->do_parts_differ)
+        REFS_TRY(tool_record_read(
+            refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err));
+    if (parts.doc != NULL && !has_own) {
+        record.pattern = parts.pattern;
+        record.group = parts.group;
+        record.variables = parts.variables;
+        record.inline_bytes = parts.inline_bytes;
+    }
+    record.along = all->dims.n > 0 ? all->dims : parts.along;
+    const refs_status status = tool_record_write(&record, how, err);
+    tool_record_clear(&parts);
+    return status;
+}
+
+static refs_status record_in_set(build *all, refs_writer *writer, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = print_record(all, &how, err);
+    if (status == REFS_OK)
+        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}
+
+static refs_status record_how_in_master(build *all, refs_master *master, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    refs_status status = print_record(all, &how, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, "{\"" TOOL_RECORD_ATTRIBUTE "\":");
+    if (status == REFS_OK)
+        status =
+            refs_json_write_string(refs_str_view((const char *)how.data, how.size), &text, err);
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, err);
+    if (status == REFS_OK) status = refs_master_attributes(master, "", refs_json_root(doc), err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&how);
+    refs_buf_clear(&text);
+    return status;
+}
+
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
     set_writer_options(all, options);
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
     if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
+    if (status == REFS_OK) status = record_in_set(all, writer, err);
     telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
     const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk,
                                  told.to.other != NULL ? tell_other : NULL};
@@ -385,9 +470,11 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     refs_master_options options = REFS_MASTER_OPTIONS_INIT;
     refs_master *master = NULL;
     options.version = REFS_CFA_CF_1_13;
+    if (all->master.files.n > 0) options = all->master.options;
     REFS_TRY(refs_master_open(all->output, &options, &master, err));
     const refs_source_visitor visitor = {record_in_master, master};
-    refs_status status = refs_join_aggregate(all->join, master, err);
+    refs_status status = record_how_in_master(all, master, err);
+    if (status == REFS_OK) status = refs_join_aggregate(all->join, master, err);
     if (status == REFS_OK) status = refs_join_sources_each(all->sources, &visitor, err);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_master_finish(master, err);
@@ -502,10 +589,11 @@ static bool names_relatively(const refs_set *set) {
 static refs_status set_options(build *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
-    all->options.inline_bytes = tool_number(given->inline_bytes, 0);
-    all->options.pattern = given->pattern;
-    all->options.group = given->group;
-    all->options.variables = given->variables.items;
+    REFS_TRY(tool_record_choose(all->output, &all->was, given, &all->record, err));
+    all->options.inline_bytes = all->record.inline_bytes;
+    all->options.pattern = all->record.pattern;
+    all->options.group = all->record.group;
+    all->options.variables = all->record.variables.items;
     all->options.urls.rewrites = given->rewrites.items;
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
@@ -516,7 +604,8 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
-    if (!given->relative && !names_relatively(all->grown)) return REFS_OK;
+    if (!given->relative && !names_relatively(all->grown) && !all->master.has_relative)
+        return REFS_OK;
     REFS_TRY(find_folder(all, err));
     all->options.urls.relative_to = all->folder;
     return REFS_OK;
@@ -570,6 +659,10 @@ static void clear(build *all) {
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
     refs_join_sources_free(all->sources);
+    tool_record_clear(&all->was);
+    tool_record_clear(&all->record);
+    tool_master_clear(&all->master);
+    refs_buf_clear(&all->of_parts);
     refs_free(all->dims.items);
     refs_buf_clear(&all->dim_names);
     pthread_mutex_destroy(&all->lock);
@@ -585,22 +678,47 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
 }
 
 /* What the output is. */
-typedef enum output_kind { NEW_SET, GROWING_SET } output_kind;
+typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
+
+/* The set that grows is the first of its sources. */
+static refs_status open_grown(build *all, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
+    refs_set *grown = NULL;
+    refs_status status = open_source(all, 0, &location, &grown, err);
+    all->grown = grown;
+    if (status == REFS_OK) status = refs_joined_read(grown, &how, err);
+    if (status == REFS_OK)
+        status = tool_record_read(refs_str_view((const char *)how.data, how.size), &all->was, err);
+    refs_buf_clear(&location);
+    refs_buf_clear(&how);
+    return status;
+}
+
+/* The files of a master come before those that are added to it. */
+static refs_status open_master(build *all, refs_error *err) {
+    REFS_TRY(tool_master_read(&all->session, all->output, &all->master, err));
+    const refs_buf *how = &all->master.how;
+    for (size_t i = 0; i < all->master.files.n; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(all->master.files.items[i]), err));
+    return tool_record_read(refs_str_view((const char *)how->data, how->size), &all->was, err);
+}
 
 static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
-    const tool_list *names = &all->arguments->names;
-    refs_buf location = REFS_BUF_INIT;
+    const tool_list *given = &all->arguments->names;
+    const size_t first = kind == GROWING_MASTER ? 1 : 0;
+    const tool_list names = {given->items + first, given->n - first, 0};
+    tool_names *skipped = all->arguments->skip_errors ? &all->skipped : NULL;
+    tool_names added = {.items = NULL};
     REFS_TRY(tool_session_open(&all->session, err));
-    REFS_TRY(tool_expand(&all->session, names, &all->names,
-                         all->arguments->skip_errors ? &all->skipped : NULL, err));
+    if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
+    refs_status status = tool_expand(&all->session, &names, &added, skipped, err);
+    for (size_t i = 0; i < added.n && status == REFS_OK; i++)
+        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
+    tool_names_clear(&added);
+    REFS_TRY(status);
     all->n_not_sources = all->skipped.n;
-    REFS_TRY(leave_out_output(all, names, err));
-    if (kind == NEW_SET) return REFS_OK;
-    refs_set *grown = NULL;
-    const refs_status status = open_source(all, 0, &location, &grown, err);
-    all->grown = grown;
-    refs_buf_clear(&location);
-    return status;
+    REFS_TRY(leave_out_output(all, &names, err));
+    return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
 static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
@@ -621,7 +739,8 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
             return TOOL_USAGE;
         }
     const bool is_master =
-        refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output);
+        kind == GROWING_MASTER ||
+        (refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output));
     if (!is_master && refs_join_check_output(output, &err) != REFS_OK) {
         tool_complain(&err);
         return TOOL_USAGE;
@@ -698,6 +817,35 @@ static bool is_named_master(const char *set) {
            (refs_str_ends(name, ".nc") && (tool_is_remote(set) || tool_is_master(set)));
 }
 
+static tool_exit join_to_master(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    return make(arguments, arguments->names.items[0], GROWING_MASTER, &options);
+}
+
+/* What is put together of the files of a master. */
+typedef struct master_kind {
+    bool is_joined; /* as it says, or … */
+    bool may_be;    /* … where its parts differ: no step is known from the master alone */
+} master_kind;
+
+static master_kind kind_of_master(const char *set) {
+    tool_session session;
+    tool_master master = {.has_whole = false};
+    master_kind kind = {false, false};
+    if (!tool_is_remote(set) && tool_session_open(&session, NULL) == REFS_OK &&
+        tool_master_read(&session, set, &master, NULL) == REFS_OK)
+        kind = (master_kind){master.has_whole && master.how.size > 0, master.has_whole};
+    tool_master_clear(&master);
+    if (!tool_is_remote(set)) tool_session_close(&session);
+    return kind;
+}
+
+static tool_exit append_to_master(const tool_arguments *arguments) {
+    const master_kind kind = kind_of_master(arguments->names.items[0]);
+    return kind.is_joined ? join_to_master(arguments)
+                          : tool_gather_or(arguments, kind.may_be ? join_to_master : NULL);
+}
+
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     int file;
@@ -709,7 +857,7 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
     tool_exit result;
     if (!tool_lock(set, &file)) return TOOL_FAILED;
     if (is_named_master(set)) {
-        result = tool_gather(arguments);
+        result = append_to_master(arguments);
     } else {
         grow_parquet(set, &options);
         if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};

@@ -254,6 +254,27 @@ static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
            a->offset == b->offset && a->length == b->length && a->filter_mask == b->filter_mask;
 }
 
+/* What a data file holds is compared, not where in it. */
+static bool is_within(const tool_set *set, const refs_ref *ref) {
+    return ref->location != NULL && strcmp(ref->location, refs_set_location(set->set)) == 0;
+}
+
+static refs_status compare_bytes(comparison *at, refs_str key, const refs_ref *const refs[2],
+                                 bool *are_same, refs_error *err) {
+    refs_buf bytes[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = REFS_OK;
+    *are_same = same_ref(at, refs[0], refs[1]);
+    if (*are_same || !is_within(&at->sets[0], refs[0]) || !is_within(&at->sets[1], refs[1]))
+        return REFS_OK;
+    for (size_t i = 0; i < 2 && status == REFS_OK; i++)
+        status = refs_store_get(at->sets[i].store, key, MAX_COMPARED_BYTES, &bytes[i], err);
+    *are_same = status == REFS_OK && bytes[0].size == bytes[1].size &&
+                (bytes[0].size == 0 || memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0);
+    refs_buf_clear(&bytes[0]);
+    refs_buf_clear(&bytes[1]);
+    return status;
+}
+
 static refs_status compare_chunk(void *user, const uint64_t *index, const refs_ref *ref,
                                  refs_error *err) {
     comparison *at = user;
@@ -265,8 +286,11 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
     if (status == REFS_NOT_FOUND) {
         tell(at, text, at->from == 0 ? "only in the first" : "only in the second");
         status = REFS_OK;
-    } else if (status == REFS_OK && at->from == 0 && !same_ref(at, ref, &other)) {
-        tell(at, text, "other bytes");
+    } else if (status == REFS_OK && at->from == 0) {
+        const refs_ref *const both[2] = {ref, &other};
+        bool are_same = false;
+        status = compare_bytes(at, text, both, &are_same, err);
+        if (status == REFS_OK && !are_same) tell(at, text, "other bytes");
     }
     refs_ref_release(&other);
     refs_buf_clear(&key);

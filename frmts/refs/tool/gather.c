@@ -2,6 +2,8 @@
  * gather.h.
  */
 #include "gather.h"
+#include "record.h"
+#include "refs/file_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,41 +13,49 @@
 /* Who is shown the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
     const tool_session *session;
-    tool_names *names;
-    const char *master; /* as the user calls it */
+    tool_master *master;
+    const char *name;  /* of the master, as the user calls it */
+    uint64_t elements; /* in the partitions of an aggregation */
+    size_t rank;
 } collecting;
 
 /* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
 static refs_status append_name(const collecting *to, const char *file, refs_buf *name,
                                refs_error *err) {
-    const refs_url_context context = {.base = to->master};
+    const refs_url_context context = {.base = to->name};
     if (tool_is_remote(file)) return refs_buf_append_str(name, refs_str_from(file), err);
-    if (!tool_is_remote(to->master)) return refs_url_map(refs_str_from(file), &context, name, err);
-    const char *slash = strrchr(to->master, '/');
+    if (!tool_is_remote(to->name)) return refs_url_map(refs_str_from(file), &context, name, err);
+    const char *slash = strrchr(to->name, '/');
     if (*file != '/')
-        REFS_TRY(refs_buf_append(name, to->master, (size_t)(slash + 1 - to->master), err));
+        REFS_TRY(refs_buf_append(name, to->name, (size_t)(slash + 1 - to->name), err));
     return refs_buf_append_str(name, refs_str_from(file), err);
 }
 
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
-    const collecting *to = user;
+    collecting *to = user;
+    tool_names *files = &to->master->files;
     refs_buf text = REFS_BUF_INIT;
+    uint64_t n = 1;
+    for (size_t dim = 0; dim < to->rank; dim++) n *= partition->end[dim] - partition->begin[dim];
+    to->elements += n;
     if (*partition->file == '\0') return REFS_OK;
+    if (refs_file_name_needs_folder(refs_str_from(partition->file)))
+        to->master->has_relative = true;
     refs_status status = append_name(to, partition->file, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *name = (const char *)text.data;
-    if (status == REFS_OK) status = tool_confine(to->session, to->master, name, err);
+    if (status == REFS_OK) status = tool_confine(to->session, to->name, name, err);
     bool has = false;
-    if (status == REFS_OK) status = tool_names_have(to->names, name, &has, err);
-    if (status == REFS_OK && !has) status = tool_names_add(to->names, refs_str_from(name), err);
+    if (status == REFS_OK) status = tool_names_have(files, name, &has, err);
+    if (status == REFS_OK && !has) status = tool_names_add(files, refs_str_from(name), err);
     refs_buf_clear(&text);
     return status;
 }
 
-static void take_options(const gathering *all, const tool_arrays *master,
+static void take_options(const refs_vfs *vfs, const tool_arrays *master,
                          refs_master_options *options) {
     const refs_json *attributes = refs_hierarchy_group(master->set.hierarchy, 0)->attributes;
-    const char *format = gather_format_of(all, master->location);
+    const char *format = gather_format_of(vfs, master->location);
     refs_str had = refs_json_text(refs_json_get(attributes, "Conventions"));
     const char *text = had.size > 0 ? had.data : "";
     options->version = strstr(text, "CFA-0.5") != NULL   ? REFS_CFA_0_5
@@ -54,20 +64,53 @@ static void take_options(const gathering *all, const tool_arrays *master,
     if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
 }
 
+static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        const refs_array_meta *meta = arrays->metas[i];
+        uint64_t n = 0;
+        if (meta->aggregation == NULL) continue;
+        to->elements = 0;
+        to->rank = meta->rank;
+        REFS_TRY(refs_aggregation_each(meta, collect, to, err));
+        if (refs_array_meta_elements(meta, &n) && to->elements == n) to->master->has_whole = true;
+    }
+    return REFS_OK;
+}
+
+refs_status tool_master_read(const tool_session *session, const char *name, tool_master *master,
+                             refs_error *err) {
+    tool_arrays arrays;
+    collecting to = {.session = session, .master = master, .name = name};
+    *master = (tool_master){.files = {.items = NULL}, .options = REFS_MASTER_OPTIONS_INIT};
+    master->how = (refs_buf)REFS_BUF_INIT;
+    REFS_TRY(tool_arrays_open(session, name, &arrays, err));
+    take_options(session->vfs, &arrays, &master->options);
+    const refs_json *attributes = refs_hierarchy_group(arrays.set.hierarchy, 0)->attributes;
+    refs_status status = refs_buf_append_str(
+        &master->how, refs_json_text(refs_json_get(attributes, TOOL_RECORD_ATTRIBUTE)), err);
+    if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
+    const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
+    tool_arrays_close(&arrays);
+    if (status == REFS_OK && master->files.n == 0 && !is_empty)
+        status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", name);
+    return status;
+}
+
+void tool_master_clear(tool_master *master) {
+    tool_names_clear(&master->files);
+    refs_buf_clear(&master->how);
+}
+
 /* The files of a master come before those that are added to it. */
 static refs_status open_master(gathering *all, refs_error *err) {
-    tool_arrays master;
-    REFS_TRY(tool_arrays_open(&all->session, all->output, &master, err));
-    collecting to = {&all->session, &all->names, all->output};
-    refs_status status = REFS_OK;
-    take_options(all, &master, &all->options);
-    for (size_t i = 0; status == REFS_OK && i < master.source.n_arrays; i++)
-        if (master.metas[i]->aggregation != NULL)
-            status = refs_aggregation_each(master.metas[i], collect, &to, err);
-    const bool is_empty = gather_content_of(&master.source) == GATHER_EMPTY;
-    tool_arrays_close(&master);
-    if (status == REFS_OK && all->names.n == 0 && !is_empty)
-        status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", all->output);
+    tool_master master;
+    refs_status status = tool_master_read(&all->session, all->output, &master, err);
+    all->options = master.options;
+    if (status == REFS_OK) {
+        all->names = master.files;
+        master.files = (tool_names){.items = NULL};
+    }
+    tool_master_clear(&master);
     return status;
 }
 
@@ -163,18 +206,25 @@ static void clear(gathering *all) {
     tool_session_close(&all->session);
 }
 
-tool_exit tool_gather(const tool_arguments *arguments) {
+tool_exit tool_gather_or(const tool_arguments *arguments,
+                         tool_exit (*otherwise)(const tool_arguments *arguments)) {
     refs_error err = REFS_ERROR_INIT;
     gathering all = {
         .arguments = arguments, .output = arguments->output, .options = REFS_MASTER_OPTIONS_INIT};
-    bool is_append = arguments->format == NULL;
+    bool is_append = arguments->format == NULL, has_others = false;
     if (is_append && arguments->names.n > 0) all.output = arguments->names.items[0];
     if (all.output == NULL || arguments->names.n < (is_append ? 2 : 1)) {
         fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
         return TOOL_USAGE;
     }
     refs_status status = gather(&all, &err);
+    for (size_t f = 0; f < all.n_fields; f++) has_others = has_others || all.fields[f].has_others;
     clear(&all);
+    if (status != REFS_OK && has_others && otherwise != NULL) return otherwise(arguments);
     if (status != REFS_OK) tool_complain(&err);
     return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}
+
+tool_exit tool_gather(const tool_arguments *arguments) {
+    return tool_gather_or(arguments, NULL);
 }

@@ -18,6 +18,7 @@
 
 #include <limits.h>
 
+#include "master.h"
 #include "outline.h"
 #include "refs/cf.h"
 #include "refs/intern.h"
@@ -72,9 +73,10 @@ typedef struct gather_field {
     size_t *of_part; /**< of each part the number of its member and one, or 0; made when they have
                           their places */
     bool is_named;   /**< by numbers */
-    bool has_told_units;           /**< that they are not converted */
-    bool has_told_words;           /**< that attributes differ which say what is measured */
-    bool are_numbered;             /**< names have such, if not each its own */
+    bool has_told_units; /**< that they are not converted */
+    bool has_told_words; /**< that attributes differ which say what is measured */
+    bool has_others;     /**< members that one aggregation cannot have unless it is unpacked */
+    bool are_numbered;   /**< names have such, if not each its own */
     size_t n_absent, first_absent; /**< parts that do not have it, and have its coordinates */
     size_t outline; /**< part that says what was written, if numbers in names do; else SIZE_MAX */
     tool_outlined outlined;
@@ -115,7 +117,7 @@ typedef enum gather_content {
 gather_content gather_content_of(const refs_cfa_source *source);
 
 /** What a file of netCDF is called in a master ("NETCDF4"), or NULL where it cannot be read. */
-const char *gather_format_of(const gathering *all, const char *location);
+const char *gather_format_of(const refs_vfs *vfs, const char *location);
 
 /** A part as its user calls it. */
 const char *gather_name_of(const gathering *all, size_t p);

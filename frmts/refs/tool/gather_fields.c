@@ -50,8 +50,9 @@ static gather_field *add_field(gathering *all, const refs_cfa_array *array) {
     return added;
 }
 
-static refs_status fail_alike(const gathering *all, const gather_field *of, size_t p,
-                              const char *what, refs_error *err) {
+static refs_status fail_alike(const gathering *all, gather_field *of, size_t p, const char *what,
+                              refs_error *err) {
+    of->has_others = true;
     return refs_fail(err, REFS_INVALID,
                      "%s: its %s differs between %s and %s, which one aggregation of them cannot "
                      "have: refs index FILE... -o MASTER.nc makes one that is unpacked",
@@ -190,7 +191,7 @@ static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *er
 
 /* Text where others have numbers is of another type: it is not missing there. What serves others in
  * some part, as coordinates do, is no field because a part has nothing that it serves. */
-static refs_status check_others(const gathering *all, const gather_field *of, bool *serves,
+static refs_status check_others(const gathering *all, gather_field *of, bool *serves,
                                 refs_error *err) {
     *serves = false;
     for (size_t p = 0; p < all->names.n; p++) {
@@ -198,8 +199,11 @@ static refs_status check_others(const gathering *all, const gather_field *of, bo
         if (i == SIZE_MAX || gather_is_filler(all, p) || gather_is_outline(all, p) ||
             refs_cfa_is_field(&all->parts[p].arrays.source, i))
             continue;
-        if (gather_is_text(&gather_array_of(all, p, i)->variable.dtype))
-            return fail_alike(all, of, p, "type", err);
+        if (gather_is_text(&gather_array_of(all, p, i)->variable.dtype)) {
+            const refs_status status = fail_alike(all, of, p, "type", err);
+            of->has_others = false;
+            return status;
+        }
         *serves = true;
     }
     return REFS_OK;

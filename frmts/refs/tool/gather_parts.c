@@ -54,11 +54,11 @@ static refs_status name_part(const gathering *all, const char *name, char **name
     return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-const char *gather_format_of(const gathering *all, const char *location) {
+const char *gather_format_of(const refs_vfs *vfs, const char *location) {
     uint8_t head[4] = {0};
     const refs_vfs_range range = {0, sizeof head, head};
     size_t got;
-    if (refs_vfs_read_range(all->session.vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
+    if (refs_vfs_read_range(vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
     if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
     return head[3] == 5   ? "NETCDF3_64BIT_DATA"
            : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
@@ -120,7 +120,7 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
         REFS_TRY(tool_check_interrupted(err));
         REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
         REFS_TRY(tool_arrays_open_part(&all->session, all->names.items[p], &one->arrays, err));
-        one->format = gather_format_of(all, one->arrays.location);
+        one->format = gather_format_of(all->session.vfs, one->arrays.location);
     }
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
     drop_empty_parts(all);

@@ -291,6 +291,11 @@ refs_status tool_write_arrays(const tool_session *session, const char *output,
  * and of others. */
 tool_exit tool_gather(const tool_arguments *arguments);
 
+/** The same; where sources differ as those of one aggregation that is not unpacked cannot,
+ * `otherwise` runs. */
+tool_exit tool_gather_or(const tool_arguments *arguments,
+                         tool_exit (*otherwise)(const tool_arguments *arguments));
+
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);
 

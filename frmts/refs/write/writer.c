@@ -11,6 +11,7 @@ struct refs_writer {
     bool has_number;
     uint64_t last_number;
     refs_buf sources, left_out; /* lists of JSON, without their brackets */
+    refs_buf joined;            /* JSON */
     bool has_url;               /* that was checked */
     uint32_t url_id;
 };
@@ -106,6 +107,7 @@ void refs_writer_free(refs_writer *writer) {
     refs_buf_clear(&writer->array.prefix);
     refs_buf_clear(&writer->sources);
     refs_buf_clear(&writer->left_out);
+    refs_buf_clear(&writer->joined);
     refs_free(writer);
 }
 
@@ -144,6 +146,11 @@ refs_status refs_writer_source(refs_writer *writer, const refs_source_state *sou
 refs_status refs_writer_left_out(refs_writer *writer, const refs_left_out *left_out,
                                  refs_error *err) {
     return refs_write__left_out(left_out, &writer->left_out, err);
+}
+
+refs_status refs_writer_joined(refs_writer *writer, refs_str how, refs_error *err) {
+    writer->joined.size = 0;
+    return refs_buf_append_str(&writer->joined, how, err);
 }
 
 static bool is_metadata(refs_str key) {
@@ -197,6 +204,11 @@ static refs_status print_attributes(const refs_writer *writer, refs_buf *text, r
         REFS_TRY(refs_buf_printf(text, err, "],\"left_out\":["));
         REFS_TRY(refs_buf_append(text, writer->left_out.data, writer->left_out.size, err));
     }
+    if (writer->joined.size > 0) {
+        REFS_TRY(refs_buf_printf(text, err, "],\"joined\":"));
+        REFS_TRY(refs_buf_append(text, writer->joined.data, writer->joined.size, err));
+        return refs_buf_append(text, "}", 1, err);
+    }
     return refs_buf_append(text, "]}", 2, err);
 }
 
@@ -204,7 +216,8 @@ static refs_status print_attributes(const refs_writer *writer, refs_buf *text, r
 static refs_status write_sources(refs_writer *writer, refs_error *err) {
     const char *group = "{\"zarr_format\":2}";
     refs_buf text = REFS_BUF_INIT;
-    if (writer->sources.size == 0 && writer->left_out.size == 0) return REFS_OK;
+    if (writer->sources.size == 0 && writer->left_out.size == 0 && writer->joined.size == 0)
+        return REFS_OK;
     REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
                                     refs_bytes_view(group, strlen(group)), err));
     refs_status status = print_attributes(writer, &text, err);
@@ -214,6 +227,7 @@ static refs_status write_sources(refs_writer *writer, refs_error *err) {
     refs_buf_clear(&text);
     refs_buf_clear(&writer->sources);
     refs_buf_clear(&writer->left_out);
+    refs_buf_clear(&writer->joined);
     return status;
 }
 
