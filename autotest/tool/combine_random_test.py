@@ -83,8 +83,16 @@ def read_file(name):
         return np.rint(hours * 3600) / 3600, np.ma.filled(file["v"][:].astype("f8"), np.nan)
 
 
+def open_joined(name):
+    return gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+
+
 def read_joined(name):
-    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    return read_opened(open_joined(name))
+
+
+def read_opened(dataset):
+    root = dataset.GetRootGroup()
     time, v = root.OpenMDArray("time"), root.OpenMDArray("v")
     raw = v.ReadAsArray()
     values = raw.astype("f8")
@@ -167,6 +175,53 @@ class Random(OwnFolder):
                 joined += self.check_round(number, random.Random(SEED * 1000003 + number))
         self.assertGreater(joined, ROUNDS // 3)
         print(f"{joined} of {ROUNDS} groups joined, the others refused")
+
+    def check_appended(self, number, chance):
+        """An archive that grows file by file has the values, and for refs diff is the same, as one made at once."""
+        kind = random_kind(chance)
+        names, expected, hour = [], {}, 0
+        for i in range(chance.randint(3, 6)):
+            n = chance.choice((1, 2, 3))
+            names.append(f"a{number}_{i}.nc")
+            write_file(names[-1], np.arange(hour, hour + n), chance, kind)
+            hour += n
+            expected.update(zip(*read_file(names[-1])))
+        n_first, grown = chance.randint(2, len(names) - 1), 0
+        for ending in ("json", "parq", "nc"):
+            what, name, once = (SEED, number, ending, kind), f"a{number}.{ending}", f"a{number}_once.{ending}"
+            if attempt("index", *names, "-q", "-o", once, "--along", "time").returncode != 0:
+                continue
+            made = attempt("index", *names[:n_first], "-q", "-o", name, "--along", "time")
+            self.assertEqual(made.returncode, 0, (what, made.stderr))
+            readers = []
+            for added in names[n_first:]:
+                readers.append((open_joined(name), read_joined(name)[0].size))
+                done = attempt("append", name, added)
+                if "was written anew" in done.stderr:  # times in single precision became double
+                    self.assertEqual(kind["time"], "f4", (what, done.stderr))
+                    readers.clear()
+                if "is not a master with fragments" in done.stderr:  # all of it is small, and in the master itself
+                    return grown
+                self.assertEqual(done.returncode, 0, (what, done.stderr))
+            for reader, n_before in readers:
+                hours, values = read_opened(reader)
+                self.assertEqual(sorted(expected)[:n_before], hours.tolist(), what)
+                for at, found in zip(hours, values):
+                    np.testing.assert_allclose(found, expected[at], rtol=1e-6, atol=1e-9, err_msg=str(what))
+            self.assertEqual(attempt("diff", name, once).stdout, "", what)
+            hours, values = read_joined(name)
+            self.assertEqual(sorted(expected), hours.tolist(), what)
+            for at, found in zip(hours, values):
+                np.testing.assert_allclose(found, expected[at], rtol=1e-6, atol=1e-9, err_msg=str(what))
+            grown += 1
+        return grown
+
+    def test_what_is_appended_is_what_all_at_once_is(self):
+        grown = 0
+        for number in range(ROUNDS):
+            with self.subTest(round=number):
+                grown += self.check_appended(number, random.Random(SEED * 1000033 + number))
+        self.assertGreater(grown, ROUNDS)
 
     def write_tile(self, name, place, sizes, chance):
         """A file at one place of tiles along time, step and lon; small variables of some of these dimensions, too."""

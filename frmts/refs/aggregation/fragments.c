@@ -135,19 +135,52 @@ static bool is_master_name(refs_str name) {
     return refs_str_ends(name, ".nca") || refs_str_ends(name, ".nc");
 }
 
-/* An archive that is written anew has its fragments before its master, and under the same names.
- * Reading a byte of the master fails where it is not as it was first read (watch.h). */
-static refs_status check_master(const refs_fragments *fragments, refs_error *err) {
-    const char *location = fragments->options.location;
-    const refs_vfs *vfs = fragments->options.vfs;
+static bool is_later(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    return one->modified_s != other->modified_s ? one->modified_s > other->modified_s
+                                                : one->modified_ns > other->modified_ns;
+}
+
+/* What a master that is read is like, which may have lost its name to another. */
+static refs_status look_at_master(const refs_vfs *vfs, const char *location,
+                                  refs_vfs_validators *known, refs_error *err) {
     uint8_t byte;
     const refs_vfs_range range = {0, sizeof byte, &byte};
     size_t got;
+    void *handle = NULL;
+    REFS_TRY(vfs->open(vfs->self, location, &handle, err));
+    refs_status status = vfs->read(vfs->self, handle, &range, &got, err);
+    if (status == REFS_OK)
+        status = vfs->peek != NULL ? vfs->peek(vfs->self, location, handle, known, err)
+                                   : REFS_UNSUPPORTED;
+    vfs->close(vfs->self, handle);
+    return status;
+}
+
+/* An archive that is written anew has its fragments before its master, and under the same names;
+ * one that grows has another master beside the fragments that it had. So where the master was
+ * replaced, a fragment is of what was read only if it is no younger than that. Reading a byte of a
+ * master that is not held fails where it is not as it was first read (watch.h). */
+static refs_status check_master(const refs_fragments *fragments, const char *fragment,
+                                refs_error *err) {
+    const char *location = fragments->options.location;
+    const refs_vfs *vfs = fragments->options.vfs;
+    refs_vfs_validators was, now, part;
     if (location == NULL || !is_master_name(refs_str_from(location)) || vfs->is_local == NULL ||
         !vfs->is_local(vfs->self, location))
         return REFS_OK;
-    const refs_status status = refs_vfs_read_range(vfs, location, &range, &got, err);
-    return status == REFS_NOT_FOUND ? REFS_OK : status;
+    const refs_status status = look_at_master(vfs, location, &was, err);
+    if (status == REFS_NOT_FOUND || status == REFS_UNSUPPORTED) return REFS_OK;
+    REFS_TRY(status);
+    if (vfs->validators(vfs->self, location, &now, NULL) == REFS_OK && now.inode == was.inode &&
+        now.size == was.size && !is_later(&now, &was))
+        return REFS_OK;
+    if (fragment != NULL && vfs->validators(vfs->self, fragment, &part, NULL) == REFS_OK &&
+        !is_later(&part, &was))
+        return REFS_OK;
+    return refs_fail(err, REFS_IO,
+                     "%s was replaced since it was opened, and %s is younger than it was: open the "
+                     "set again",
+                     location, fragment != NULL ? fragment : "what is there of its fragments");
 }
 
 static refs_status open_at(const refs_fragment_file *file, const char *location, opening *made,
@@ -159,7 +192,7 @@ static refs_status open_at(const refs_fragment_file *file, const char *location,
     REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
     refs_store_share(made->store, options->locations, NULL);
     REFS_TRY(refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err));
-    return check_master(fragments, err);
+    return check_master(fragments, location, err);
 }
 
 static void clear_opening(opening *made) {
@@ -188,7 +221,7 @@ static refs_status open_any(const refs_fragment_file *file, opening *made, refs_
         if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
     }
     if (first.status == REFS_OK) {
-        REFS_TRY(check_master(fragments, err));
+        REFS_TRY(check_master(fragments, NULL, err));
         return REFS_NOT_FOUND;
     }
     return refs_fail(err, first.status, "%s", first.message);

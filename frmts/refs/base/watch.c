@@ -1,7 +1,10 @@
 /* watch.c -- see watch.h. */
 #include "refs/watch.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@ struct refs_watch {
     refs_vfs functions;
     const refs_vfs *below;
     char *folder;         /* in which the process was, or NULL: not known */
+    int held;             /* a file descriptor of … */
+    char *held_location;  /* … this, or NULL */
+    char held_name[40];   /* by which it is opened again */
     pthread_mutex_t lock; /* guards what follows */
     refs_intern locations;
     seen *seen; /* one for each */
@@ -133,6 +139,49 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
     return differs;
 }
 
+/* -- holding on -------------------------------------------------------------------------------- */
+
+static bool is_held(const refs_watch *watch, const char *location) {
+    return watch->held_location != NULL && strcmp(watch->held_location, location) == 0;
+}
+
+/* Takes the file descriptor where it is of what was seen. */
+static void take_held(refs_watch *watch, const char *location, int file) {
+    struct stat status;
+    seen known = {.kind = UNKNOWN};
+    refs_lock(&watch->lock);
+    const uint32_t id = refs_intern_find(&watch->locations, refs_str_from(location));
+    if (id != REFS_INTERN_NONE) known = watch->seen[id];
+    refs_unlock(&watch->lock);
+    (void)snprintf(watch->held_name, sizeof watch->held_name, "/proc/self/fd/%d", file);
+    const bool is_it = known.kind == KNOWN && fstat(file, &status) == 0 &&
+                       known.inode == (uint64_t)status.st_ino &&
+                       known.size == (uint64_t)status.st_size &&
+                       access(watch->held_name, R_OK) == 0;
+    if (is_it) watch->held_location = refs_str_copy(refs_str_from(location));
+    if (watch->held_location == NULL)
+        (void)close(file);
+    else
+        watch->held = file;
+}
+
+void refs_watch_hold(refs_watch *watch, const char *location) {
+    const refs_vfs *below = watch->below;
+    refs_buf own = REFS_BUF_INIT;
+    if (watch->held_location != NULL || below->is_local == NULL ||
+        !below->is_local(below->self, location))
+        return;
+    const int file = open(located(watch, location, &own), O_RDONLY | O_CLOEXEC);
+    refs_buf_clear(&own);
+    if (file >= 0) take_held(watch, location, file);
+}
+
+static void hold_as(refs_watch *watch, const refs_watch *other, const char *location) {
+    if (watch->held_location != NULL || !is_held(other, location)) return;
+    const int file = fcntl(other->held, F_DUPFD_CLOEXEC, 0);
+    if (file >= 0) take_held(watch, location, file);
+}
+
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location) {
     seen known = {.kind = FORGOTTEN};
     refs_lock(&other->lock);
@@ -140,6 +189,7 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
     if (id != REFS_INTERN_NONE) known = other->seen[id];
     refs_unlock(&other->lock);
     if (known.kind != FORGOTTEN) (void)note(watch, location, &known);
+    hold_as(watch, other, location);
 }
 
 /* What cannot be noted cannot be told either. */
@@ -226,8 +276,9 @@ static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err)
     if (below->forget != NULL && !is_noted(watch, thing->location))
         below->forget(below->self, thing->location);
     refs_buf own = REFS_BUF_INIT;
-    refs_status status =
-        below->open(below->self, located(watch, thing->location, &own), &thing->handle, err);
+    const char *name =
+        is_held(watch, thing->location) ? watch->held_name : located(watch, thing->location, &own);
+    refs_status status = below->open(below->self, name, &thing->handle, err);
     refs_buf_clear(&own);
     if (status != REFS_OK) thing->handle = NULL;
     thing->seen = look(watch, thing->location, thing->handle);
@@ -340,6 +391,8 @@ void refs_watch_free(refs_watch *watch) {
     if (watch == NULL) return;
     refs_intern_clear(&watch->locations);
     refs_free(watch->seen);
+    if (watch->held_location != NULL) (void)close(watch->held);
+    refs_free(watch->held_location);
     refs_free(watch->folder);
     pthread_mutex_destroy(&watch->lock);
     refs_free(watch);

@@ -1,8 +1,8 @@
 /* watch.h -- whether what was read is still as it was: a refs_vfs that remembers.
  *
  * Everything that is opened through a watch is noted with its validators: its size, its times, its
- * number. What was replaced since is an error and not a mixture of old and new; and a question, one
- * validators for each, tells whether all is as it was.
+ * number. What was replaced since, and is not held, is an error and not a mixture of old and new;
+ * and a question, one validators for each, tells whether all is as it was.
  *
  * Relative names of local files mean what they meant when the watch was opened, wherever the
  * process goes.
@@ -40,8 +40,14 @@ void refs_watch_free(refs_watch *watch);
  * location (refs_vfs.forget) is dropped before it is opened first. */
 const refs_vfs *refs_watch_functions(const refs_watch *watch);
 
-/** Has a watch, which has not seen `location`, expect it as `other` saw it first. Does nothing
- * where that has not seen it either. */
+/** Holds on to a local file that was opened, as it was then: where another file gets its name, it
+ * is read on, and no longer current. Takes a file descriptor; does nothing where the system cannot
+ * open one again (/proc/self/fd), and where another location is held. Called before other threads
+ * use the watch. */
+void refs_watch_hold(refs_watch *watch, const char *location);
+
+/** Has a watch, which has not seen `location`, expect it as `other` saw it first, and holds on to
+ * it as that does. Does nothing where that has not seen it either. */
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location);
 
 /** The same of all locations that `other` has seen. */

@@ -531,6 +531,14 @@ static void close_object(void *self, void *handle) {
     discard(vfs, object);
 }
 
+static refs_status peek(void *self, const char *location, void *handle, refs_vfs_validators *known,
+                        refs_error *err) {
+    const refs_vfs *other = ((const refs_http_vfs *)self)->other;
+    const opened *object = handle;
+    if (other->peek == NULL || (object != NULL && object->block != NULL)) return REFS_UNSUPPORTED;
+    return other->peek(other->self, location, object != NULL ? object->other : NULL, known, err);
+}
+
 static bool is_local(void *self, const char *location) {
     const refs_http_vfs *vfs = self;
     return vfs->other->is_local != NULL && vfs->other->is_local(vfs->other->self, location);
@@ -567,6 +575,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .close = close_object,
                                  .validators = validators,
                                  .is_local = is_local,
+                                 .peek = peek,
                                  .forget = forget,
                                  .open_whole = open_whole,
                                  .list = other->list != NULL ? list : NULL,

@@ -301,6 +301,9 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     if (status == REFS_OK)
         REFS_TRY(refs_aggregations_open(hierarchy, &notes, &aggregations, error));
     aggregations_.reset(aggregations);
+    // A master is replaced when its archive grows: who has it open reads on.
+    if (aggregations != nullptr && refs_set_is_file(set()))
+        refs_watch_hold(watch_.get(), location_.c_str());
     standsAlone_ = refs_set_is_whole(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
     return status;
