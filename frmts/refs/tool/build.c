@@ -406,7 +406,8 @@ static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
     if (all->has_parts && !all->do_parts_differ)
         REFS_TRY(tool_record_read(
             refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err));
-    if (parts.doc != NULL && !has_own) {
+    if (all->dims.n == 0 && all->has_parts) record = (tool_record){.pattern = NULL}; /* a copy */
+    if (parts.doc != NULL && (!has_own || all->dims.n == 0)) {
         record.pattern = parts.pattern;
         record.group = parts.group;
         record.variables = parts.variables;
