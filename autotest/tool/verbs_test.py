@@ -7,6 +7,7 @@ not looked at is said.
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -278,6 +279,48 @@ class Grids(Folder):
         self.assertIn(f"2 of {2**62} chunks", said)
         run("ls", "a.json", "--json")
         run("info", "a.json")
+
+
+class Unread(Folder):
+    """Variables of a file that cannot be read, or that no set can hold, beside others."""
+
+    def file(self, name):
+        shutil.copy(f"{HERE}/data/unread/{name}", name)
+        return name
+
+    def test_are_named_and_the_others_are_listed(self):
+        why = "refs: external: /external: its values are in another file, missing.bin, which is not there"
+        for verb in (["ls"], ["ls", "--json"], ["info"], ["info", "--json"]):
+            with self.subTest(verb):
+                done = subprocess.run([REFS, *verb, self.file("unread.h5")], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr, why + "\nrefs: the chunks of 1 of 3 arrays cannot be counted\n")
+                if verb[0] == "info":
+                    self.assertIn('"bytes":72' if "--json" in verb else "72 bytes in", done.stdout)
+                elif "--json" in verb:
+                    self.assertEqual([one["path"] for one in json.loads(done.stdout)], ["/a", "/external", "/z"])
+                else:
+                    self.assertEqual([line.split()[0] for line in done.stdout.splitlines() if line[0] == "/"],
+                                     ["/a", "/external", "/z"])
+
+    def test_are_left_out_with_a_warning_where_no_set_can_hold_them(self):
+        name, masks = self.file("unlike.h5"), "some chunks went through all filters and some did not, which sets cannot say"
+        for verb in ("index", "convert"):
+            for form in ("json", "parq"):
+                with self.subTest(verb, form=form):
+                    said = run(verb, name, "-o", f"{verb}.{form}")
+                    self.assertIn(f"unlike.h5: masked is left out: {masks}", said)
+                    self.assertIn("unlike.h5: other_type is left out: ", said)
+                    listed = json.loads(run("ls", "--json", f"{verb}.{form}"))
+                    self.assertEqual([(one["path"], one["n_present"]) for one in listed], [("/a", 1), ("/source", 1), ("/z", 1)])
+                    run("check", f"{verb}.{form}", "--deep")
+        self.assertIn(f"/masked: {masks}", run("index", name, "-o", "strict.json", "--strict", status=1))
+        for i in range(2):
+            os.rename(self.file(name), f"x{i}.h5")
+        said = run("index", "x0.h5", "x1.h5", "--along", "t", "--pattern", "x{t:int}.h5", "-o", "t.json")
+        self.assertIn(f"x0.h5: masked is left out: {masks}", said)
+        listed = json.loads(run("ls", "--json", "t.json"))
+        self.assertEqual([(one["path"], one["n_present"]) for one in listed], [("/a", 2), ("/source", 2), ("/t", 1), ("/z", 2)])
 
 
 class Names(Folder):

@@ -417,8 +417,7 @@ static refs_status each_chunk(reader *in, const refs_join_array *array,
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
 
-static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                              refs_error *err) {
+static refs_status pack_array(reader *in, refs_join_array *array, refs_error *err) {
     packing at = {.packer = {.join = in->join,
                              .member = in->member,
                              .fetcher = in->source.fetcher,
@@ -430,16 +429,13 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join
     refs_status status = each_chunk(in, array, &visitor, err);
     array->stream_size = in->member->streams.size - array->stream;
     refs_join__packer_clear(&at.packer);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
 
-static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                                  refs_error *err) {
+static refs_status look_for_masks(reader *in, refs_join_array *array, refs_error *err) {
     packing at = {.packer = {.join = in->join}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
     refs_status status = each_chunk(in, array, &visitor, err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
 
@@ -665,7 +661,11 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     if (!is_fragment) return want_values(in, meta, false, err);
     array->gets_new = true;
     if (of->partitions != NULL) REFS_TRY(place_piece(in, of, array, err));
-    REFS_TRY(pack_array(in, meta, array, err));
+    refs_status status = pack_array(in, array, err);
+    if (status != REFS_OK) {
+        refs_error_prefix(err, "%s", meta->path);
+        return status;
+    }
     return want_what_is_small(in, meta, array, err);
 }
 
@@ -894,9 +894,9 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
 
 /* Of files, not of sets, which are copied as a whole or not at all; and nothing that is damaged, or
  * that tells where a part lies. */
-static bool may_be_left_out(const reader *in, const refs_array_meta *meta) {
+static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
     size_t line;
-    return meta->status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
+    return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
            in->join->options.unlike != REFS_JOIN_REFUSE &&
            !refs_join__is_dim(in->join, refs_str_from(meta->name), &line);
 }
@@ -930,20 +930,42 @@ static refs_status take_left_out(void *user, const refs_left_out *found, refs_er
     return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
 }
 
-static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
-    if (may_be_left_out(in, meta)) {
-        const refs_left_out found = {relative(in, meta->path), refs_str_from(meta->problem)};
-        return leave_out(in, &found, LEFT_OUT_NOW, err);
-    }
-    REFS_TRY(add_array(in, meta, err));
+static void clear_array(refs_join_array *array) {
+    refs_free(array->shape);
+    refs_free(array->dims);
+    refs_join__holes_free(array->holes);
+}
+
+static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
-        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
-    REFS_TRY(pack_array(in, meta, array, err));
+    REFS_TRY(pack_array(in, array, err));
     return want_what_is_small(in, meta, array, err);
+}
+
+static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    const size_t n_values = in->n_values, stream_size = member->streams.size;
+    refs_left_out found = {.path = relative(in, meta->path)};
+    refs_error why = REFS_ERROR_INIT;
+    if (may_be_left_out(in, meta, meta->status)) {
+        found.problem = refs_str_from(meta->problem);
+        return leave_out(in, &found, LEFT_OUT_NOW, err);
+    }
+    REFS_TRY(add_array(in, meta, err));
+    refs_status status = read_references(in, meta, &why);
+    if (status == REFS_OK) return REFS_OK;
+    if (!may_be_left_out(in, meta, status))
+        return refs_fail(err, status, "%s: %s", meta->path, why.message);
+    clear_array(&member->arrays[--member->n_arrays]);
+    member->streams.size = stream_size;
+    in->n_values = n_values;
+    found.problem = refs_str_from(why.message);
+    return leave_out(in, &found, LEFT_OUT_NOW, err);
 }
 
 /* The attributes of what its fragments are of. */
@@ -1119,11 +1141,7 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
 }
 
 void refs_join__member_clear(refs_join_member *member) {
-    for (size_t i = 0; i < member->n_arrays; i++) {
-        refs_free(member->arrays[i].shape);
-        refs_free(member->arrays[i].dims);
-        refs_join__holes_free(member->arrays[i].holes);
-    }
+    for (size_t i = 0; i < member->n_arrays; i++) clear_array(&member->arrays[i]);
     for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
     refs_free(member->arrays);
     refs_free(member->by_path);

@@ -162,8 +162,29 @@ static void print_problem(const refs_array_meta *array, bool json) {
     printf("}\n");
 }
 
+/* Why one array cannot be counted is printed, and does not end the list. */
+static refs_status count_or_complain(const tool_set *set, const refs_array_meta *array, totals *all,
+                                     size_t *n_unread, refs_error *err) {
+    REFS_TRY(tool_check_interrupted(err));
+    refs_error why = REFS_ERROR_INIT;
+    refs_status status = count(set, array, all, &why);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", why.message);
+    if (status == REFS_OK) return REFS_OK;
+    tool_complain(&why);
+    memset(all, 0, sizeof *all);
+    ++*n_unread;
+    return REFS_OK;
+}
+
+static refs_status fail_unless_all(size_t n_unread, size_t n, refs_error *err) {
+    if (n_unread == 0) return REFS_OK;
+    return refs_fail(err, REFS_IO, "the chunks of %zu of %zu arrays cannot be counted", n_unread,
+                     n);
+}
+
 static refs_status list(const tool_set *set, bool json, refs_error *err) {
-    size_t n = refs_hierarchy_n_arrays(set->hierarchy);
+    size_t n = refs_hierarchy_n_arrays(set->hierarchy), n_unread = 0;
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
         totals all;
@@ -172,14 +193,14 @@ static refs_status list(const tool_set *set, bool json, refs_error *err) {
             print_problem(array, json);
             continue;
         }
-        REFS_TRY(count(set, array, &all, err));
+        REFS_TRY(count_or_complain(set, array, &all, &n_unread, err));
         if (json)
             print_array_json(array, &all);
         else
             print_array(array, &all);
     }
     if (json) printf(n > 0 ? "]\n" : "[]\n");
-    return REFS_OK;
+    return fail_unless_all(n_unread, n, err);
 }
 
 /* -- info -------------------------------------------------------------------------------------- */
@@ -195,11 +216,11 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
     totals sum = {0}, all;
     uint64_t n_recorded = 0;
     const refs_source_visitor visitor = {count_source, &n_recorded};
-    size_t n = refs_hierarchy_n_arrays(set->hierarchy);
+    size_t n = refs_hierarchy_n_arrays(set->hierarchy), n_unread = 0;
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
         if (array->status != REFS_OK) continue;
-        REFS_TRY(count(set, array, &all, err));
+        REFS_TRY(count_or_complain(set, array, &all, &n_unread, err));
         sum.n_chunks += all.n_chunks;
         if (!refs_add_u64(sum.n_grid, all.n_grid, &sum.n_grid)) sum.n_grid = UINT64_MAX;
         sum.n_inline += all.n_inline;
@@ -222,7 +243,7 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
     if (json) {
         refs_status status = tool_print_history(set->set, json, err);
         printf("}\n");
-        return status;
+        return status == REFS_OK ? fail_unless_all(n_unread, n, err) : status;
     }
     printf("%llu arrays, %llu references for %llu chunks, %llu of them in the set\n", numbers[0],
            numbers[1], numbers[2], numbers[3]);
@@ -230,7 +251,8 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
     printf(" in %llu sources", numbers[6]);
     printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
            numbers[7]);
-    return tool_print_history(set->set, json, err);
+    REFS_TRY(tool_print_history(set->set, json, err));
+    return fail_unless_all(n_unread, n, err);
 }
 
 static refs_status say_where(const tool_set *set, const char *wanted, bool json, refs_error *err) {
