@@ -132,9 +132,23 @@ TEST_F(Dmrpp, DimensionsAreSharedByTheirNames) {
     EXPECT_EQ(sut.Names(), "g/v/.zarray g/v/.zattrs .zgroup g/.zgroup ");
 }
 
-TEST_F(Dmrpp, DimensionThatNobodyDeclaredIsAnError) {
-    EXPECT_EQ(Open("<Byte name=\"v\"><Dim name=\"/lat\"/></Byte>"), REFS_INVALID);
-    EXPECT_STREQ(sut.error.message, "data/x.h5.dmrpp: line 2: v: there is no dimension \"/lat\"");
+TEST_F(Dmrpp, DimensionThatIsWrongIsAnErrorOfItsVariable) {
+    const std::pair<const char *, const char *> wrongs[] = {
+        {"<Dim name=\"/lat\"/>", "there is no dimension \"/lat\""},
+        {"<Dim size=\"-8\"/>", "an element Dim has the size \"-8\""},
+        {"<Dim size=\"4\" name=\"/y\"/>", "an element Dim has either a name or a size"}};
+    for (const auto &[dim, why] : wrongs) {
+        ASSERT_EQ(
+            Open(std::string(
+                     "<Dimension name=\"y\" size=\"2\"/><Byte name=\"v\"><Dim name=\"/y\"/>") +
+                 dim +
+                 "<dmrpp:chunks/></Byte><Byte name=\"w\"><Dim name=\"/y\"/>"
+                 "<dmrpp:chunks/></Byte>"),
+            REFS_OK)
+            << sut.error.message;
+        EXPECT_NE(sut.At("v/.zarray").find(why), std::string::npos) << sut.At("v/.zarray");
+        EXPECT_EQ(Has("w/.zarray", "\"shape\":[2]"), "\"shape\":[2]");
+    }
 }
 
 TEST_F(Dmrpp, AttributesOfAllTypesAreKept) {

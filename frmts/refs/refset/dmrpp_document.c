@@ -191,12 +191,11 @@ static refs_status name_dim(refs_dmrpp_variable *variable, const char *name, ref
     return refs_buf_append(&variable->dim_names, name, strlen(name) + 1, err);
 }
 
-static refs_status begin_dim(refs_dmrpp_document *document, const char *name,
-                             const char *const *attributes, refs_error *err) {
+static refs_status add_dim(refs_dmrpp_document *document, const char *const *attributes,
+                           refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     const char *called = get(attributes, "name"), *text = get(attributes, "size");
     uint64_t size;
-    (void)name;
     if (variable->rank == REFS_CHUNK_MAX_RANK)
         return refs_fail(err, REFS_UNSUPPORTED, "more than %d dimensions", REFS_CHUNK_MAX_RANK);
     if ((called == NULL) == (text == NULL))
@@ -205,8 +204,7 @@ static refs_status begin_dim(refs_dmrpp_document *document, const char *name,
         const refs_dmrpp_declared *declared =
             refs_refset__scope_dimension(&document->scope, called);
         if (declared == NULL)
-            return refs_fail(err, REFS_INVALID, "%.*s: there is no dimension \"%.100s\"",
-                             REFS_STR_ARG(text_of(&variable->path)), called);
+            return refs_fail(err, REFS_INVALID, "there is no dimension \"%.100s\"", called);
         size = declared->size;
     } else if (!refs_str_to_u64(refs_str_from(text), &size)) {
         return refs_fail(err, REFS_INVALID, "an element Dim has the size \"%.100s\"", text);
@@ -214,6 +212,13 @@ static refs_status begin_dim(refs_dmrpp_document *document, const char *name,
     REFS_TRY(name_dim(variable, called, err));
     variable->shape[variable->rank++] = size;
     return REFS_OK;
+}
+
+static refs_status begin_dim(refs_dmrpp_document *document, const char *name,
+                             const char *const *attributes, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    (void)name;
+    return blame(document, add_dim(document, attributes, &problem), &problem, err);
 }
 
 static bool is_own_dim(const refs_dmrpp_variable *variable, const char *name) {
