@@ -168,6 +168,16 @@ TEST(FillValue, IsPlainTextWhereElementsAre) {
     EXPECT_TRUE(parse("|O", R"("any text")").hasFill);
 }
 
+TEST(FillValue, IsNoneWhereItDoesNotFit) {
+    /* Without padding it would be base64 of two bytes. */
+    for (const char *type : {"|i1", "<i2", "<i4", "<u8", "|b1"})
+        for (const char *value : {"\"NaN\"", "NaN", "1e20"}) {
+            const Fill fill = parse(type, value);
+            EXPECT_EQ(fill.status, REFS_INVALID) << type << " " << value;
+            EXPECT_FALSE(fill.hasFill) << type << " " << value;
+        }
+}
+
 TEST(FillValue, IsNamedWhereItDoesNotFit) {
     EXPECT_EQ(parse("|i1", "1000").message, "fill_value 1000 does not fit the data type");
     const std::string longText = "\"" + std::string(100, 'x') + "\"";

@@ -53,10 +53,11 @@ static refs_status decode_base64(refs_str text, refs_buf *bytes) {
     return status == REFS_CORRUPT ? REFS_INVALID : status;
 }
 
-/* The bytes of a whole element, little-endian. */
+/* The bytes of a whole element, little-endian. Writers pad: "NaN" of two bytes is none. */
 static refs_status parse_base64_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
     refs_buf bytes = REFS_BUF_INIT;
     size_t unit = refs_dtype_swap_size(dtype);
+    if (text.size % 4 != 0) return REFS_INVALID;
     refs_status status = decode_base64(text, &bytes);
     if (status == REFS_OK) status = valid_if(bytes.size == dtype->size);
     for (size_t at = 0; status == REFS_OK && at < bytes.size; at += unit) {
@@ -215,6 +216,7 @@ refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtyp
     *has_fill = refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
     if (!*has_fill) return REFS_OK;
     refs_status status = parsers[dtype->type](value, dtype, fill);
-    if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    return status == REFS_OK ? REFS_OK : fail_with_value(value, err);
+    if (status == REFS_OK) return REFS_OK;
+    *has_fill = false;
+    return status == REFS_NOMEM ? refs_fail_nomem(err) : fail_with_value(value, err);
 }
