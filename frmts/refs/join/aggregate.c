@@ -427,6 +427,13 @@ static bool has_values(const refs_joined *joined) {
     return joined->n_lines == 0 && joined->like->values != REFS_JOIN_NONE;
 }
 
+/* Whether values are read from fragments; those of NumPy's times have units of their own, and are
+ * not. */
+static bool can_be_fragments(const refs_dtype *dtype) {
+    return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX &&
+           dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
+}
+
 static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *err) {
     const refs_dtype *dtype = &joined->like->dtype;
     if (joined->is_loaded) {
@@ -436,8 +443,7 @@ static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *e
     }
     if (has_values(joined))
         return put_values(at, joined, refs_join__text(at->join, joined->like->values), err);
-    if (refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX)
-        return put_fragments(at, joined, err);
+    if (can_be_fragments(dtype)) return put_fragments(at, joined, err);
     refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
               "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
               REFS_STR_ARG(refs_join__text(at->join, joined->path)));

@@ -374,6 +374,7 @@ typedef enum refs_value_kind {
     REFS_VALUE_NONE, /**< nothing that could be compared */
     REFS_VALUE_INTEGER,
     REFS_VALUE_NUMBER,
+    REFS_VALUE_COMPLEX, /**< in the order of the real part, then of the imaginary one */
     REFS_VALUE_TEXT
 } refs_value_kind;
 
@@ -382,7 +383,8 @@ typedef struct refs_value {
     refs_value_kind kind;
     bool is_missing; /**< a time that is none */
     int64_t integer;
-    double number; /**< of an integer, too */
+    double number;    /**< of an integer, too; the real part */
+    double imaginary; /**< 0 except of COMPLEX */
     refs_str text;
 } refs_value;
 

@@ -4,6 +4,7 @@
 
 #include "join_internal.h"
 #include "refs/cf.h"
+#include "refs/half.h"
 
 static refs_value_kind kind_of(const refs_dtype *dtype) {
     switch (dtype->type) {
@@ -14,7 +15,9 @@ static refs_value_kind kind_of(const refs_dtype *dtype) {
     case REFS_TYPE_TIMEDELTA:
         return REFS_VALUE_INTEGER;
     case REFS_TYPE_FLOAT:
-        return dtype->size >= 4 ? REFS_VALUE_NUMBER : REFS_VALUE_NONE;
+        return REFS_VALUE_NUMBER;
+    case REFS_TYPE_COMPLEX:
+        return REFS_VALUE_COMPLEX;
     case REFS_TYPE_BYTES:
     case REFS_TYPE_UNICODE:
         return REFS_VALUE_TEXT;
@@ -35,20 +38,35 @@ static int64_t integer_at(const refs_dtype *dtype, const uint8_t *at) {
     return value;
 }
 
+static double float_at(const uint8_t *at, size_t size) {
+    uint16_t half;
+    float single;
+    double number;
+    if (size == 2) {
+        memcpy(&half, at, 2);
+        return refs_half_to_double(half);
+    }
+    if (size == 4) {
+        memcpy(&single, at, 4);
+        return (double)single;
+    }
+    memcpy(&number, at, 8);
+    return number;
+}
+
 refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i) {
     const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
     refs_value value = {.kind = kind_of(dtype)};
-    float single;
     if (value.kind == REFS_VALUE_INTEGER) {
         bool is_time = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
         value.integer = integer_at(dtype, at);
         value.number = (double)value.integer;
         value.is_missing = is_time && value.integer == INT64_MIN; /* NaT */
-    } else if (value.kind == REFS_VALUE_NUMBER && dtype->size == 4) {
-        memcpy(&single, at, 4);
-        value.number = (double)single;
     } else if (value.kind == REFS_VALUE_NUMBER) {
-        memcpy(&value.number, at, 8);
+        value.number = float_at(at, dtype->size);
+    } else if (value.kind == REFS_VALUE_COMPLEX) {
+        value.number = float_at(at, dtype->size / 2);
+        value.imaginary = float_at(at + dtype->size / 2, dtype->size / 2);
     } else if (value.kind == REFS_VALUE_TEXT) {
         value.text = refs_str_view((const char *)at, dtype->size);
         while (value.text.size > 0 && value.text.data[value.text.size - 1] == '\0')
@@ -67,13 +85,17 @@ static int compare_strings(refs_str a, refs_str b) {
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+static int compare_numbers(double a, double b) {
+    if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
 int refs_join__compare_values(const refs_value *a, const refs_value *b) {
     if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
     if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER)
         return (a->integer > b->integer) - (a->integer < b->integer);
-    if (isnan(a->number) || isnan(b->number))
-        return (isnan(a->number) != 0) - (isnan(b->number) != 0);
-    return (a->number > b->number) - (a->number < b->number);
+    const int order = compare_numbers(a->number, b->number);
+    return order != 0 ? order : compare_numbers(a->imaginary, b->imaginary);
 }
 
 const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
@@ -83,6 +105,8 @@ const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE
         (void)snprintf(text, REFS_VALUE_TEXT, "%lld", (long long)value->integer);
     else if (value->kind == REFS_VALUE_NUMBER)
         (void)snprintf(text, REFS_VALUE_TEXT, "%.15g", value->number);
+    else if (value->kind == REFS_VALUE_COMPLEX)
+        (void)snprintf(text, REFS_VALUE_TEXT, "%.15g%+.15gi", value->number, value->imaginary);
     else
         (void)snprintf(text, REFS_VALUE_TEXT, "\"%.*s\"",
                        (int)(value->text.size < 40 ? value->text.size : 40),
