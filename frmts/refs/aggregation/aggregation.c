@@ -490,9 +490,13 @@ static bool is_of_values(refs_str name) {
 
 static refs_status write_member(const refs_json *attributes, size_t i, refs_buf *text,
                                 refs_error *err) {
-    if (!is_of_values(refs_json_name_at(attributes, i))) return REFS_OK;
+    const refs_str name = refs_json_name_at(attributes, i);
+    /* Beside the attributes of CFA this one alone says nothing. */
+    const bool is_alone = refs_str_is(name, "aggregated_dimensions") &&
+                          refs_json_get(attributes, "aggregated_data") == NULL;
+    if (!is_of_values(name) && !is_alone) return REFS_OK;
     if (text->size > 1) REFS_TRY(refs_buf_append(text, ",", 1, err));
-    REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
+    REFS_TRY(refs_json_write_string(name, text, err));
     REFS_TRY(refs_buf_append(text, ":", 1, err));
     return refs_json_write(refs_json_at(attributes, i), text, err);
 }

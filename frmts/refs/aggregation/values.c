@@ -110,13 +110,13 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     const refs_cf_units units = units_of_fragment(fragment, variable),
                         wanted = units_of(attributes);
     double scale, offset;
-    if (to.scale == 0 || isnan(to.scale))
-        return refs_fail(err, REFS_CORRUPT, "the scale_factor of the aggregation is %g", to.scale);
     refs_cf_conversion conversion = refs_cf_convert_units(&units, &wanted, &scale, &offset);
     values->has_other_units = conversion == REFS_CF_CONVERSION_UNKNOWN;
     if (fragment != NULL && fragment->extras != NULL) values->units_told = fragment->extras->units;
     bool is_alike = from.scale == to.scale && from.offset == to.offset &&
                     conversion != REFS_CF_CONVERSION_LINEAR;
+    if (!is_alike && (to.scale == 0 || isnan(to.scale)))
+        return refs_fail(err, REFS_CORRUPT, "the scale_factor of the aggregation is %g", to.scale);
     values->is_linear = !is_alike;
     values->to_scale = to.scale;
     values->to_offset = to.offset;

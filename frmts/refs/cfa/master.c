@@ -298,6 +298,34 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
     }
 }
 
+static bool tells_missing_bytes(const refs_cfa_variable *variable) {
+    static const char *const names[] = {"missing_value", "valid_range", "valid_min", "valid_max"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (refs_json_get(variable->attributes, names[i]) != NULL) return true;
+    return variable->fill != NULL;
+}
+
+/* Bytes that name no missing value are values, all of them: in an aggregation netCDF's default fill
+ * value would stand for missing ones. */
+static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
+    const refs_cfa_variable *variable = job->variable;
+    const refs_dtype *dtype = &variable->dtype;
+    const refs_str sign = refs_json_text(refs_json_get(variable->attributes, "_Unsigned"));
+    const bool is_signed =
+        dtype->type == REFS_TYPE_INT && !refs_str_is(sign, "true") && !refs_str_is(sign, "True");
+    refs_json_doc *range = NULL;
+    if (dtype->size != 1 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) ||
+        tells_missing_bytes(variable))
+        return REFS_OK;
+    refs_status status = refs_json_parse(
+        refs_str_from(is_signed ? "{\"valid_range\":[-128,127]}" : "{\"valid_range\":[0,255]}"),
+        &range, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
+    refs_json_doc_free(range);
+    return status;
+}
+
 static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
     refs_str name;
     master->has_aggregations = true;
@@ -308,6 +336,7 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
+    REFS_TRY(put_byte_range(job, err));
     if (master->version != REFS_CFA_CF_1_13) return encode(master, job, err);
     refs_cfa_fragment *filled = refs_calloc(job->n_fragments, sizeof *filled);
     if (filled == NULL) return refs_fail_nomem(err);

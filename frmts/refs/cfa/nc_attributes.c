@@ -1,10 +1,11 @@
 /* nc_attributes.c -- JSON as attributes of netCDF. */
 #include "nc_internal.h"
 
+#include <math.h>
+
 #include "refs/unlimited.h"
 
-/* What other parts of a file say: how values are stored, which dimensions there are, and where
- * fragments are. */
+/* What other parts of a file say: how values are stored, and which dimensions there are. */
 static bool is_told_elsewhere(refs_str name) {
     static const char *const names[] = {"_FillValue",
                                         "_ARRAY_DIMENSIONS",
@@ -20,11 +21,6 @@ static bool is_told_elsewhere(refs_str name) {
                                         "_Netcdf4Coordinates",
                                         "_NCProperties",
                                         "_nc3_strict",
-                                        "cfa_dimensions",
-                                        "cfa_array",
-                                        "cfa_group",
-                                        "aggregated_data",
-                                        "aggregated_dimensions",
                                         "_DeflateLevel",
                                         "_Shuffle",
                                         "_Storage",
@@ -34,6 +30,22 @@ static bool is_told_elsewhere(refs_str name) {
                                         "_NoFill",
                                         "_Filter",
                                         REFS_CFA_COMBINED};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (refs_str_is(name, names[i])) return true;
+    return false;
+}
+
+/* Whether these are the attributes of an aggregation. */
+static bool tell_aggregation(const refs_json *attributes) {
+    return refs_json_get(attributes, "aggregated_data") != NULL ||
+           refs_str_starts(refs_json_text(refs_json_get(attributes, "cf_role")), "cfa_");
+}
+
+/* Where the fragments of an aggregation are: the file has its own. */
+static bool tells_fragments(refs_str name, const refs_json *value) {
+    static const char *const names[] = {"cfa_dimensions", "cfa_array", "cfa_group",
+                                        "aggregated_data", "aggregated_dimensions"};
+    if (refs_str_is(name, "cf_role")) return refs_str_starts(refs_json_text(value), "cfa_");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_str_is(name, names[i])) return true;
     return false;
@@ -118,11 +130,22 @@ static nc_type fitting_type(const nc_file *file, const refs_json *value) {
     return type == NC_INT64 && !is_netcdf4 ? NC_DOUBLE : type;
 }
 
-static nc_type wanted_type(nc_place place, const char *name, nc_type fitting) {
+static bool is_integral(const refs_json *value) {
+    double number;
+    bool truth;
+    return refs_json_bool(value, &truth) ||
+           (refs_json_double(value, &number) && number == nearbyint(number));
+}
+
+/* NaN and fractions stand for no integer: converted, they would be 0 or another one. */
+static nc_type wanted_type(nc_place place, const char *name, nc_type fitting,
+                           const refs_json *value) {
     nc_type type = fitting;
     if (place.id == NC_GLOBAL || !is_of_variable_type(refs_str_from(name))) return fitting;
     if (NC(nc_inq_vartype(place.group, place.id, &type)) != NC_NOERR) return fitting;
-    return type == NC_CHAR || type == NC_STRING ? fitting : type;
+    const bool is_number = type != NC_CHAR && type != NC_STRING;
+    const bool is_real = type == NC_FLOAT || type == NC_DOUBLE;
+    return is_number && (is_real || all_items(value, is_integral)) ? type : fitting;
 }
 
 static int put_whole(nc_place place, const char *name, nc_type type, const refs_json *value,
@@ -166,7 +189,7 @@ static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
         double real;
     } *numbers = refs_calloc(count_items(value), sizeof *numbers);
     if (numbers == NULL) return refs_fail_nomem(err);
-    nc_type fitting = fitting_type(file, value), type = wanted_type(place, name, fitting);
+    nc_type fitting = fitting_type(file, value), type = wanted_type(place, name, fitting, value);
     int code = NC_ERANGE;
     for (int attempt = 0; attempt < 2 && code == NC_ERANGE; attempt++, type = fitting)
         code = fitting == NC_DOUBLE   ? put_real(place, name, type, value, &numbers->real)
@@ -243,12 +266,13 @@ static refs_status put(nc_file *file, nc_place place, const char *name, const re
 
 refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_json *attributes,
                                       refs_error *err) {
+    const bool is_aggregation = tell_aggregation(attributes);
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         refs_str name = refs_json_name_at(attributes, i);
         const refs_json *value = refs_json_at(attributes, i);
-        bool is_role =
-            refs_str_is(name, "cf_role") && refs_str_starts(refs_json_text(value), "cfa_");
-        if (is_told_elsewhere(name) || is_role || name.size == 0) continue;
+        if (is_told_elsewhere(name) || (is_aggregation && tells_fragments(name, value)) ||
+            name.size == 0)
+            continue;
         char *legal = legal_name(name);
         refs_status status =
             legal != NULL ? put(file, place, legal, value, err) : refs_fail_nomem(err);

@@ -195,8 +195,8 @@ static refs_status add_path(refs_documents *documents, const char *path, size_t 
 refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err) {
-    const json_t *dimensions = json_object_get(attributes, "aggregated_dimensions");
-    if (dimensions == NULL) dimensions = json_object_get(attributes, "cfa_dimensions");
+    const json_t *dimensions = json_object_get(attributes, "cfa_dimensions");
+    if (dimensions == NULL) dimensions = json_object_get(attributes, "aggregated_dimensions");
     if (!json_is_string(dimensions)) return REFS_OK;
     refs_str text = refs_str_from(json_string_value(dimensions)), word;
     json_t *sizes = json_array();
