@@ -173,8 +173,8 @@ INPUTS = {
     "large.nc": netcdf3(10**15),
     "records.nc": records(2**31 - 1),
     "few_of_many.json": document({"v/.zarray": array([10**7], [1]), "v/.zattrs": dims("x"), "v/5": ["d.bin", 0, 1]}),
-    "absent.json": document({"v/.zarray": array([42 * 10**9]), "v/.zattrs": dims("x")}),
-    "absent_rows.json": document({"v/.zarray": array([20, 2 * 10**9]), "v/.zattrs": dims("y", "x")}),
+    "absent.json": document({"v/.zarray": array([42 * 10**9], fill_value=9), "v/.zattrs": dims("x")}),
+    "absent_rows.json": document({"v/.zarray": array([20, 2 * 10**9], fill_value=9), "v/.zattrs": dims("y", "x")}),
     "absent_zeros.json": document({"v/.zarray": array([20, 2 * 10**9], fill_value=None), "v/.zattrs": dims("y", "x")}),
     "map.json": aggregation(1, 2**24, fill_value=1),
     "map_rows.json": aggregation(2, 2**24, fill_value=1),
@@ -209,6 +209,7 @@ INPUTS = {
     "large.grib": grib(2**16 - 1, 2**16 - 1),
     "wide.grib": grib(2**31 - 1, 1),
     "packed.grib": grib(2**14, 2**14, 16),
+    "undeclared_zeros.json": document({"v/.zarray": array([20, 2 * 10**9]), "v/.zattrs": dims("y", "x")}),
     "inline.json": document({"v/.zarray": array([BIG], [10**9]), "v/.zattrs": dims("x"),
                              "v/0": "base64:" + base64.b64encode(bytes(100)).decode()}),
 }
@@ -373,8 +374,9 @@ class Costs(unittest.TestCase):
     def test_split_says_why_an_array_cannot_be_split(self):
         self.assertIn("/v has 42000000000 elements along dimension x: expected at most 2147483647, which masters number",
                       self.split("absent.json", status=1)[0])
-        self.assertIn("/v: declares 40000000000 bytes and holds 0 of 1 chunks: expected at most 4294967296 bytes, as it has no "
-                      "fill value", self.split("absent_zeros.json", status=1)[0])
+        for name in ("absent_zeros.json", "undeclared_zeros.json"):
+            self.assertIn("/v: declares 40000000000 bytes and holds 0 of 1 chunks: expected at most 4294967296 bytes, as it has no "
+                          "fill value", self.split(name, status=1)[0])
         self.assertEqual(self.split("absent_rows.json")[1], set())
 
     def test_split_reads_all_that_is_stored(self):
@@ -390,7 +392,7 @@ class Costs(unittest.TestCase):
             for each in chunk:
                 size *= each
             self.write("sparse.json", document({
-                "v/.zarray": array(shape, chunk), "v/.zattrs": dims(*"xyz"[:len(shape)]),
+                "v/.zarray": array(shape, chunk, fill_value=9), "v/.zattrs": dims(*"xyz"[:len(shape)]),
                 **{"v/" + ".".join(map(str, index)): ["d.bin", 0, size] for index in stored}}))
             expected = set()
             for index in stored:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/cf.h"
 #include "refs/unlimited.h"
 
 /* Decoded chunks that are kept while boxes are read. */
@@ -37,10 +38,16 @@ static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs
     return status;
 }
 
+bool tool_arrays_fills_gaps(const tool_arrays *arrays, size_t i) {
+    return arrays->source.arrays[i].variable.fill == arrays->metas[i]->fill;
+}
+
 static refs_status find_stored(void *self, const refs_cfa_box *box, bool *is_stored,
                                refs_error *err) {
     tool_arrays *arrays = self;
     tool_stored *stored = &arrays->stored[box->array];
+    *is_stored = true;
+    if (!tool_arrays_fills_gaps(arrays, box->array)) return REFS_OK;
     if (stored->meta == NULL)
         REFS_TRY(tool_stored_open(arrays->set.set, arrays->metas[box->array], stored, err));
     *is_stored = tool_stored_has(stored, box->start, box->count);
@@ -62,17 +69,22 @@ static bool go_on(void *self, double done) {
 
 /* -- groups, dimensions, arrays ---------------------------------------------------------------- */
 
-static const char *keep_text(tool_arrays *arrays, const char *before, const char *between,
-                             const char *behind) {
-    size_t size = strlen(before) + strlen(between) + strlen(behind) + 1;
-    char *text = refs_alloc(size);
-    if (text == NULL || !refs_grow((void **)&arrays->strings, &arrays->texts_capacity,
-                                   arrays->n_strings, sizeof *arrays->strings)) {
-        refs_free(text);
+static char *keep_bytes(tool_arrays *arrays, size_t size) {
+    char *bytes = refs_alloc(size);
+    if (bytes == NULL || !refs_grow((void **)&arrays->strings, &arrays->texts_capacity,
+                                    arrays->n_strings, sizeof *arrays->strings)) {
+        refs_free(bytes);
         return NULL;
     }
-    snprintf(text, size, "%s%s%s", before, between, behind);
-    return arrays->strings[arrays->n_strings++] = text;
+    return arrays->strings[arrays->n_strings++] = bytes;
+}
+
+static const char *keep_text(tool_arrays *arrays, const char *before, const char *between,
+                             const char *behind) {
+    const size_t size = strlen(before) + strlen(between) + strlen(behind) + 1;
+    char *text = keep_bytes(arrays, size);
+    if (text != NULL) snprintf(text, size, "%s%s%s", before, between, behind);
+    return text;
 }
 
 /* What is in a group and those below it. */
@@ -170,6 +182,26 @@ static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
                               meta->aggregation != NULL || !refs_set_is_file(arrays->set.set));
 }
 
+/* What is declared to be missing, not what Zarr and HDF5 fill gaps with: a zero that nobody
+ * declared is a value (decision 12). NULL: nothing is. */
+static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, const uint8_t **fill,
+                             refs_error *err) {
+    uint8_t declared[sizeof(double)];
+    *fill = has_fill(arrays, meta) ? meta->fill : NULL;
+    if (*fill == NULL || meta->aggregation != NULL || !refs_dtype_is_numeric(&meta->dtype) ||
+        meta->dtype.size > sizeof declared)
+        return REFS_OK;
+    if (!refs_cf_declared_fill(arrays->set.hierarchy, meta, declared)) {
+        *fill = NULL;
+    } else if (memcmp(declared, meta->fill, meta->dtype.size) != 0) {
+        char *kept = keep_bytes(arrays, sizeof declared);
+        if (kept == NULL) return refs_fail_nomem(err);
+        memcpy(kept, declared, sizeof declared);
+        *fill = (const uint8_t *)kept;
+    }
+    return REFS_OK;
+}
+
 static refs_status add_array(tool_arrays *arrays, const refs_array_meta *meta, const char **dims,
                              refs_error *err) {
     refs_cfa_array *list = (refs_cfa_array *)(uintptr_t)arrays->source.arrays;
@@ -181,11 +213,11 @@ static refs_status add_array(tool_arrays *arrays, const refs_array_meta *meta, c
         if (dims[d] == NULL) return refs_fail_nomem(err);
         REFS_TRY(add_dim(arrays, meta, d, dims[d], err));
     }
+    const uint8_t *fill;
+    REFS_TRY(find_fill(arrays, meta, &fill, err));
     arrays->metas[arrays->source.n_arrays] = meta;
-    list[arrays->source.n_arrays++] =
-        (refs_cfa_array){{meta->path, meta->dtype, meta->rank, dims, meta->attributes,
-                          has_fill(arrays, meta) ? meta->fill : NULL},
-                         meta->shape};
+    list[arrays->source.n_arrays++] = (refs_cfa_array){
+        {meta->path, meta->dtype, meta->rank, dims, meta->attributes, fill}, meta->shape};
     return REFS_OK;
 }
 
@@ -215,6 +247,45 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
     for (size_t i = 0; i < arrays->source.n_groups; i++)
         REFS_TRY(add_unused(arrays, &arrays->source.groups[i], err));
     return REFS_OK;
+}
+
+/* -- what is no array -------------------------------------------------------------------------- */
+
+static refs_status add_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    refs_buf *keys = user;
+    (void)ref;
+    if (keys->size > 0) REFS_TRY(refs_buf_append(keys, ", ", 2, err));
+    return refs_buf_append_str(keys, key, err);
+}
+
+refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name, refs_error *err) {
+    const refs_hierarchy *hierarchy = arrays->set.hierarchy;
+    const size_t n = refs_hierarchy_n_arrays(hierarchy);
+    refs_buf others = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    const refs_key_visitor visitor = {add_other, &others};
+    refs_chunk_keys *keys = refs_calloc(n + 1, sizeof *keys);
+    uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n + 1, sizeof *grids);
+    size_t n_keys = 0;
+    refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->status != REFS_OK || meta->aggregation != NULL) continue;
+        keys[n_keys] = tool_keys(meta, grids[n_keys]);
+        n_keys++;
+    }
+    if (status == REFS_OK)
+        status = refs_set_each_other(arrays->set.set, keys, n_keys, &visitor, err);
+    if (status == REFS_OK && others.size > 0)
+        status = refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s",
+                                 name, (int)others.size, (const char *)others.data);
+    if (status == REFS_OK && text.size > 0) status = refs_buf_append(&text, "", 1, err);
+    if (status == REFS_OK && text.size > 0)
+        tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
+    refs_free(keys);
+    refs_free(grids);
+    refs_buf_clear(&others);
+    refs_buf_clear(&text);
+    return status;
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

@@ -44,6 +44,13 @@ void tool_arrays_close(tool_arrays *arrays);
 /** Has `arrays[i]` open, which any number of threads may read then. */
 refs_status tool_arrays_open_array(tool_arrays *arrays, size_t i, refs_error *err);
 
+/** Whether elements that no chunk has are those that the fill value of `source` stands for: they
+ * are missing. Else they are values. */
+bool tool_arrays_fills_gaps(const tool_arrays *arrays, size_t i);
+
+/** Warns that keys of the set that belong to no array are left out, and names them. */
+refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name, refs_error *err);
+
 /** The array at `path`, or SIZE_MAX; also where that is NULL: a dimension without a path. */
 size_t tool_arrays_find(const tool_arrays *arrays, const char *path);
 

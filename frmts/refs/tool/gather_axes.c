@@ -459,8 +459,12 @@ refs_status gather_check_axes(const gathering *all, const gather_field *of, refs
         const gather_field *first;
         size_t k;
         const gather_axis *along = gather_find_axis(all, of->axes[d].name, &first, &k);
-        if (along == NULL || along->path == NULL || of->axes[d].path == NULL ||
-            strcmp(along->path, of->axes[d].path) != 0 || are_same(along, &of->axes[d]))
+        if (along == NULL) continue;
+        /* Dimensions of one name have one length in a master, also those of groups. */
+        const bool have_coordinate = along->path != NULL && of->axes[d].path != NULL &&
+                                     strcmp(along->path, of->axes[d].path) == 0;
+        if (have_coordinate ? are_same(along, &of->axes[d])
+                            : gather_length_of(along) == gather_length_of(&of->axes[d]))
             continue;
         return refs_fail(err, REFS_INVALID,
                          "%s and %s do not have the same steps along %s (%llu and %llu), as the "

@@ -178,6 +178,12 @@ static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *er
                          "%s: its %s is an aggregation, and aggregations of aggregations are not "
                          "read: give the files of its fragments",
                          all->parts[p].named, array->variable.path);
+    if (array->variable.dtype.type == REFS_TYPE_DATETIME ||
+        array->variable.dtype.type == REFS_TYPE_TIMEDELTA)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: its %s has times of NumPy, which are not read from fragments: leave "
+                         "it out, or store numbers with units",
+                         all->parts[p].named, array->variable.path);
     gather_field *of = gather_find_field(all, array->variable.path);
     if (of == NULL) of = add_field(all, array);
     if (of == NULL || !refs_grow((void **)&of->members, &of->capacity, of->n, sizeof *of->members))

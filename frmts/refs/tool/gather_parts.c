@@ -120,6 +120,8 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
         REFS_TRY(tool_check_interrupted(err));
         REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
         REFS_TRY(tool_arrays_open_part(&all->session, all->names.items[p], &one->arrays, err));
+        if (!all->arguments->quiet)
+            REFS_TRY(tool_arrays_tell_others(&one->arrays, all->names.items[p], err));
         one->format = gather_format_of(all->session.vfs, one->arrays.location);
     }
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");

@@ -132,7 +132,7 @@ static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_erro
     const refs_chunk_visitor visitor = {count_stored, &stored};
     if (meta->aggregation != NULL) return REFS_OK;
     const uint64_t declared = count_declared(meta), bytes = bytes_of(meta);
-    const bool has_fill = arrays->source.arrays[i].variable.fill != NULL;
+    const bool has_fill = tool_arrays_fills_gaps(arrays, i);
     const uint64_t max_bytes = has_fill ? MAX_NAMED_BYTES : MAX_ZERO_BYTES;
     if (declared <= MAX_EMPTY_CHUNKS && bytes <= max_bytes) return REFS_OK;
     REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
@@ -166,6 +166,8 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     refs_status status = REFS_OK;
     for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
         status = check_declared(&arrays, i, err);
+    if (status == REFS_OK && !arguments->quiet)
+        status = tool_arrays_tell_others(&arrays, arguments->names.items[0], err);
     if (status == REFS_OK)
         status = tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
     tool_arrays_close(&arrays);

@@ -1,0 +1,170 @@
+"""What verbs of refs write has all that their sources have, or standard error names it. Each test is of a kind that
+autotest/fuzz/structured_verbs found.
+
+    lossless_test.py PROGRAM [test ...]
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
+
+REFS = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+
+MASTERS = [("split", "--cfa-version", version) for version in ("0.4", "0.5", "1.13")]
+MASTERS += [("combine", "--format", "cfa", "--cfa-version", version) for version in ("0.4", "0.5", "1.13")]
+
+
+def document(shape, dtype, data=None, fill=0, **attributes):
+    """A set of one array "v", and the coordinate of its first dimension."""
+    refs = {".zgroup": {"zarr_format": 2}}
+    dims = ["x", "y", "z"][: len(shape)]
+    for name, size, kind, value in (("v", shape, dtype, fill), ("x", shape[:1], "<f8", None)):
+        refs[f"{name}/.zarray"] = {"zarr_format": 2, "shape": size, "chunks": size, "dtype": kind, "compressor": None, "filters": None,
+                                   "fill_value": value, "order": "C"}  # fmt: skip
+        refs[f"{name}/.zattrs"] = {"_ARRAY_DIMENSIONS": dims[: len(size)], **(attributes if name == "v" else {})}
+    refs = {key: json.dumps(value) for key, value in refs.items()}
+    if shape:
+        refs["x/0"] = {"bytes": struct.pack(f"<{shape[0]}d", *range(shape[0]))}
+    if data is not None:
+        refs["v/" + ".".join("0" * len(shape) or "0")] = {"bytes": data.tobytes()}
+    return refs
+
+
+class Lossless(OwnFolder):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def write(self, name, refs):
+        with open(name + ".bin", "wb") as data, open(name, "w", encoding="utf-8") as file:
+            for key, value in refs.items():
+                if isinstance(value, dict):
+                    refs[key] = [name + ".bin", data.tell(), data.write(value["bytes"])]
+            json.dump({"version": 1, "refs": refs}, file)
+
+    def run_verb(self, *arguments, status=0):
+        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, f"{arguments}: {done.stderr}")
+        return done.stderr
+
+    def array(self, name, path="/v"):
+        dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+        return dataset.GetRootGroup().OpenMDArrayFromFullname(path), dataset
+
+    def values(self, name, path="/v"):
+        """Those that are missing are NaN."""
+        array, _dataset = self.array(name, path)
+        values = array.ReadAsArray().astype(float)
+        nodata = array.GetNoDataValueAsDouble()
+        return np.where(values == nodata, np.nan, values) if nodata is not None else values
+
+    def masters(self):
+        """Each way to write a master of the set a.json, and what is said meanwhile."""
+        for verb, *options in MASTERS:
+            yield self.run_verb(verb, "a.json", "-o", "m.nca", *options, *(("--along", "x") if verb == "combine" else ()))
+
+    def test_zeros_that_nobody_declared_missing_stay_values(self):
+        for dtype in ("<i2", "<f4", "<f8"):
+            data = np.array([[0, 1, 2], [3, 0, 0]], dtype)
+            self.write("a.json", document([2, 3], dtype, data))
+            for _ in self.masters():
+                np.testing.assert_array_equal(self.values("m.nca"), data)
+
+    def test_what_is_not_stored_stays_the_value_that_it_is_read_as(self):
+        self.write("a.json", document([2, 3], "<i2"))
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        np.testing.assert_array_equal(self.values("m.nca"), np.zeros((2, 3)))
+
+    def test_declared_values_stay_missing(self):
+        data = np.array([-9999, 0, 1], "<i2")
+        expected = [np.nan, 0, 1]
+        for refs in (document([3], "<i2", data, -9999), document([3], "<i2", data, 0, _FillValue=-9999)):
+            self.write("a.json", refs)
+            for _ in self.masters():
+                np.testing.assert_array_equal(self.values("m.nca"), expected)
+
+    def test_all_bytes_stay_values(self):
+        for dtype, numbers in (("|i1", [-128, -127, 0, 127]), ("|u1", [0, 127, 128, 255])):
+            self.write("a.json", document([4], dtype, np.array(numbers, dtype)))
+            for _ in self.masters():
+                np.testing.assert_array_equal(self.values("m.nca"), numbers)
+
+    def test_integers_keep_missing_values_that_they_cannot_have(self):
+        data = np.array([0, 1, 2], "<i2")
+        for missing in (float("nan"), 1.5):
+            self.write("a.json", document([3], "<i2", data, None, missing_value=missing))
+            for _ in self.masters():
+                np.testing.assert_array_equal(self.values("m.nca"), data)
+                np.testing.assert_equal(self.array("m.nca")[0].GetAttribute("missing_value").Read(), missing)
+
+    def test_a_scale_of_zero_is_the_scale_of_fragments_too(self):
+        data = np.array([1, 2, 3], "<i4")
+        self.write("a.json", document([3], "<i4", data, None, scale_factor=0.0))
+        for version in ("0.4", "0.5"):
+            self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", version)
+            np.testing.assert_array_equal(self.values("m.nca"), data)
+
+    def test_attributes_that_only_look_like_those_of_aggregations_are_kept(self):
+        data = np.array([[1, 2], [3, 4]], "<i4")
+        self.write("a.json", document([2, 2], "<i4", data, None, aggregated_dimensions="time x"))
+        for _ in self.masters():
+            np.testing.assert_array_equal(self.values("m.nca"), data)
+        self.run_verb("split", "a.json", "-o", "m.nca", "--cfa-version", "0.5")
+        self.assertEqual(self.array("m.nca")[0].GetAttribute("aggregated_dimensions").Read(), "time x")
+        scalar = document([], "<i4", np.array(7, "<i4"), None, aggregated_dimensions="time x")
+        scalar = {key.replace("v/", "s/"): value for key, value in scalar.items() if key.startswith("v/")}
+        self.write("a.json", {**document([2, 2], "<i4", data), **scalar})
+        self.run_verb("index", "a.json", "-o", "m.nc", "--along", "x")
+        self.assertEqual(self.array("m.nc", "/s")[0].GetAttribute("aggregated_dimensions").Read(), "time x")
+
+    def test_keys_of_no_array_are_named(self):
+        self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), "readme": "text", "v/notes": "more"})
+        for said in self.masters():
+            self.assertIn("a.json: keys that belong to no array are left out: readme, v/notes", said)
+            self.assertEqual(said.count("left out"), 1)
+
+    def test_numbers_that_sources_share_are_compared_whatever_their_type(self):
+        for dtype, numbers in (("<f2", (1.5, 2.5)), (">f2", (1.5, 2.5)), ("<c8", (1 + 2j, 1 - 2j)), ("<c16", (1, 3))):
+            for k, number in enumerate((*numbers, numbers[0])):
+                refs = document([2], "<f8", np.array([1.0, 2.0]))
+                refs["x/0"] = {"bytes": struct.pack("<2d", *(range(2, 4) if k else range(2)))}
+                shared = document([], dtype, np.array(number, dtype), None)
+                refs.update({key.replace("v/", "s/"): value for key, value in shared.items() if key.startswith("v/")})
+                self.write(f"{k}.json", refs)
+            self.assertIn("s: not the same in", self.run_verb("index", "0.json", "1.json", "--along", "x", "-o", "o.json"))
+            self.assertEqual(self.run_verb("index", "0.json", "2.json", "--along", "x", "-o", "o.json"), "")
+
+    def test_dimensions_of_one_name_and_two_lengths_are_refused(self):
+        longer = document([4], "<i4", np.arange(4, dtype="<i4"))
+        longer = {key.replace("v/", "g/w/"): value for key, value in longer.items() if key.startswith("v/")}
+        self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), **longer})
+        said = self.run_verb("combine", "a.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
+        self.assertIn("/v and /g/w do not have the same steps along x (2 and 4)", said)
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        np.testing.assert_array_equal(self.values("m.nca", "/g/w"), np.arange(4))
+
+    def test_times_of_numpy_are_no_fragments(self):
+        data = np.arange(128).reshape(2, 8, 8)
+        self.write("a.json", document([2, 8, 8], "<M8[s]", data.astype("<M8[s]"), None))
+        said = self.run_verb("index", "a.json", "-o", "m.nca", "--along", "x")
+        self.assertIn("v is left out", said)
+        said = self.run_verb("combine", "a.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
+        self.assertIn("a.json: its /v has times of NumPy, which are not read from fragments", said)
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        np.testing.assert_array_equal(self.values("m.nca"), data)
+
+
+if __name__ == "__main__":
+    unittest.main()
