@@ -13,7 +13,7 @@ program=$1
 next=$2
 end=$(($2 + $3))
 out=${4:-found.txt}
-: "${ASAN_OPTIONS:=abort_on_error=1:detect_leaks=0:allocator_may_return_null=1:handle_abort=0:handle_segv=1:max_allocation_size_mb=2048}"
+: "${ASAN_OPTIONS:=abort_on_error=1:detect_leaks=0:allocator_may_return_null=1:malloc_context_size=8:handle_abort=0:handle_segv=1:max_allocation_size_mb=2048}"
 : "${UBSAN_OPTIONS:=halt_on_error=1:abort_on_error=1:print_stacktrace=1}"
 export ASAN_OPTIONS UBSAN_OPTIONS
 
@@ -26,11 +26,13 @@ while [ "$next" -lt "$end" ]; do
     count=$((end - next))
     if [ "$count" -gt 500 ]; then count=500; fi
     rm -rf "${folder:?}"/*
-    echo "seed $next: at least $executions executions, $findings findings so far"
-    if "$program" "$next" "$count" "$folder" >"$last" 2>&1; then
+    echo "seed $next: $executions executions, $findings findings so far"
+    status=0
+    "$program" "$next" "$count" "$folder" >"$last" 2>&1 || status=$?
+    n=$(sed -n 's/^\([0-9]*\) executions$/\1/p' "$last" | tail -n 1)
+    executions=$((executions + ${n:-0}))
+    if [ "$status" = 0 ]; then
         next=$((next + count))
-        n=$(sed -n 's/.* seeds, \([0-9]*\) .*/\1/p' "$last")
-        executions=$((executions + ${n:-0}))
         continue
     fi
     seed=$(sed -n 's/^seed \([0-9]*\):.*/\1/p' "$last" | tail -n 1)
@@ -45,4 +47,4 @@ while [ "$next" -lt "$end" ]; do
     fi
     next=$((seed + 1))
 done
-echo "$3 seeds, at least $executions executions, $findings findings, in $out"
+echo "$3 seeds, $executions executions (an execution is one run of one verb, or one checked call), $findings findings, in $out"

@@ -9,12 +9,15 @@
  * - a call that fails has raised an error, and one that succeeds has not;
  * - a region that is read in one piece has the values that it has when it is read element by
  * element;
- * - where gdalmdimtranslate -of REFS succeeds, every array and attribute is in the output, or named
- *   in a warning. */
+ * - where gdalmdimtranslate -of REFS succeeds, every array, attribute and value is in the output,
+ * or named in a warning. */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cmath>
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
@@ -40,8 +43,10 @@ namespace {
 // The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use.
 constexpr int REPORT = 900;
 
-// Seconds that one seed may take.
-constexpr unsigned maxSeconds = 60;
+// Seconds of processors that one seed may take, and of a clock, which goes on where others use the
+// processors.
+constexpr unsigned maxCpuSeconds = 60;
+constexpr unsigned maxSeconds = 1800;
 constexpr size_t maxElements = 4096;
 
 uint64_t seed;
@@ -50,7 +55,8 @@ std::string said;  // errors and warnings of one call
 uint64_t nCalls, nSucceeded;
 
 void describe() {
-    const std::string text = "seed " + std::to_string(seed) + ": " + doing + "\n";
+    const std::string text =
+        std::to_string(nCalls) + " executions\nseed " + std::to_string(seed) + ": " + doing + "\n";
     if (write(REPORT, text.c_str(), text.size()) < 0) _exit(99);
 }
 
@@ -64,10 +70,11 @@ void describe() {
 
 void onSignal(int number) {
     static const char waited[] = "FINDING: a call takes too long\n";
-    if (number == SIGALRM && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
+    const bool isLate = number == SIGALRM || number == SIGPROF;
+    if (isLate && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
     describe();
     signal(number, SIG_DFL);
-    raise(number == SIGALRM ? SIGABRT : number);
+    raise(isLate ? SIGABRT : number);
 }
 
 void CPL_STDCALL hear(CPLErr kind, CPLErrorNum, const char *text) {
@@ -328,18 +335,75 @@ void lookAtRasters(const std::string &name, world_dice *dice) {
 // -- writing
 // ----------------------------------------------------------------------------------------
 
+/** Whether a message has the name, and not only as a part of a longer word. */
+bool isNamed(const std::string &name) {
+    const auto isOfWord = [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t at = 0; (at = said.find(name, at)) != std::string::npos; at++) {
+        const size_t end = at + name.size();
+        if ((at == 0 || !isOfWord(said[at - 1])) && (end == said.size() || !isOfWord(said[end])))
+            return true;
+    }
+    return false;
+}
+
 void findAttributes(GDALAttributeH *was, size_t n, GDALAttributeH *is, size_t nIs,
                     const std::string &of) {
     for (size_t i = 0; i < n; i++) {
         const std::string name = GDALAttributeGetName(was[i]);
-        bool isThere = said.find(name) != std::string::npos;
+        bool isThere = isNamed(name);
         for (size_t k = 0; k < nIs; k++) isThere = isThere || name == GDALAttributeGetName(is[k]);
-        // Those of the encoding: the output has its own.
-        isThere = isThere || name.compare(0, 11, "aggregated_") == 0;
         if (!isThere) find("the attribute " + name + " of " + of + " is lost");
     }
     GDALReleaseAttributes(was, n);
     GDALReleaseAttributes(is, nIs);
+}
+
+/** All values in their units, missing ones as NaN; none where they cannot be read. */
+std::vector<double> readAll(GDALMDArrayH array) {
+    std::vector<GUInt64> start;
+    std::vector<size_t> count;
+    size_t n = 0;
+    GDALDimensionH *dims = GDALMDArrayGetDimensions(array, &n);
+    for (size_t i = 0; i < n; i++) {
+        start.push_back(0);
+        count.push_back(static_cast<size_t>(GDALDimensionGetSize(dims[i])));
+    }
+    GDALReleaseDimensions(dims, n);
+    GDALExtendedDataTypeH own = GDALMDArrayGetDataType(array);
+    const bool isNumber = GDALExtendedDataTypeGetClass(own) == GEDTC_NUMERIC;
+    GDALExtendedDataTypeRelease(own);
+    if (!isNumber || GDALMDArrayGetTotalElementsCount(array) > maxElements) return {};
+    std::vector<double> values(static_cast<size_t>(GDALMDArrayGetTotalElementsCount(array)), 0);
+    GDALExtendedDataTypeH type = GDALExtendedDataTypeCreate(GDT_Float64);
+    const bool isRead =
+        !values.empty() &&
+        GDALMDArrayRead(array, start.data(), count.data(), nullptr, nullptr, type, values.data(),
+                        values.data(), values.size() * sizeof(double)) != 0;
+    GDALExtendedDataTypeRelease(type);
+    if (!isRead) return {};
+    int hasNodata = 0, hasScale = 0, hasOffset = 0;
+    const double nodata = GDALMDArrayGetNoDataValueAsDouble(array, &hasNodata),
+                 scale = GDALMDArrayGetScale(array, &hasScale),
+                 offset = GDALMDArrayGetOffset(array, &hasOffset);
+    for (double &value : values)
+        value = hasNodata && value == nodata
+                    ? std::nan("")
+                    : value * (hasScale ? scale : 1) + (hasOffset ? offset : 0);
+    return values;
+}
+
+void findValues(GDALMDArrayH from, GDALMDArrayH to) {
+    const std::string name = GDALMDArrayGetFullName(from);
+    if (isNamed(name)) return;
+    const std::vector<double> was = readAll(from);
+    if (was.empty()) return;
+    const std::vector<double> is = readAll(to);
+    if (is.size() != was.size()) find("the values of " + name + " cannot be read");
+    for (size_t i = 0; i < was.size(); i++)
+        if (was[i] != is[i] && !(std::isnan(was[i]) && std::isnan(is[i])) &&
+            !(std::fabs(was[i] - is[i]) <= 1e-6 * std::fabs(was[i])))
+            find("element " + std::to_string(i) + " of " + name + " was " + std::to_string(was[i]) +
+                 " and is " + std::to_string(is[i]));
 }
 
 void findLost(GDALGroupH was, GDALGroupH is) {
@@ -351,7 +415,7 @@ void findLost(GDALGroupH was, GDALGroupH is) {
     for (char **name = names; name != nullptr && *name != nullptr; name++) {
         GDALMDArrayH from = GDALGroupOpenMDArray(was, *name, nullptr);
         GDALMDArrayH to = GDALGroupOpenMDArray(is, *name, nullptr);
-        if (from != nullptr && to == nullptr && said.find(*name) == std::string::npos)
+        if (from != nullptr && to == nullptr && !isNamed(*name))
             find(std::string("the array ") + *name + " is lost");
         if (from != nullptr && to != nullptr) {
             attributes = GDALMDArrayGetAttributes(from, &n, nullptr);
@@ -359,9 +423,21 @@ void findLost(GDALGroupH was, GDALGroupH is) {
             findAttributes(attributes, n, others, nIs, *name);
             if (GDALMDArrayGetTotalElementsCount(from) != GDALMDArrayGetTotalElementsCount(to))
                 find(std::string("the array ") + *name + " has another shape");
+            findValues(from, to);
         }
         if (from != nullptr) GDALMDArrayRelease(from);
         if (to != nullptr) GDALMDArrayRelease(to);
+    }
+    CSLDestroy(names);
+    names = GDALGroupGetGroupNames(was, nullptr);
+    for (char **name = names; name != nullptr && *name != nullptr; name++) {
+        GDALGroupH from = GDALGroupOpenGroup(was, *name, nullptr);
+        GDALGroupH to = GDALGroupOpenGroup(is, *name, nullptr);
+        if (from != nullptr && to == nullptr && !isNamed(*name))
+            find(std::string("the group ") + *name + " is lost");
+        if (from != nullptr && to != nullptr) findLost(from, to);
+        if (from != nullptr) GDALGroupRelease(from);
+        if (to != nullptr) GDALGroupRelease(to);
     }
     CSLDestroy(names);
 }
@@ -383,8 +459,8 @@ void translate(GDALDatasetH source, world_dice *dice) {
     GDALDatasetH again =
         GDALOpenEx("REFS:out.nc", GDAL_OF_MULTIDIM_RASTER, nullptr, nullptr, nullptr);
     if (again == nullptr) find("what was written does not open");
-    said = saidWriting;
     GDALGroupH was = GDALDatasetGetRootGroup(source), is = GDALDatasetGetRootGroup(again);
+    said = saidWriting;
     findLost(was, is);
     GDALGroupRelease(was);
     GDALGroupRelease(is);
@@ -408,10 +484,17 @@ void lookAt(const std::string &name, world_dice *dice) {
     lookAtRasters(name, dice);
 }
 
+void setClocks(unsigned cpuSeconds, unsigned seconds) {
+    itimerval cpu = {};
+    cpu.it_value.tv_sec = static_cast<time_t>(cpuSeconds);
+    setitimer(ITIMER_PROF, &cpu, nullptr);
+    alarm(seconds);
+}
+
 void runSeed() {
     world_dice dice = {seed * 0x9e3779b97f4a7c15u + 1};
     world made;
-    alarm(maxSeconds);
+    setClocks(maxCpuSeconds, maxSeconds);
     if (!world_write(&made, &dice)) abort();
     for (size_t i = 0; i < made.n_parts; i++) {
         if (world_once_in(&dice, 6)) (void)world_damage(made.names[i], &dice);
@@ -421,7 +504,7 @@ void runSeed() {
         std::string all = "REFS:p*.json";
         lookAt(all, &dice);
     }
-    alarm(0);
+    setClocks(0, 0);
     char **names = VSIReadDir(".");
     for (char **name = names; name != nullptr && *name != nullptr; name++)
         if (VSIUnlink(*name) != 0 && (*name)[0] != '.') VSIRmdirRecursive(*name);
@@ -440,7 +523,7 @@ int main(int argc, char **argv) {
     if (folder == nullptr) folder = mkdtemp(other);
     if (argc > 3) mkdir(folder, 0777);
     if (folder == nullptr || chdir(folder) != 0 || dup2(STDERR_FILENO, REPORT) != REPORT) return 2;
-    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
+    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM, SIGPROF})
         signal(number, onSignal);
     CPLSetConfigOption("GDAL_DRIVER_PATH", REFS_PLUGIN_FOLDER);
     CPLSetConfigOption("GDAL_PAM_ENABLED", "NO");
@@ -452,8 +535,8 @@ int main(int argc, char **argv) {
     CPLPushErrorHandler(hear);
     const uint64_t first = strtoull(argv[1], nullptr, 10), count = strtoull(argv[2], nullptr, 10);
     for (seed = first; seed < first + count; seed++) runSeed();
-    printf("%llu seeds, %llu calls, %llu of them succeeded\n",
-           static_cast<unsigned long long>(count), static_cast<unsigned long long>(nCalls),
+    printf("%llu executions\n%llu seeds: %llu calls succeeded\n",
+           static_cast<unsigned long long>(nCalls), static_cast<unsigned long long>(count),
            static_cast<unsigned long long>(nSucceeded));
     if (chdir("/") == 0 && argc <= 3) rmdir(folder);
     return 0;

@@ -21,9 +21,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include "refs/aggregation.h"
+#include "lost.h"
 #include "tool.h"
 #include "world.h"
 
@@ -34,8 +35,10 @@
 /* The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use. */
 #define REPORT 900
 
-/* Seconds that one seed may take. */
-#define MAX_SECONDS 60
+/* Seconds of processors that one seed may take, and of a clock, which goes on where others use the
+ * processors. */
+#define MAX_CPU_SECONDS 60
+#define MAX_SECONDS     1800
 
 typedef struct trial {
     world_dice dice;
@@ -58,8 +61,8 @@ static uint64_t n_runs, n_succeeded;
 
 static void describe(void) {
     char text[4400];
-    const int size =
-        snprintf(text, sizeof text, "seed %llu: refs%s\n", (unsigned long long)seed, line);
+    const int size = snprintf(text, sizeof text, "%llu executions\nseed %llu: refs%s\n",
+                              (unsigned long long)n_runs, (unsigned long long)seed, line);
     if (size > 0 && write(REPORT, text, (size_t)size) < 0) return;
 }
 
@@ -76,12 +79,13 @@ static _Noreturn void find(const char *what) {
  * UndefinedBehaviorSanitizer is in what the verb wrote. */
 static void on_signal(int number) {
     static const char waited[] = "FINDING: a verb takes too long\n";
-    if (number == SIGALRM && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
+    const bool is_late = number == SIGALRM || number == SIGPROF;
+    if (is_late && write(REPORT, waited, sizeof waited - 1) < 0) _exit(99);
     describe();
     const ssize_t size = pread(output, said, sizeof said - 1, 0);
     if (size > 0 && write(REPORT, said, (size_t)size) < 0) _exit(99);
     signal(number, SIG_DFL);
-    raise(number == SIGALRM ? SIGABRT : number);
+    raise(is_late ? SIGABRT : number);
 }
 
 /* Reports of sanitizers are no words of a verb. */
@@ -137,118 +141,24 @@ static int run(trial *at) {
 
 /* -- nothing is lost --------------------------------------------------------------------------- */
 
-typedef struct contents {
-    tool_session session;
-    tool_set set;
-    bool is_open;
-} contents;
-
-static void close_contents(contents *of) {
-    if (of->is_open) tool_set_close(&of->set);
-    tool_session_close(&of->session);
+static bool is_damaged(const trial *at, const char *name) {
+    for (size_t i = 0; i < at->n_files; i++)
+        if (strcmp(at->files[i], name) == 0) return at->is_damaged[i];
+    return false;
 }
 
-static bool open_contents(const char *name, contents *of) {
-    memset(of, 0, sizeof *of);
-    of->is_open = tool_session_open(&of->session, NULL) == REFS_OK &&
-                  tool_set_open(&of->session, name, &of->set, NULL) == REFS_OK;
-    if (!of->is_open) close_contents(of);
-    return of->is_open;
-}
-
-static bool is_said(const char *name) {
-    return strstr(said, name) != NULL;
-}
-
-/* Attributes that say how values are stored, which differ where these are unpacked or moved. */
-static bool is_of_storage(const char *name) {
-    static const char *const names[] = {
-        "refs_combined", "cf_role",     "cfa_group",     "cfa_array",       "scale_factor",
-        "add_offset",    "_FillValue",  "missing_value", "valid_range",     "valid_min",
-        "valid_max",     "_Unsigned",   "units",         "calendar",        "_ARRAY_DIMENSIONS",
-        "flag_values",   "flag_masks",  "coordinates",   "aggregated_data", "aggregated_dimensions",
-        "bounds",        "Conventions", "_NCProperties", "nothing",         "empty",
-        "object",        "whole",       "number"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return strncmp(name, "cfa_", 4) == 0;
-}
-
-static void find_attributes(const refs_json *was, const refs_json *is, const char *path) {
-    char text[256];
-    for (size_t i = 0; i < refs_json_size(was); i++) {
-        const refs_str name = refs_json_name_at(was, i);
-        char copy[128];
-        snprintf(copy, sizeof copy, "%.*s", (int)name.size, name.data);
-        if (is_of_storage(copy) || refs_json_get_str(is, name) != NULL || is_said(copy) ||
-            is_said(path))
-            continue;
-        snprintf(text, sizeof text, "the attribute %s of %s is lost", copy, path);
-        find(text);
-    }
-}
-
-/* Whether an aggregation of a master names it as one of its instructions. */
-static bool is_instruction(const contents *source, const refs_array_meta *meta) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->set.hierarchy); i++) {
-        const refs_array_meta *other = refs_hierarchy_array(source->set.hierarchy, i);
-        const refs_json *data = refs_json_get(other->attributes, "aggregated_data");
-        const refs_str text = refs_json_text(data);
-        char copy[512];
-        snprintf(copy, sizeof copy, "%.*s", (int)text.size, text.data != NULL ? text.data : "");
-        if (strstr(copy, meta->name) != NULL) return true;
-    }
-    return strncmp(meta->name, "cfa_", 4) == 0 || strstr(meta->path, "_fragments") != NULL ||
-           strstr(meta->path, "/cfa_") != NULL;
-}
-
-static void find_arrays(const contents *source, const contents *result) {
-    char text[256];
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->set.hierarchy); i++) {
-        const refs_array_meta *was = refs_hierarchy_array(source->set.hierarchy, i);
-        const refs_array_meta *is =
-            refs_hierarchy_find_array(result->set.hierarchy, refs_str_from(was->path));
-        if (is == NULL && !is_said(was->path + 1) && !is_instruction(source, was)) {
-            snprintf(text, sizeof text, "the array %s is lost", was->path);
-            find(text);
-        }
-        if (is == NULL || was->status != REFS_OK || is->status != REFS_OK) continue;
-        find_attributes(was->attributes, is->attributes, was->path);
-        if (is->rank < was->rank && is->rank > 0) {
-            snprintf(text, sizeof text, "the array %s lost a dimension", was->path);
-            find(text);
-        }
-        const bool is_coordinate = was->rank == 1 && strcmp(was->name, was->dims[0]) == 0;
-        for (size_t d = 0; d < was->rank && is->rank == was->rank && !is_coordinate; d++)
-            if (is->shape[d] < was->shape[d] && !is_said(was->path + 1) &&
-                !is_instruction(source, was)) {
-                snprintf(text, sizeof text, "the array %s lost steps", was->path);
-                find(text);
-            }
-    }
-    find_attributes(refs_hierarchy_group(source->set.hierarchy, 0)->attributes,
-                    refs_hierarchy_group(result->set.hierarchy, 0)->attributes, "/");
-}
-
-static void find_lost(const char *source, const char *result) {
-    contents was, is;
-    if (!open_contents(source, &was)) return;
-    if (!open_contents(result, &is)) find("what was written does not open");
-    find_arrays(&was, &is);
-    close_contents(&was);
-    close_contents(&is);
+static void find_lost(const trial *at, const lost_case *of) {
+    char what[512];
+    /* An outline has the shapes of fragments, and no values. */
+    if (at->selects || is_damaged(at, of->source) || strstr(of->source, ".outline.") != NULL)
+        return;
+    if (lost_find(of, what, sizeof what)) find(what);
 }
 
 /* -- verbs ------------------------------------------------------------------------------------- */
 
 static const char *any_file(trial *at) {
     return at->files[world_below(&at->dice, at->n_files)];
-}
-
-static bool is_damaged(const trial *at, const char *name) {
-    for (size_t i = 0; i < at->n_files; i++)
-        if (strcmp(at->files[i], name) == 0) return at->is_damaged[i];
-    return false;
 }
 
 static void keep(trial *at, const char *name) {
@@ -285,7 +195,7 @@ static void add_some(trial *at, const char *option, const char *value) {
 }
 
 static void add_join_options(trial *at) {
-    static const char *const selections[] = {"a", "/g/a", "lat,b", "time", "nothing"};
+    static const char *const selections[] = {"gust", "/g/gust", "lat,hail", "time", "nothing"};
     if (!world_once_in(&at->dice, 6)) {
         add(at, "--along");
         add(at, at->world.dimension);
@@ -318,14 +228,46 @@ static const char *output_of(const trial *at) {
     return at->arguments[1];
 }
 
+/* A copy of a file that a verb is going to change, beside it; false where it is none. */
+static bool copy_file(const char *name, char copy[WORLD_NAME_SIZE]) {
+    static char bytes[1 << 16];
+    const char *ending = strchr(name, '.');
+    struct stat status;
+    snprintf(copy, WORLD_NAME_SIZE, "before%s", ending != NULL ? ending : "");
+    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    FILE *from = fopen(name, "rb"), *to = fopen(copy, "wb");
+    bool is_copied = from != NULL && to != NULL;
+    for (size_t n; is_copied && (n = fread(bytes, 1, sizeof bytes, from)) > 0;)
+        is_copied = fwrite(bytes, 1, n, to) == n;
+    if (from != NULL) fclose(from);
+    if (to != NULL) is_copied = fclose(to) == 0 && is_copied;
+    return is_copied;
+}
+
 /* Runs what was put together of `n` sources, the first behind the verb. */
 static void run_checked(trial *at, size_t n) {
-    char made[WORLD_NAME_SIZE];
+    char made[WORLD_NAME_SIZE], copy[WORLD_NAME_SIZE];
+    const char *verb = at->arguments[0];
     snprintf(made, sizeof made, "%s", output_of(at));
+    const bool is_changed = strcmp(at->arguments[1], made) == 0;
+    const bool is_copied = is_changed && copy_file(made, copy);
+    bool is_any_damaged = false; /* a source may then have any fill value, units … */
     if (run(at) != TOOL_OK) return;
-    for (size_t i = 1; i <= n && !at->selects; i++)
-        if (strcmp(at->arguments[i], made) != 0 && !is_damaged(at, at->arguments[i]))
-            find_lost(at->arguments[i], made);
+    lost_case of = {.result = made,
+                    .said = said,
+                    .dimension = n > 1 ? at->world.dimension : NULL,
+                    .only_names = strcmp(verb, "mv") == 0,
+                    .renames_fragments = strcmp(verb, "split") == 0};
+    for (size_t i = 1; i <= n; i++)
+        is_any_damaged = is_any_damaged || is_damaged(at, at->arguments[i]);
+    for (size_t i = 1; i <= n && !is_any_damaged; i++) {
+        of.source = at->arguments[i];
+        if (strcmp(of.source, made) == 0) {
+            if (!is_copied) continue;
+            of.source = copy;
+        }
+        find_lost(at, &of);
+    }
     keep(at, made);
 }
 
@@ -356,18 +298,6 @@ static void append(trial *at) {
     run_checked(at, 2);
 }
 
-/* An array that says so may stand for any other: copies see these as names of files. */
-static bool has_aggregations(const char *name) {
-    contents of;
-    bool has = false;
-    if (!open_contents(name, &of)) return false;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(of.set.hierarchy); i++)
-        has = has ||
-              refs_aggregation_is_told_by(refs_hierarchy_array(of.set.hierarchy, i)->attributes);
-    close_contents(&of);
-    return has;
-}
-
 static void convert(trial *at) {
     begin(at, "convert");
     add(at, any_file(at));
@@ -380,16 +310,18 @@ static void convert(trial *at) {
     snprintf(made, sizeof made, "%s", output_of(at));
     if (run(at) != TOOL_OK) return;
     const bool is_warned = said[0] != '\0';
-    if (!is_damaged(at, source)) find_lost(source, made);
+    const lost_case of = {.source = source, .result = made, .said = said};
+    find_lost(at, &of);
     keep(at, made);
     const bool is_set = strstr(source, ".nc") == NULL && strstr(made, ".nc") == NULL;
-    if (!is_set || is_warned || is_damaged(at, source) || has_aggregations(source)) return;
+    if (!is_set || is_warned || is_damaged(at, source) || lost_has_aggregations(source)) return;
     begin(at, "diff");
     add(at, source);
     add(at, made);
     /* Names of fragments are seen from where the result is. */
     const bool has_moved =
-        run(at) != TOOL_OK && (is_said("cfa_") || is_said("_location") || is_said("_uris"));
+        run(at) != TOOL_OK && (strstr(said, "cfa_") != NULL || strstr(said, "_location") != NULL ||
+                               strstr(said, "_uris") != NULL);
     if (said[0] != '\0' && !has_moved) find("what was converted is not the same");
 }
 
@@ -416,7 +348,8 @@ static void split(trial *at) {
 
 static void look(trial *at) {
     static const char *const verbs[] = {"ls", "info", "check", "cat", "diff", "info", "mv"};
-    static const char *const keys[] = {"a[0,0,0]", "/g/a/.zattrs", "time/0", ".zgroup", "b[0]"};
+    static const char *const keys[] = {"gust[0,0,0]", "/g/gust/.zattrs", "time/0", ".zgroup",
+                                       "hail[0]"};
     const char *verb = verbs[world_below(&at->dice, sizeof verbs / sizeof verbs[0])];
     begin(at, verb);
     add(at, any_file(at));
@@ -428,6 +361,8 @@ static void look(trial *at) {
     if (strcmp(verb, "mv") == 0) {
         add(at, "--prefix");
         add(at, world_once_in(&at->dice, 2) ? "m" : "a_much_longer_name_than_before");
+        run_checked(at, 1);
+        return;
     } else if (strcmp(verb, "cat") != 0) {
         add_some(at, "--json", NULL);
     }
@@ -484,13 +419,19 @@ static void remove_all(const char *path) {
     if (folder != NULL) closedir(folder);
 }
 
+static void set_clocks(unsigned cpu_seconds, unsigned seconds) {
+    const struct itimerval cpu = {.it_value = {.tv_sec = cpu_seconds}};
+    setitimer(ITIMER_PROF, &cpu, NULL);
+    alarm(seconds);
+}
+
 static void run_seed(void) {
     trial at = {.dice = {seed * 0x9e3779b97f4a7c15u + 1}};
-    alarm(MAX_SECONDS);
+    set_clocks(MAX_CPU_SECONDS, MAX_SECONDS);
     if (!world_write(&at.world, &at.dice)) abort();
     for (size_t i = 0; i < at.world.n_parts; i++) keep(&at, at.world.names[i]);
     for (size_t n = 3 + world_below(&at.dice, 5); n > 0; n--) step(&at);
-    alarm(0);
+    set_clocks(0, 0);
     remove_all(".");
 }
 
@@ -504,7 +445,7 @@ static bool enter_folder(const char *given) {
 }
 
 int main(int argc, char **argv) {
-    static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
+    static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM, SIGPROF};
     if (argc < 3) {
         fprintf(stderr, "usage: structured_verbs FIRST COUNT [FOLDER]\n");
         return 2;
@@ -524,8 +465,8 @@ int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOFBF, 65536);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], on_signal);
     for (seed = first; seed < first + count; seed++) run_seed();
-    dprintf(own, "%llu seeds, %llu verbs run, %llu of them succeeded\n", (unsigned long long)count,
-            (unsigned long long)n_runs, (unsigned long long)n_succeeded);
+    dprintf(own, "%llu executions\n%llu seeds: %llu verbs succeeded\n", (unsigned long long)n_runs,
+            (unsigned long long)count, (unsigned long long)n_succeeded);
     if (chdir("/") == 0 && argc <= 3) rmdir(folder);
     return 0;
 }

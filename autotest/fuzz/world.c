@@ -83,12 +83,12 @@ static const char *const notes[] = {"\"scale_factor\":0.5",
                                     "\"flag_meanings\":\"a b c\"",
                                     "\"axis\":\"T\"",
                                     "\"bounds\":\"bnds\"",
-                                    "\"list\":[\"one\",\"two\"]",
-                                    "\"object\":{\"a\":[1,{\"b\":null}]}",
-                                    "\"number\":1e308",
-                                    "\"whole\":18446744073709551615",
-                                    "\"nothing\":null",
-                                    "\"empty\":[]",
+                                    "\"stations\":[\"one\",\"two\"]",
+                                    "\"my_object\":{\"a\":[1,{\"b\":null}]}",
+                                    "\"my_number\":1e308",
+                                    "\"my_whole\":18446744073709551615",
+                                    "\"my_null\":null",
+                                    "\"my_empty\":[]",
                                     "\"positive\":\"down\"",
                                     "\"_ARRAY_DIMENSIONS\":[\"other\"]",
                                     "\"aggregated_dimensions\":\"time lat lon\"",
@@ -139,6 +139,8 @@ static void add_note(array *to, const char *note) {
 }
 
 static void make_part(part *made, const char *const *names, world_dice *dice) {
+    /* Words that no message has, so that one that has them names the array. */
+    static const char *const variables[] = {"gust", "hail", "snow", "soil"};
     char path[32];
     for (int dim = 0; dim < N_DIMS; dim++) {
         if (world_once_in(dice, 8)) continue;
@@ -149,7 +151,7 @@ static void make_part(part *made, const char *const *names, world_dice *dice) {
     const size_t n = 1 + world_below(dice, 4);
     for (size_t i = 0; i < n; i++) {
         const size_t rank = world_below(dice, 4);
-        snprintf(path, sizeof path, "%s%c", world_once_in(dice, 4) ? "g/" : "", (char)('a' + i));
+        snprintf(path, sizeof path, "%s%s", world_once_in(dice, 4) ? "g/" : "", variables[i]);
         array *data = add_array(made, path, &ONE_OF(dice, types), rank);
         for (size_t k = 0; k < rank; k++) {
             const int dim = (int)(N_DIMS - rank + k);
@@ -233,7 +235,7 @@ static void change_part(part *of, world_dice *dice) {
         of->first[world_below(dice, N_DIMS)] += (double)world_below(dice, 5) - 2;
         return;
     case 4:
-        of->group_notes = "\"title\":\"other\",\"list\":[1,2]";
+        of->group_notes = "\"title\":\"other\",\"stations\":[1,2]";
         return;
     default:
         change_array(&of->arrays[which], dice);
@@ -308,7 +310,8 @@ static void put_chunk(writing *to, const array *of, const uint64_t *index) {
     }
     if (of->rank == 0) snprintf(name, sizeof name, "0");
     if (size > sizeof bytes) size = sizeof bytes;
-    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)world_draw(to->dice);
+    const uint8_t mask = strcmp(of->type->name, "|b1") == 0 ? 1 : 0xff;
+    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)world_draw(to->dice) & mask;
     for (size_t i = 0; of->is_coordinate && of->type == &types[F8] && 8 * i + 8 <= size; i++) {
         const double value = to->part->first[of->dims[0] >= 0 ? of->dims[0] : 0] +
                              to->part->step[of->dims[0] >= 0 ? of->dims[0] : 0] *

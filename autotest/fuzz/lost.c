@@ -1,0 +1,531 @@
+/* lost.c -- see lost.h. */
+#include "lost.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refs/aggregation.h"
+#include "refs/array.h"
+#include "refs/cf.h"
+#include "tool.h"
+
+/* Larger arrays are not read, and no more references of an array are compared. */
+#define MAX_ELEMENTS 4096
+#define MAX_LISTED   256
+
+/* One set or file, with all that reads it. */
+typedef struct contents {
+    tool_set set;
+    refs_aggregations *aggregations;
+    refs_fragments *fragments;
+    refs_array_context context;
+} contents;
+
+typedef struct comparison {
+    const lost_case *of;
+    tool_session session;
+    refs_cache *cache;
+    contents was, is;
+    bool are_compared; /* values of the array at hand */
+    char *what;
+    size_t size;
+} comparison;
+
+/* Returns true, for callers to return. */
+static bool report(comparison *at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(at->what, at->size, format, arguments);
+    va_end(arguments);
+    const size_t used = strlen(at->what);
+    snprintf(at->what + used, at->size - used, " (%s)", at->of->source);
+    return true;
+}
+
+static bool is_of_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool lost_is_named(const char *text, const char *name) {
+    const size_t size = strlen(name);
+    for (const char *found = text; (found = strstr(found, name)) != NULL; found++)
+        if ((found == text || !is_of_word(found[-1])) && !is_of_word(found[size])) return true;
+    return false;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static void close_contents(contents *of) {
+    if (of->fragments != NULL) refs_fragments_free(of->fragments);
+    refs_hierarchy_free(of->set.hierarchy);
+    refs_aggregations_free(of->aggregations);
+    of->set.hierarchy = NULL;
+    tool_set_close(&of->set);
+}
+
+static bool open_contents(comparison *at, const char *name, contents *of) {
+    const refs_set_options sets = tool_set_options(&at->session);
+    refs_fragments_options options = {.struct_size = sizeof options, .sets = &sets};
+    if (tool_set_open(&at->session, name, &of->set, NULL) != REFS_OK) return false;
+    of->context = (refs_array_context){.store = of->set.store, .cache = at->cache};
+    refs_store_share(of->set.store, at->session.locations, name);
+    if (refs_aggregations_open(of->set.hierarchy, NULL, &of->aggregations, NULL) != REFS_OK)
+        return false;
+    if (of->aggregations == NULL) return true;
+    options.hierarchy = of->set.hierarchy;
+    options.location = name;
+    options.vfs = at->session.vfs;
+    options.fetcher = at->session.fetcher;
+    options.locations = at->session.locations;
+    options.arrays = of->context;
+    return refs_fragments_open(&options, &of->fragments, NULL) == REFS_OK;
+}
+
+static refs_array *open_array(const contents *of, const refs_array_meta *meta) {
+    refs_array *array = NULL;
+    const refs_status status = meta->aggregation != NULL
+                                   ? refs_fragments_open_array(of->fragments, meta, &array, NULL)
+                                   : refs_array_open(&of->context, meta, &array, NULL);
+    return status == REFS_OK ? array : NULL;
+}
+
+/* -- attributes -------------------------------------------------------------------------------- */
+
+/* Attributes that say how values are stored, which differ where these are unpacked or moved: that
+ * values are the same is seen by reading them. And those that each writer has its own of. */
+static bool is_of_storage(const char *name) {
+    static const char *const names[] = {
+        "scale_factor",  "add_offset", "_FillValue", "missing_value",     "valid_range",
+        "valid_min",     "valid_max",  "_Unsigned",  "_ARRAY_DIMENSIONS", "units",
+        "refs_combined", "calendar",   "Conventions"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static bool same_json(const refs_json *a, const refs_json *b) {
+    double number[2];
+    if (refs_json_double(a, &number[0]) && refs_json_double(b, &number[1]))
+        return number[0] == number[1] || (isnan(number[0]) && isnan(number[1]));
+    if (refs_json_kind_of(a) != refs_json_kind_of(b) || refs_json_size(a) != refs_json_size(b))
+        return false;
+    if (refs_json_is_string(a)) return refs_str_equal(refs_json_text(a), refs_json_text(b));
+    for (size_t i = 0; i < refs_json_size(a); i++)
+        if (!same_json(refs_json_at(a, i), refs_json_is_object(a)
+                                               ? refs_json_get_str(b, refs_json_name_at(a, i))
+                                               : refs_json_at(b, i)))
+            return false;
+    return true;
+}
+
+/* Whether a text is that of a document, which netCDF has no type for, or has the words of a list,
+ * which netCDF-3 has none for. */
+static bool is_text_of(const refs_json *was, refs_str is) {
+    refs_buf text = REFS_BUF_INIT, words = REFS_BUF_INIT;
+    if (refs_json_write(was, &text, NULL) != REFS_OK) abort();
+    for (size_t i = 0; refs_json_is_array(was) && i < refs_json_size(was); i++)
+        if ((i > 0 && refs_buf_append(&words, " ", 1, NULL) != REFS_OK) ||
+            refs_buf_append_str(&words, refs_json_text(refs_json_at(was, i)), NULL) != REFS_OK)
+            abort();
+    const bool is_text = refs_str_equal(is, refs_str_view((const char *)text.data, text.size)) ||
+                         refs_str_equal(is, refs_str_view((const char *)words.data, words.size));
+    refs_buf_clear(&text);
+    refs_buf_clear(&words);
+    return is_text;
+}
+
+/* A list of one is what netCDF has of a value alone; null is no value. Of several sources the
+ * attributes of the earliest hold (docs/refs.md). */
+static bool is_kept(const comparison *at, const refs_json *was, const refs_json *is) {
+    if (refs_json_kind_of(was) == REFS_JSON_KIND_NULL) return true;
+    if (is == NULL) return false;
+    if (at->of->dimension != NULL || same_json(was, is)) return true;
+    if (refs_json_is_array(was) && refs_json_size(was) == 1 && same_json(refs_json_at(was, 0), is))
+        return true;
+    return refs_json_is_string(is) && is_text_of(was, refs_json_text(is));
+}
+
+/* `is_aggregation`: the result or the source is one, whose attributes are those of its own
+ * fragments. */
+static bool find_attributes(comparison *at, const refs_json *was, const refs_json *is,
+                            const char *path, bool is_aggregation) {
+    for (size_t i = 0; i < refs_json_size(was); i++) {
+        const refs_str name = refs_json_name_at(was, i);
+        char copy[128];
+        snprintf(copy, sizeof copy, "%.*s", (int)name.size, name.data);
+        if (is_of_storage(copy) || lost_is_named(at->of->said, copy)) continue;
+        if (is_aggregation &&
+            (strncmp(copy, "aggregated_", 11) == 0 || strncmp(copy, "cf", 2) == 0))
+            continue;
+        if (!is_kept(at, refs_json_at(was, i), refs_json_get_str(is, name)))
+            return report(at, "the attribute %s of %s is lost", copy, path);
+    }
+    return false;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* Units of time of the world (world.c), in seconds since 1970. */
+static bool read_units(const refs_array_meta *meta, double *scale, double *offset) {
+    static const struct {
+        const char *text;
+        double scale, offset;
+    } known[] = {{"days since 2000-01-01", 86400, 946684800},
+                 {"hours since 1999-12-31 12:00:00", 3600, 946641600},
+                 {"days since 1970-01-01", 86400, 0},
+                 {"seconds since 1970-01-01", 1, 0}};
+    const refs_str units = refs_json_text(refs_json_get(meta->attributes, "units"));
+    if (refs_json_get(meta->attributes, "calendar") != NULL) return false;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (refs_str_is(units, known[i].text)) {
+            *scale = known[i].scale;
+            *offset = known[i].offset;
+            return true;
+        }
+    return false;
+}
+
+static bool same_units(const refs_array_meta *a, const refs_array_meta *b) {
+    const refs_json *one = refs_json_get(a->attributes, "units");
+    const refs_json *other = refs_json_get(b->attributes, "units");
+    return one == NULL || (other != NULL && same_json(one, other));
+}
+
+/* What the elements mean: missing ones are NaN. */
+static void interpret(const contents *of, const refs_array_meta *meta, double *values, size_t n) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    refs_cf_description description;
+    if (refs_cf_describe(of->set.hierarchy, meta, &options, &description, NULL) == REFS_OK)
+        for (size_t i = 0; i < n; i++) {
+            if (description.unsigned_values && values[i] < 0)
+                values[i] += ldexp(1, (int)(8 * meta->dtype.size));
+            if (refs_cf_is_missing(&description, values[i]))
+                values[i] = NAN;
+            else
+                values[i] = values[i] * (description.has_scale ? description.scale : 1) +
+                            (description.has_offset ? description.offset : 0);
+        }
+    refs_cf_description_clear(&description);
+}
+
+/* NULL where they cannot be read. */
+static double *read_values(const contents *of, const refs_array_meta *meta, size_t n) {
+    double *values = calloc(n + 1, sizeof *values);
+    refs_array *array = open_array(of, meta);
+    if (values == NULL) abort();
+    const bool is_read =
+        array != NULL && refs_array_read_doubles(array, MAX_ELEMENTS, values, NULL) == REFS_OK;
+    if (array != NULL) refs_array_free(array);
+    if (!is_read) {
+        free(values);
+        return NULL;
+    }
+    interpret(of, meta, values, n);
+    return values;
+}
+
+static bool same_value(double a, double b) {
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
+}
+
+/* An array as rows along one dimension: those before it, and elements behind it. */
+typedef struct rows {
+    const double *values;
+    size_t n_before, n, n_behind;
+} rows;
+
+static rows cut(const refs_array_meta *meta, size_t dim, const double *values) {
+    rows of = {values, 1, (size_t)meta->shape[dim], 1};
+    for (size_t d = 0; d < meta->rank; d++)
+        if (d != dim) *(d < dim ? &of.n_before : &of.n_behind) *= (size_t)meta->shape[d];
+    return of;
+}
+
+static bool same_row(const rows *was, size_t i, const rows *is, size_t j) {
+    for (size_t k = 0; k < was->n_before; k++)
+        for (size_t l = 0; l < was->n_behind; l++)
+            if (!same_value(was->values[(k * was->n + i) * was->n_behind + l],
+                            is->values[(k * is->n + j) * is->n_behind + l]))
+                return false;
+    return true;
+}
+
+/* Where other sources have the same step, zeros may be what this one does not store. */
+static bool is_empty(const rows *of, size_t i) {
+    for (size_t k = 0; k < of->n_before; k++)
+        for (size_t l = 0; l < of->n_behind; l++) {
+            const double value = of->values[(k * of->n + i) * of->n_behind + l];
+            if (value != 0 && !isnan(value)) return false;
+        }
+    return true;
+}
+
+static bool compare_rows(comparison *at, const refs_array_meta *meta, const rows *was,
+                         const rows *is) {
+    for (size_t i = 0; i < was->n; i++) {
+        size_t j = 0;
+        if (is_empty(was, i)) continue;
+        while (j < is->n && !same_row(was, i, is, j)) j++;
+        if (j == is->n) return report(at, "values of %s at index %zu are lost", meta->path, i);
+    }
+    return false;
+}
+
+static bool compare_values(comparison *at, const refs_array_meta *meta, const double *was,
+                           const double *is, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!same_value(was[i], is[i]))
+            return report(at, "element %zu of %s was %g and is %g", i, meta->path, was[i], is[i]);
+    return false;
+}
+
+/* The dimension along which the source is some rows of the result; SIZE_MAX: they have one shape.
+ * False where they have other shapes. */
+static bool find_rows(const comparison *at, const refs_array_meta *was, const refs_array_meta *is,
+                      size_t *dim) {
+    *dim = SIZE_MAX;
+    if (was->rank != is->rank) return false;
+    for (size_t d = 0; d < was->rank; d++) {
+        const bool is_along =
+            at->of->dimension != NULL && strcmp(was->dims[d], at->of->dimension) == 0;
+        if (is_along && *dim == SIZE_MAX)
+            *dim = d;
+        else if (was->shape[d] != is->shape[d])
+            return false;
+    }
+    return true;
+}
+
+/* With a scale of zero all elements are one value, and which are missing is not known. */
+static bool is_scaled_to_nothing(const refs_array_meta *meta) {
+    double scale;
+    return refs_json_double(refs_json_get(meta->attributes, "scale_factor"), &scale) && scale == 0;
+}
+
+static bool find_values(comparison *at, const refs_array_meta *was, const refs_array_meta *is) {
+    uint64_t n_was = 0, n_is = 0;
+    size_t dim = 0;
+    double scale[2] = {1, 1}, offset[2] = {0, 0};
+    if (!refs_dtype_is_numeric(&was->dtype) || is_scaled_to_nothing(was) ||
+        !find_rows(at, was, is, &dim) || !refs_array_meta_elements(was, &n_was) ||
+        n_was > MAX_ELEMENTS || !refs_array_meta_elements(is, &n_is) || n_is > MAX_ELEMENTS)
+        return false;
+    if (!same_units(was, is) &&
+        (!read_units(was, &scale[0], &offset[0]) || !read_units(is, &scale[1], &offset[1])))
+        return false;
+    double *before = read_values(&at->was, was, (size_t)n_was);
+    if (before == NULL) return false;
+    double *after = read_values(&at->is, is, (size_t)n_is);
+    bool is_lost = false;
+    at->are_compared = true;
+    if (after == NULL) { /* of several sources, one may have a codec that is not supported */
+        is_lost =
+            at->of->dimension == NULL && report(at, "the values of %s cannot be read", was->path);
+    } else {
+        for (size_t i = 0; i < n_was; i++) before[i] = before[i] * scale[0] + offset[0];
+        for (size_t i = 0; i < n_is; i++) after[i] = after[i] * scale[1] + offset[1];
+        if (dim == SIZE_MAX) {
+            is_lost = compare_values(at, was, before, after, (size_t)n_was);
+        } else {
+            const rows first = cut(was, dim, before), second = cut(is, dim, after);
+            is_lost = compare_rows(at, was, &first, &second);
+        }
+    }
+    free(before);
+    free(after);
+    return is_lost;
+}
+
+/* -- references and fragments ------------------------------------------------------------------ */
+
+typedef struct listing {
+    char items[MAX_LISTED][96];
+    size_t n;
+    bool is_inline; /* some bytes are in the set */
+} listing;
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static refs_status list_reference(void *user, const uint64_t *index, const refs_ref *ref,
+                                  refs_error *err) {
+    listing *list = user;
+    (void)index;
+    (void)err;
+    list->is_inline = list->is_inline || ref->kind == REFS_REF_INLINE;
+    if (ref->kind == REFS_REF_INLINE || list->n == MAX_LISTED) return REFS_OK;
+    snprintf(list->items[list->n++], sizeof list->items[0], "%s, %llu bytes at %llu",
+             base_name(ref->location), (unsigned long long)ref->length,
+             (unsigned long long)ref->offset);
+    return REFS_OK;
+}
+
+static refs_status list_fragment(void *user, const refs_partition *partition, refs_error *err) {
+    listing *list = user;
+    (void)err;
+    if (!partition->has_fragment || list->n == MAX_LISTED) return REFS_OK;
+    snprintf(list->items[list->n++], sizeof list->items[0], "%s, %s", base_name(partition->file),
+             base_name(partition->variable));
+    return REFS_OK;
+}
+
+static bool has_item(const listing *list, const char *item) {
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], item) == 0) return true;
+    return false;
+}
+
+static bool compare_lists(comparison *at, const refs_array_meta *meta, const listing *was,
+                          const listing *is) {
+    for (size_t i = 0; i < was->n && is->n < MAX_LISTED; i++)
+        if (!has_item(is, was->items[i]))
+            return report(at, "%s lost %s", meta->path, was->items[i]);
+    return false;
+}
+
+static void list_references(const contents *of, const refs_array_meta *meta, listing *list) {
+    uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = tool_keys(meta, n);
+    const refs_chunk_visitor visitor = {list_reference, list};
+    if (refs_set_each_chunk(of->set.set, &keys, &visitor, NULL) != REFS_OK) list->n = 0;
+}
+
+/* A data file has bytes of its own; small arrays are written into a set. */
+static bool find_references(comparison *at, const refs_array_meta *was, const refs_array_meta *is) {
+    static listing lists[2];
+    lists[0].n = lists[1].n = 0;
+    lists[0].is_inline = lists[1].is_inline = false;
+    if (was->aggregation != NULL && is->aggregation != NULL) {
+        if (at->of->renames_fragments) return false;
+        if (refs_aggregation_each(was, list_fragment, &lists[0], NULL) != REFS_OK ||
+            refs_aggregation_each(is, list_fragment, &lists[1], NULL) != REFS_OK)
+            return false;
+    } else if (was->aggregation == NULL && is->aggregation == NULL &&
+               !refs_set_is_file(at->is.set.set) && !refs_set_is_file(at->was.set.set)) {
+        list_references(&at->was, was, &lists[0]);
+        list_references(&at->is, is, &lists[1]);
+        if (lists[1].is_inline) return false;
+    }
+    return compare_lists(at, was, &lists[0], &lists[1]);
+}
+
+static refs_status find_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    comparison *at = user;
+    refs_ref found = {0};
+    char copy[128];
+    (void)ref;
+    snprintf(copy, sizeof copy, "%.*s", (int)key.size, key.data);
+    const refs_status status = refs_set_find(at->is.set.set, key, &found, err);
+    refs_ref_release(&found);
+    if (status == REFS_OK || lost_is_named(at->of->said, copy)) return REFS_OK;
+    report(at, "the key %s is lost", copy);
+    return REFS_INVALID;
+}
+
+static bool find_others(comparison *at) {
+    const refs_hierarchy *hierarchy = at->was.set.hierarchy;
+    const size_t n = refs_hierarchy_n_arrays(hierarchy);
+    const refs_key_visitor visitor = {find_other, at};
+    uint64_t(*grids)[REFS_MAX_RANK] = calloc(n + 1, sizeof *grids);
+    refs_chunk_keys *keys = calloc(n + 1, sizeof *keys);
+    size_t n_keys = 0;
+    if (grids == NULL || keys == NULL) abort();
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->status != REFS_OK || meta->aggregation != NULL) continue;
+        keys[n_keys] = tool_keys(meta, grids[n_keys]);
+        n_keys++;
+    }
+    at->what[0] = '\0';
+    (void)refs_set_each_other(at->was.set.set, keys, n_keys, &visitor, NULL);
+    free(grids);
+    free(keys);
+    return at->what[0] != '\0';
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+static bool find_shape(comparison *at, const refs_array_meta *was, const refs_array_meta *is) {
+    if (is->rank < was->rank) return report(at, "the array %s lost a dimension", was->path);
+    for (size_t d = 0; d < was->rank && is->rank == was->rank; d++)
+        if (is->shape[d] < was->shape[d]) return report(at, "the array %s lost steps", was->path);
+    return false;
+}
+
+static bool find_array(comparison *at, const refs_array_meta *was) {
+    const refs_array_meta *is =
+        refs_hierarchy_find_array(at->is.set.hierarchy, refs_str_from(was->path));
+    const bool is_named = lost_is_named(at->of->said, was->path + 1);
+    if (is == NULL && !is_named) return report(at, "the array %s is lost", was->path);
+    if (is == NULL) return false;
+    if (find_attributes(at, was->attributes, is->attributes, was->path,
+                        was->aggregation != NULL || is->aggregation != NULL))
+        return true;
+    if (is_named || was->status != REFS_OK) return false;
+    if (is->status != REFS_OK) return report(at, "the array %s is spoiled", was->path);
+    if (find_shape(at, was, is)) return true;
+    if (at->of->only_names) return false;
+    /* Of equal values, those of another source may be referred to. */
+    at->are_compared = false;
+    if (find_values(at, was, is)) return true;
+    /* Of what sources share, one source's is kept. */
+    return !at->are_compared && at->of->dimension == NULL && find_references(at, was, is);
+}
+
+static bool find_groups(comparison *at) {
+    for (size_t i = 0; i < refs_hierarchy_n_groups(at->was.set.hierarchy); i++) {
+        const refs_group_meta *was = refs_hierarchy_group(at->was.set.hierarchy, i);
+        const refs_group_meta *is =
+            refs_hierarchy_find_group(at->is.set.hierarchy, refs_str_from(was->path));
+        if (refs_json_size(was->attributes) > 0 &&
+            find_attributes(at, was->attributes, is != NULL ? is->attributes : NULL,
+                            i > 0 ? was->path : "the root", false))
+            return true;
+    }
+    return false;
+}
+
+static bool compare(comparison *at) {
+    if (!open_contents(at, at->of->source, &at->was)) return false;
+    if (!open_contents(at, at->of->result, &at->is))
+        return report(at, "what was written does not open");
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->was.set.hierarchy); i++) {
+        const refs_array_meta *was = refs_hierarchy_array(at->was.set.hierarchy, i);
+        if (!was->is_instruction && find_array(at, was)) return true;
+    }
+    return find_groups(at) || find_others(at);
+}
+
+bool lost_find(const lost_case *of, char *what, size_t size) {
+    comparison at = {.of = of, .what = what, .size = size};
+    bool is_lost = false;
+    if (tool_session_open(&at.session, NULL) == REFS_OK &&
+        refs_cache_open(REFS_MIB, &at.cache, NULL) == REFS_OK)
+        is_lost = compare(&at);
+    close_contents(&at.was);
+    close_contents(&at.is);
+    refs_cache_free(at.cache);
+    tool_session_close(&at.session);
+    return is_lost;
+}
+
+bool lost_has_aggregations(const char *name) {
+    tool_session session;
+    tool_set set = {0};
+    bool has = false;
+    if (tool_session_open(&session, NULL) == REFS_OK &&
+        tool_set_open(&session, name, &set, NULL) == REFS_OK)
+        for (size_t i = 0; i < refs_hierarchy_n_arrays(set.hierarchy); i++)
+            has = has ||
+                  refs_aggregation_is_told_by(refs_hierarchy_array(set.hierarchy, i)->attributes);
+    tool_set_close(&set);
+    tool_session_close(&session);
+    return has;
+}
