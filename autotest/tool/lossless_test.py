@@ -155,6 +155,14 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca")
         np.testing.assert_array_equal(self.values("m.nca", "/g/w"), np.arange(4))
 
+    def test_a_variable_with_two_lengths_of_one_dimension_is_refused(self):
+        square = document([3, 4], "<i4", np.arange(12, dtype="<i4").reshape(3, 4))
+        square = {key.replace("v/", "g/w/"): value for key, value in square.items() if key.startswith("v/")}
+        square["g/w/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "y"]})
+        self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), **square})
+        said = self.run_verb("index", "a.json", "-o", "m.nc", "--along", "x", status=1)
+        self.assertIn("w has 12 elements, and its dimensions 16: dimensions of one name have several lengths", said)
+
     def test_times_of_numpy_are_no_fragments(self):
         data = np.arange(128).reshape(2, 8, 8)
         self.write("a.json", document([2, 8, 8], "<M8[s]", data.astype("<M8[s]"), None))

@@ -356,9 +356,40 @@ static refs_status charge(nc_file *file, size_t size, refs_error *err) {
                      file->shown, REFS_CFA_MAX_VALUE_BYTES);
 }
 
+/* The elements of a variable along its dimension `id`. */
+static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
+                             refs_error *err) {
+    for (size_t i = 0; i < file->n_growing; i++) {
+        if (file->growing[i].id != id) continue;
+        *length = file->growing[i].size;
+        return REFS_OK;
+    }
+    return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
+}
+
+/* A dimension of a group hides one of that name above it: libnetcdf would read behind the values.
+ */
+static refs_status check_count(const nc_file *file, nc_place place, size_t n, refs_error *err) {
+    int rank = 0, dims[NC_MAX_VAR_DIMS];
+    char name[NC_MAX_NAME + 1] = "";
+    size_t declared = 1, length = 0;
+    REFS_TRY(check(file, NC(nc_inq_var(place.group, place.id, name, NULL, &rank, dims, NULL)), name,
+                   err));
+    for (int d = 0; d < rank; d++) {
+        REFS_TRY(length_of(file, place.group, dims[d], &length, err));
+        if (!refs_mul_size(declared, length, &declared)) declared = SIZE_MAX;
+    }
+    if (declared == n) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s has %zu elements, and its dimensions %zu: dimensions of one name have "
+                     "several lengths",
+                     file->shown, name, n, declared);
+}
+
 refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype *dtype,
                                 refs_bytes values, refs_error *err) {
     nc_kept *kept = NULL;
+    REFS_TRY(check_count(file, place, values.size / dtype->size, err));
     REFS_TRY(charge(file, values.size, err));
     REFS_TRY(keep(file, place, 0, &kept, err));
     return refs_cfa__nc_convert(dtype, values, &kept->values, err);
@@ -410,6 +441,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     dims[wider.rank++] = name;
     wider.dims = dims;
     REFS_TRY(define(file, &wider, NC_CHAR, place, err));
+    REFS_TRY(check_count(file, *place, all, err));
     REFS_TRY(keep(file, *place, 0, &kept, err));
     return pad_strings(values, width, &kept->values, err);
 }
@@ -421,22 +453,12 @@ refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_by
     if (file->format == REFS_CFA_NETCDF3) return define_characters(file, shape, values, place, err);
     REFS_TRY(charge(file, values.size, err));
     REFS_TRY(define(file, shape, NC_STRING, place, err));
+    REFS_TRY(check_count(file, *place, count_strings(values, &longest), err));
     REFS_TRY(keep(file, *place, count_strings(values, &longest), &kept, err));
     return refs_buf_append(&kept->values, values.data, values.size, err);
 }
 
 /* -- writing values ---------------------------------------------------------------------------- */
-
-/* The elements of a variable along its dimension `id`. */
-static refs_status length_of(const nc_file *file, int group, int id, size_t *length,
-                             refs_error *err) {
-    for (size_t i = 0; i < file->n_growing; i++) {
-        if (file->growing[i].id != id) continue;
-        *length = file->growing[i].size;
-        return REFS_OK;
-    }
-    return check(file, NC(nc_inq_dimlen(group, id, length)), "", err);
-}
 
 static refs_status whole_box(const nc_file *file, const nc_kept *kept, nc_box *box,
                              refs_error *err) {
