@@ -248,6 +248,7 @@ static bool copy_file(const char *name, char copy[WORLD_NAME_SIZE]) {
 static void run_checked(trial *at, size_t n) {
     char made[WORLD_NAME_SIZE], copy[WORLD_NAME_SIZE];
     const char *verb = at->arguments[0];
+    const bool is_joined = strcmp(verb, "split") != 0 && strcmp(verb, "mv") != 0;
     snprintf(made, sizeof made, "%s", output_of(at));
     const bool is_changed = strcmp(at->arguments[1], made) == 0;
     const bool is_copied = is_changed && copy_file(made, copy);
@@ -255,7 +256,7 @@ static void run_checked(trial *at, size_t n) {
     if (run(at) != TOOL_OK) return;
     lost_case of = {.result = made,
                     .said = said,
-                    .dimension = n > 1 ? at->world.dimension : NULL,
+                    .dimension = is_joined ? at->world.dimension : NULL,
                     .only_names = strcmp(verb, "mv") == 0,
                     .renames_fragments = strcmp(verb, "split") == 0};
     for (size_t i = 1; i <= n; i++)
