@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 from glob import glob
@@ -72,6 +73,18 @@ def links(page):
             path, _, anchor = target.partition("#")
             here = os.path.dirname(page)
             yield os.path.normpath(os.path.join(here, path)) if path else page, anchor
+
+
+class Tables(unittest.TestCase):
+    def test_have_rows_of_one_width(self):
+        """A row of another table, or a "|" within a cell, shows as text in wrong columns."""
+        for page in PAGES:
+            width = 0
+            for line in without_blocks(read(page)).splitlines():
+                cells = len(re.findall(r"(?<!\\)\|", line.rstrip())) if line.startswith("|") else 0
+                with self.subTest(page=page, line=line):
+                    self.assertIn(cells, (0, width or cells))
+                width = cells
 
 
 class Links(unittest.TestCase):
@@ -267,6 +280,23 @@ class FirstPage(unittest.TestCase):
         used = set(re.findall(r"\bbuild/release/(\w+)", read("README.md")))
         built = re.search(r"--target (.*)", read("data/demo.sh")).group(1).split()
         self.assertEqual({targets[name] for name in used}, set(built))
+
+    def test_demo_ends_with_kelvins(self):
+        """The demo's commands, where the build is that of the test: its file holds no packed numbers."""
+        plugins = os.path.join(ROOT, "build/release/gdalplugins")
+        if os.environ.get("GDAL_DRIVER_PATH") != plugins:
+            self.skipTest("the plugin under test is not that of build/release")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("cmake", "dpkg-query"):  # nothing is built or installed
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\necho installed\n")
+                os.chmod(file.name, 0o755)
+            environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
+            said = subprocess.run(["sh", os.path.join(ROOT, "data/demo.sh")], env=environment,
+                                  capture_output=True, text=True, check=True).stdout
+        least, most = (float(re.search(rf"STATISTICS_{which}=(\S+)", said).group(1))
+                       for which in ("MINIMUM", "MAXIMUM"))
+        self.assertTrue(230 < least < most < 330, (least, most))
 
 
 class Names(unittest.TestCase):
