@@ -158,6 +158,51 @@ class Cost(Steps):
         run("diff", "once.parq", "again.parq")
 
 
+class Tiles(Steps):
+    """Sets of tiles along time and step, whose values of t are 1000 * time + 100 * step + 0, 1, …"""
+
+    def write_tile(self, time_step, step):
+        name = f"{time_step}_{step}"
+        data = os.path.join(self.folder, name + ".bin")
+        with open(data, "wb") as file:
+            file.write(struct.pack(f"<{N}i", *(1000 * time_step + 100 * step + x for x in range(N))))
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for array, dims, value in (("time", ["time"], time_step), ("step", ["step"], step),
+                                   ("lead", ["time", "step"], 10 * time_step + step)):
+            refs[array + "/.zarray"] = compact(document([1] * len(dims), [1] * len(dims), "<i4"))
+            refs[array + "/.zattrs"] = compact({"_ARRAY_DIMENSIONS": dims})
+            refs[array + "/" + ".".join("0" * len(dims))] = "base64:" + base64.b64encode(struct.pack("<i", value)).decode()
+        refs["t/.zarray"] = compact(document([1, 1, N], [1, 1, 1], "<i4"))
+        refs["t/.zattrs"] = compact({"_ARRAY_DIMENSIONS": ["time", "step", "x"]})
+        refs.update({f"t/0.0.{x}": [data, 4 * x, 4] for x in range(N)})
+        with open(name + ".json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        return name + ".json"
+
+    def test_that_come_late_write_the_record_files_that_they_are_in(self):
+        names = [self.write_tile(time_step, step) for time_step in range(2) for step in range(3)]
+        along = ("--along", "time", "--along", "step", "--record-size", "7")
+        run("combine", *names[:4], names[5], "-q", *along, "-o", "all.parq")
+        reader = self.open()
+        reader.GetRootGroup().OpenMDArray("t").Read([0, 0, 0], [1, 1, N])
+        was, folder = files("all.parq"), os.stat("all.parq").st_ino
+        said = run("append", "all.parq", names[4])
+        self.assertNotIn("anew", said)
+        self.assertEqual(os.stat("all.parq").st_ino, folder)
+        now = files("all.parq")
+        self.assertEqual(set(was) | {"t/refs.12.parq", "t/refs.13.parq"}, set(now))
+        written = {name for name in now if was.get(name) != now[name]}
+        # Chunks 80 to 99 are those of the tile; lead is one chunk.
+        self.assertEqual(written, {".zmetadata", "lead/refs.0.parq", *(f"t/refs.{i}.parq" for i in range(11, 15))})
+        expected = 1000 * np.arange(2)[:, None, None] + 100 * np.arange(3)[:, None] + np.arange(N)
+        for dataset in (reader, self.open()):
+            found = dataset.GetRootGroup().OpenMDArray("t").ReadAsArray()
+            np.testing.assert_array_equal(found[[0, 0, 0, 1, 1], [0, 1, 2, 0, 2]], expected[[0, 0, 0, 1, 1], [0, 1, 2, 0, 2]])
+        np.testing.assert_array_equal(found, expected)
+        run("combine", *names, *along, "-o", "once.parq")
+        self.assertEqual(run("diff", "all.parq", "once.parq"), "")
+
+
 class Readers(Steps):
     def test_that_opened_before_see_what_there_was(self):
         self.make(5)
