@@ -230,6 +230,26 @@ class Hostile(InFolder):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(text, done.stderr)
 
+    def tile(self, time, step, value):
+        return write(f"{time}_{step}_{value}.json", array("time", ["time"], [float(time)]), array("step", ["step"], [float(step)]),
+                     array("lead", ["time", "step"], [[float(value)]]))
+
+    def test_holes_that_a_set_does_not_place_take_late_tiles(self):
+        along = ("--along", "time", "--along", "step")
+        tiles = [self.tile(time, step, 10 * time + step) for time in range(2) for step in range(2)]
+        run("combine", *tiles[:3], "-q", "-o", "all.json", *along)
+        with open("all.json", encoding="utf-8") as file:
+            made = json.load(file)
+        document = json.loads(made["refs"]["lead/.zarray"])
+        self.assertEqual(document["refs_holes"]["steps"], [[1, 2, 1, 2]])
+        document["refs_holes"]["steps"] = []
+        made["refs"]["lead/.zarray"] = json.dumps(document)
+        with open("all.json", "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        self.assertIn("both have", run("append", "all.json", self.tile(1, 0, 99), status=1))
+        run("append", "all.json", tiles[3])
+        np.testing.assert_array_equal(read("all.json", "lead"), [[0, 1], [10, 11]])
+
 
 class Times(InFolder):
     """Times in single precision, and other units."""

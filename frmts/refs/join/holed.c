@@ -275,6 +275,10 @@ bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, siz
     return n >= n_places;
 }
 
+bool refs_join__has_unknown_holes(const refs_join_array *array) {
+    return array->holes != NULL && array->holes->n_along > 1 && array->holes->n == 0;
+}
+
 bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps) {
     const refs_join_holes *holes = array->holes;
     for (size_t i = 0; holes != NULL && i < holes->n; i++) {

@@ -89,9 +89,7 @@ static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_
 static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) {
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
-        if (array != NULL && array->holes != NULL && array->holes->n_along > 1 &&
-            array->holes->n == 0)
-            return true;
+        if (array != NULL && refs_join__has_unknown_holes(array)) return true;
     }
     return false;
 }

@@ -573,6 +573,10 @@ void refs_join__forget_fills(refs_join *join);
 bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
                         uint64_t step);
 
+/** Whether a part has holes that its document does not place: older versions did not place tiles.
+ */
+bool refs_join__has_unknown_holes(const refs_join_array *array);
+
 /** Whether a part has nothing of the array where it has `steps` along each joined dimension. */
 bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps);
 

@@ -45,8 +45,9 @@ typedef struct gathered {
     const refs_join *join;
     const refs_joined *joined;
     uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
-    bool *differs; /* parts that may have the same places have other values there; or NULL:
-                      none may */
+    bool *differs;       /* parts that may have the same places have other values there; or NULL:
+                            none may */
+    const uint8_t *fill; /* an element; or NULL: none */
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
@@ -116,13 +117,15 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
-/* Copies the elements of a member to where they belong, but for those in holes. */
+/* Copies the elements of a member to where they belong, but for those in holes. Where these are not
+ * known, elements that are the fill value are taken for them. */
 static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
                                const refs_join_mask *holes, refs_error *err) {
     const refs_joined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     const size_t size = from.size, to_size = joined->dtype.size;
     const uint8_t *moved = from.at;
+    const uint8_t *fill = refs_join__has_unknown_holes(at->array) ? to->fill : NULL;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim);
         n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
@@ -139,7 +142,8 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
             places[dim] = step;
             if (line < REFS_JOIN_MAX_DIMS) steps[line] = index[dim];
         }
-        const bool is_hole = refs_join__is_masked(holes, steps);
+        const bool is_hole = refs_join__is_masked(holes, steps) ||
+                             (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
         if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
             !is_element(to->values + place * to_size, to_size, moved, size))
@@ -279,8 +283,13 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
         refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
     const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
     bool differs = false;
-    gathered to = {join, joined, joined->values.data, is_coordinate ? NULL : refs_calloc(n + 1, 1),
-                   joined->n_lines < join->n_dims ? &differs : NULL};
+    uint8_t fill[16];
+    gathered to = {join,
+                   joined,
+                   joined->values.data,
+                   is_coordinate ? NULL : refs_calloc(n + 1, 1),
+                   joined->n_lines < join->n_dims ? &differs : NULL,
+                   find_fill(joined, fill) ? fill : NULL};
     if (!is_coordinate && to.taken == NULL) return refs_fail_nomem(err);
     refs_status status = gather_all(join, plan, &to, &units, err);
     refs_free(to.taken);
