@@ -1308,6 +1308,23 @@ class Move(Folder):
                     np.testing.assert_array_equal(read(master), self.values())
                     self.assertIn("  " + os.path.join(named, "m.tas.0.0.0.nc"), run("info", master, "--partition", "all"))
 
+    def test_names_folders_that_are_called_like_the_beginning_of_a_url(self):
+        for version in VERSIONS:
+            for folder in ("file:", "local:", "C:", "simplecache::", "http:"):
+                with self.subTest(version=version, folder=folder):
+                    shutil.rmtree("sub", ignore_errors=True)
+                    os.makedirs("sub")
+                    self.split("sub/m.nca", cfa_version=version, subarray_shape="2,6,8")
+                    os.rename("sub/m", "sub/" + folder)
+                    run("mv", "sub/m.nca", "--prefix", folder)
+                    np.testing.assert_array_equal(read("sub/m.nca"), self.values())
+                    run("combine", "--format", "cfa", "--cfa-version", version, *sorted(glob.glob(f"./sub/{folder}/*.nc")),
+                        "-o", "sub/combined.nca")
+                    np.testing.assert_array_equal(read("sub/combined.nca"), self.values())
+                    shutil.rmtree("sub/" + folder)
+                    self.split(f"sub/{folder}.nca", cfa_version=version, subarray_shape="2,6,8")
+                    np.testing.assert_array_equal(read(f"sub/{folder}.nca"), self.values())
+
     def test_warns_of_folders_that_are_not_there(self):
         self.split(subarray_shape="2,6,8")
         done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)

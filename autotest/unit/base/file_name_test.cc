@@ -22,6 +22,17 @@ TEST(FileName, IsRelativeWhereAFolderDecides) {
         EXPECT_FALSE(refs_file_name_is_relative(refs_str_from(name))) << name;
 }
 
+TEST(FileName, IsMarkedWhereARelativePathWouldBeReadAsAnotherName) {
+    for (const char *path : {"", "x.nc", "a/x:y.nc", "./file:/x.nc", "../C:/x.nc"})
+        EXPECT_STREQ(refs_file_name_relative_mark(refs_str_from(path)), "") << path;
+    for (const char *path : {"file:/x.nc", "LOCAL:/x.nc", "C:/x.nc", "simplecache::/x.nc",
+                             "blockcache::x.nc", "12:00.nc"}) {
+        EXPECT_STREQ(refs_file_name_relative_mark(refs_str_from(path)), "./") << path;
+        const std::string marked = std::string("./") + path;
+        EXPECT_TRUE(refs_file_name_is_relative(refs_str_from(marked.c_str()))) << path;
+    }
+}
+
 TEST(FileName, NeedsAFolderWhereItsLastPartDoes) {
     for (const char *name :
          {"x.nc", "ab::c", "zip://m::a.zip", "tar://m::zip://n::../a.zip", "simplecache::x.nc",

@@ -32,6 +32,10 @@ bool refs_file_name_is_relative(refs_str name) {
            refs_url_without_caches(name).size == name.size;
 }
 
+const char *refs_file_name_relative_mark(refs_str path) {
+    return refs_str_find(path, ':') < refs_str_find(path, '/') ? "./" : "";
+}
+
 bool refs_file_name_needs_folder(refs_str name) {
     refs_str member, file = refs_url_without_caches(name);
     while (refs_url_split_archive(file, &member, &file) != NULL)

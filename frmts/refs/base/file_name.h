@@ -24,6 +24,11 @@ bool refs_file_name_is_url(refs_str name);
  * paths of "file:" are absolute). */
 bool refs_file_name_is_relative(refs_str name);
 
+/** What stands before a relative path so that it is read back as one, here and elsewhere: "./"
+ * where its first part has a colon ("file:/x.nc", in a folder that is called "file:"; RFC 3986,
+ * section 4.2), else "". */
+const char *refs_file_name_relative_mark(refs_str path);
+
 /** Whether it depends on a folder which file it names: it is a relative path, or a chain or a URL
  * of a file that ends in one ("zip://m::a.zip", "simplecache::a.nc", "file://a.nc"). */
 bool refs_file_name_needs_folder(refs_str name);

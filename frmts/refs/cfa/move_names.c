@@ -1,6 +1,8 @@
 /* move_names.c -- see move_names.h. */
 #include "move_names.h"
 
+#include "refs/file_name.h"
+
 static size_t end_of_folder(refs_str name) {
     size_t slash = refs_str_find_last(name, '/');
     /* CFA-0.6: "${BASE}name" */
@@ -15,7 +17,11 @@ static refs_status replace_folder(const char *prefix, refs_str name, refs_buf *r
     REFS_TRY(refs_buf_append_str(renamed, folder, err));
     if (folder.size > 0 && !refs_str_ends(folder, "/"))
         REFS_TRY(refs_buf_append(renamed, "/", 1, err));
-    return refs_buf_append_str(renamed, refs_str_part(name, end_of_folder(name), name.size), err);
+    const refs_str last = refs_str_part(name, end_of_folder(name), name.size);
+    if (folder.size == 0)
+        REFS_TRY(
+            refs_buf_append_str(renamed, refs_str_from(refs_file_name_relative_mark(last)), err));
+    return refs_buf_append_str(renamed, last, err);
 }
 
 static refs_status replace_beginning(const refs_cfa_moving *moving, refs_str name,

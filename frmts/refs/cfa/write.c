@@ -7,6 +7,7 @@
 
 #include "cfa_internal.h"
 #include "generation.h"
+#include "refs/file_name.h"
 #include "writing.h"
 
 /* All files that are written. */
@@ -64,7 +65,9 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
     bool is_relative = options->names == REFS_CFA_RELATIVE &&
                        (!is_delivered || options->version == REFS_CFA_CF_1_13);
     if (!is_relative && !is_delivered) return name_absolute(files, err);
-    files->named = refs_str_copy(refs_str_from(is_relative ? "" : options->delivery->folder));
+    files->named = refs_str_copy(
+        refs_str_from(is_relative ? refs_file_name_relative_mark(refs_str_from(files->stem))
+                                  : options->delivery->folder));
     return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 

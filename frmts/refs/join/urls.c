@@ -52,9 +52,8 @@ static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url
     const refs_str rest = refs_str_part(path, common + 1, path.size);
     for (size_t i = common; i < folder.size; i++)
         if (folder.data[i] == '/') REFS_TRY(refs_buf_append(url, "../", 3, err));
-    /* RFC 3986, section 4.2: "file:a.nc" would be a URL. */
-    if (url->size == begin && refs_str_find(rest, ':') < refs_str_find(rest, '/'))
-        REFS_TRY(refs_buf_append(url, "./", 2, err));
+    if (url->size == begin)
+        REFS_TRY(refs_buf_append_str(url, refs_str_from(refs_file_name_relative_mark(rest)), err));
     return refs_buf_append_str(url, rest, err);
 }
 

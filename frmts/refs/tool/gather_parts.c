@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/file_name.h"
+
 /* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
 static bool is_filler_name(const char *name) {
     const char *slash = strrchr(name, '/');
@@ -34,6 +36,14 @@ static size_t size_of_folder(const gathering *all, const char *name) {
     return is_relative ? size : 0;
 }
 
+static refs_status name_relative(const char *path, char **named, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "%s%s", refs_file_name_relative_mark(refs_str_from(path)),
+                             path));
+    *named = refs_buf_take_text(&name);
+    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
 /* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
  * it. */
 static refs_status name_part(const gathering *all, const char *name, char **named,
@@ -41,7 +51,9 @@ static refs_status name_part(const gathering *all, const char *name, char **name
     char real[PATH_MAX];
     const size_t size = strlen(all->folder);
     if (tool_is_remote(name) || realpath(name, real) == NULL) {
-        *named = refs_str_copy(refs_str_from(name + size_of_folder(all, name)));
+        const size_t above = size_of_folder(all, name);
+        if (above > 0) return name_relative(name + above, named, err);
+        *named = refs_str_copy(refs_str_from(name));
     } else if (tool_is_remote(all->output)) {
         return refs_fail(err, REFS_INVALID,
                          "%s: is a file of this machine, which the master %s cannot name: copy the "
@@ -49,7 +61,8 @@ static refs_status name_part(const gathering *all, const char *name, char **name
                          name, all->output);
     } else {
         const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
-        *named = refs_str_copy(refs_str_from(is_inside ? real + size + 1 : real));
+        if (is_inside) return name_relative(real + size + 1, named, err);
+        *named = refs_str_copy(refs_str_from(real));
     }
     return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }

@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "refs/cfa.h"
+#include "refs/file_name.h"
 #include "tool.h"
 
 static bool read_index(const char *text, uint64_t *index, size_t *rank) {
@@ -26,6 +27,7 @@ static bool read_index(const char *text, uint64_t *index, size_t *rank) {
 /* A folder as a master names it. */
 typedef struct prefix {
     char absolute[PATH_MAX], of_master[PATH_MAX];
+    char relative[PATH_MAX + 3]; /* ends in a slash */
     const char *named;
 } prefix;
 
@@ -63,6 +65,7 @@ static void tell_absent(const tool_arguments *arguments) {
 static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
     const char *typed = arguments->prefix, *master = arguments->names.items[0];
     made->named = typed;
+    made->relative[0] = '\0';
     if (typed == NULL || *typed == '\0' || strstr(typed, "${") != NULL || tool_is_remote(typed) ||
         tool_is_remote(master) || !find_folder(master, made->of_master))
         return;
@@ -74,9 +77,13 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
     const size_t size = strcmp(made->of_master, "/") == 0 ? 0 : strlen(made->of_master);
     const bool is_inside = strncmp(made->absolute, made->of_master, size) == 0 &&
                            (made->absolute[size] == '/' || made->absolute[size] == '\0');
-    made->named = !is_inside                     ? made->absolute
-                  : made->absolute[size] == '\0' ? ""
-                                                 : made->absolute + size + 1;
+    made->named = made->absolute;
+    if (!is_inside) return;
+    made->named = made->relative;
+    if (made->absolute[size] == '\0') return;
+    const char *below = made->absolute + size + 1;
+    (void)snprintf(made->relative, sizeof made->relative, "%s%s/",
+                   refs_file_name_relative_mark(refs_str_from(below)), below);
 }
 
 /* "Grid/tas" is the variable tas of the group Grid. */
