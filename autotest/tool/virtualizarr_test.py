@@ -23,7 +23,7 @@ from obspec_utils.registry import ObjectStoreRegistry
 from obstore.store import LocalStore
 from virtualizarr import open_virtual_dataset
 from virtualizarr.parsers import KerchunkJSONParser, KerchunkParquetParser
-from virtualizarr_refs import RefsError, RefsParser, scan
+from virtualizarr_refs import RefsError, RefsParser, check_packing, scan
 warnings.simplefilter("ignore")
 folder = sys.argv[1]
 registry = ObjectStoreRegistry({"file://": LocalStore()})
@@ -42,6 +42,44 @@ for url in urls:
     found = xarray.open_zarr(RefsParser()(url, registry), consolidated=False, zarr_format=3)
     with xarray.open_dataset(url[7:], engine="netcdf4") as wanted:
         xarray.testing.assert_equal(found.load(), wanted.load())
+with netCDF4.Dataset(f"{folder}/kinds.nc", "w") as file:  # all that sets hold and Zarr 3 has
+    file.createDimension("x", 5)
+    file.createVariable("crs", "i4", ()).grid_mapping_name = "latitude_longitude"
+    file.createVariable("height", "f8", ())[...] = 2.5
+    file.createVariable("x", "f4", ("x",))[:] = np.arange(5)
+    for name, kind in (("real", "f4"), ("short", "i2"), ("byte", "u1"), ("big", ">f4"), ("far", ">i2")):
+        v = file.createVariable(name, kind, ("x",), fill_value=3)
+        v[:] = np.arange(5)
+    file.createVariable("nan", "f8", ("x",), fill_value=np.nan, chunksizes=(2,))[:2] = 7
+    file.createVariable("text", str, ("x",))[:] = np.array(["", "a", "ä", "bc", "d"], object)
+    file.createVariable("letter", "S1", ("x",))[:] = np.array(list("abcde"), "S1")
+with netCDF4.Dataset(f"{folder}/inner.nc", "w") as file:
+    group = file.createGroup("a").createGroup("b")
+    group.createDimension("x", 3)
+    group.createVariable("v", "f4", ("x",), fill_value=-1)[:] = [1, -1, 2]
+for url, inner in ((f"file://{folder}/kinds.nc", None), (f"file://{folder}/inner.nc", "a/b")):
+    found = xarray.open_zarr(RefsParser(group=inner)(url, registry), consolidated=False, zarr_format=3)
+    with xarray.open_dataset(url[7:], engine="netcdf4", group=inner) as wanted:
+        assert set(found.variables) == set(wanted.variables), (found, wanted)
+        for name, variable in wanted.variables.items():
+            values, expected = found[name].values, variable.values
+            if expected.dtype.kind in "OS":
+                values, expected = values.astype(str), expected.astype(str)
+            np.testing.assert_array_equal(values, expected, err_msg=name)
+for name, scale in (("p0", 0.5), ("p1", 0.25)):
+    with netCDF4.Dataset(f"{folder}/{name}.nc", "w") as file:
+        file.createDimension("t", 1)
+        v = file.createVariable("v", "i2", ("t",))
+        v.scale_factor = scale
+        v[:] = 1
+packed = [open_virtual_dataset(f"file://{folder}/{name}.nc", registry=registry, parser=RefsParser(),
+                               loadable_variables=[]) for name in ("p0", "p1")]
+check_packing(packed[:1] * 2)
+try:
+    check_packing(packed)
+    raise AssertionError("no difference was found")
+except ValueError as said:
+    assert "v: scale_factor is 0.5 in the first dataset and 0.25 in dataset 1" in str(said), said
 parts = [open_virtual_dataset(url, registry=registry, parser=RefsParser(), loadable_variables=[])
          for url in urls]
 joined = xarray.concat(parts, dim="time", coords="minimal", compat="override", join="override")

@@ -14,10 +14,16 @@ import subprocess
 import tempfile
 from collections.abc import Iterable
 
+import numpy as np
 from virtualizarr.manifests import ManifestStore
-from virtualizarr.parsers.kerchunk.translator import manifestgroup_from_kerchunk_refs
 
-__all__ = ["RefsError", "RefsParser", "scan"]
+from ._translate import Translator
+
+__all__ = ["RefsError", "RefsParser", "check_packing", "scan"]
+
+# What turns stored numbers into values.
+_PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned", "units",
+            "calendar")
 
 # States of sources, which other programs need not see.
 _SOURCES = ".zsources/"
@@ -51,8 +57,32 @@ def scan(url: str, *options: str, program: str | None = None) -> dict:
     return found
 
 
+def check_packing(datasets: Iterable) -> None:
+    """Raises ValueError where virtual variables of one name would be read with another packing.
+
+    xarray.concat and combine_by_coords keep the attributes of the first dataset, also those that
+    turn stored numbers into values.
+    """
+    first: dict[str, dict] = {}
+    for number, dataset in enumerate(datasets):
+        for name, variable in dataset.variables.items():
+            if isinstance(variable.data, np.ndarray):  # loaded and decoded
+                continue
+            packing = {key: {**variable.encoding, **variable.attrs}.get(key) for key in _PACKING}
+            for key, value in first.setdefault(name, packing).items():
+                if repr(value) != repr(packing[key]):
+                    raise ValueError(
+                        f"{name}: {key} is {value} in the first dataset and "
+                        f"{packing[key]} in dataset {number}: join the files by "
+                        "`refs index FILE... -o MASTER.nc`, which unpacks them")
+
+
 class RefsParser:
-    """Makes virtual datasets of data files, by `refs index`."""
+    """Makes virtual datasets of data files, by `refs index`.
+
+    Values that no file holds as they are, such as the coordinates of GRIB, are in a store of the
+    registry in memory, at `memory://refs-…`: load such variables before a set is written.
+    """
 
     def __init__(self, group: str | None = None, skip_variables: Iterable[str] | None = None,
                  program: str | None = None):
@@ -63,6 +93,6 @@ class RefsParser:
 
     def __call__(self, url: str, registry) -> ManifestStore:
         options = [f"--group={self.group}"] if self.group else []
-        refs = scan(url, *options, program=self.program)
-        group = manifestgroup_from_kerchunk_refs(refs, skip_variables=self.skip_variables)
-        return ManifestStore(group=group, registry=registry)
+        refs = scan(url, *options, program=self.program)["refs"]
+        translator = Translator(refs, registry, skip=self.skip_variables or ())
+        return ManifestStore(group=translator.group(""), registry=registry)
