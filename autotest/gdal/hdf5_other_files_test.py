@@ -138,6 +138,29 @@ class ExternalLinks(Case):
         self.write(("x", h5py.ExternalLink("c.h5", "/x")))
         self.expect("a.h5", "x")
 
+    def test_into_their_own_file(self):
+        self.write(("in/y", np.arange(4.)), ("self", h5py.ExternalLink("a.h5", "/in/y")),
+                   ("soft", h5py.SoftLink("/in/y")), ("in/again", h5py.ExternalLink("./a.h5", "soft")),
+                   ("group", h5py.ExternalLink("a.h5", "/in")), ("through", h5py.SoftLink("/group/y")),
+                   ("loop", h5py.ExternalLink("a.h5", "/loop")))
+        self.expect("a.h5", "self", "soft", "in/again", "through")
+        found, said = self.notes("a.h5")
+        self.assertEqual(found, {"own", "in/y", "self", "soft", "in/again", "through"})
+        self.assertEqual(len(said), 2)
+
+    def test_that_soft_links_lead_to(self):
+        self.write(("x", h5py.ExternalLink("parts/b.h5", "/x")), ("all", h5py.ExternalLink("parts/b.h5", "/")),
+                   ("soft", h5py.SoftLink("/x")), ("in/soft", h5py.SoftLink("/soft")),
+                   ("group", h5py.SoftLink("all/group")), ("y", h5py.SoftLink("/all/group/y")),
+                   ("z", h5py.SoftLink("/group/deep/z")), ("gone", h5py.ExternalLink("gone.h5", "/")),
+                   ("nothing", h5py.SoftLink("/gone/x")))
+        self.expect("a.h5", "soft", "in/soft", "group/y", "y", "z")
+        found, said = self.notes("a.h5")
+        self.assertEqual(sum("gone.h5:/: there is no such file" in text for text in said), 2)
+        self.assertEqual(found, {
+            "own", "x", "soft", "in/soft", "y", "z", *(f"{top}{name}" for top in ("all/group/", "group/")
+                                                       for name in ("y", "deep/z")), "all/x", "all/words"})
+
     def test_to_absolute_names(self):
         self.write(("x", h5py.ExternalLink(self.path("parts/b.h5"), "/x")))
         with h5py.File(self.path("a.h5")) as file:

@@ -84,18 +84,42 @@ static refs_status visit_linked(void *user, size_t number, refs_error *err) {
     return list_array(scan, scan->linked, number, err);
 }
 
-static refs_status find_linked(refs_hdf5_scan *scan, const refs_hdf5_item *item, refs_error *err) {
-    uint32_t id;
+/* Finds the file of a link. What leads into this file is a soft link that begins at the root. */
+static refs_status find_file(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_error *err) {
     const refs_file_name name = {scan->number, refs_str_view(item->target, item->file_size),
                                  "HDF5_EXT_PREFIX", scan->file.options};
-    refs_status status = refs_scan_files_find(scan->files, &name, &id, err);
-    if (status == REFS_OK)
-        status = refs_scan_files_scan(scan->files, id, scan->file.options, &scan->linked, err);
+    refs_status status = refs_scan_files_find(scan->files, &name, &item->file, err);
     if (status == REFS_NOT_FOUND) {
         refs_error_clear(err);
         return refs_fail(err, REFS_NOT_FOUND, "there is no such file");
     }
-    return status;
+    if (status != REFS_OK || item->file != scan->number) return status;
+    char *path = item->target + item->file_size; /* behind a colon */
+    path[0] = '/';
+    memmove(item->target, path, strlen(path) + 1);
+    item->file_size = 0;
+    item->kind = REFS_HDF5_ITEM_SOFT;
+    return REFS_OK;
+}
+
+/* A link that leads nowhere is one that cannot be read. */
+static refs_status leave_link_out(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_error *why,
+                                  refs_error *err) {
+    if (why->status == REFS_NOMEM || why->status == REFS_CANCELLED)
+        return refs_fail(err, why->status, "%s", why->message);
+    if (why->status == REFS_NOT_FOUND) why->status = REFS_UNSUPPORTED;
+    refs_error_prefix(why, "it is a link to another file, %s", item->target);
+    return refs_hdf5__keep_problem(&scan->file, item, why, err);
+}
+
+static refs_status find_files(refs_hdf5_scan *scan, refs_error *err) {
+    for (size_t i = 0; i < scan->tree.n; i++) {
+        refs_hdf5_item *item = &scan->tree.items[i];
+        refs_error why = REFS_ERROR_INIT;
+        if (item->kind == REFS_HDF5_ITEM_EXTERNAL && find_file(scan, item, &why) != REFS_OK)
+            REFS_TRY(leave_link_out(scan, item, &why, err));
+    }
+    return REFS_OK;
 }
 
 refs_status refs_hdf5__clean_path(refs_str path, refs_buf *clean, refs_error *err) {
@@ -108,13 +132,12 @@ refs_status refs_hdf5__clean_path(refs_str path, refs_buf *clean, refs_error *er
     return refs_buf_append(clean, "", 1, err);
 }
 
-static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents,
-                              const refs_hdf5_item *item, refs_error *err) {
+static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents, refs_hdf5_item *item,
+                              refs_error *err) {
     refs_error why = REFS_ERROR_INIT;
     refs_buf path = REFS_BUF_INIT;
-    refs_status status = find_linked(scan, item, &why);
-    if (status == REFS_NOMEM || status == REFS_CANCELLED)
-        return refs_fail(err, status, "%s", why.message);
+    refs_status status =
+        refs_scan_files_scan(scan->files, item->file, scan->file.options, &scan->linked, &why);
     if (status == REFS_OK) {
         status =
             refs_hdf5__clean_path(refs_str_from(item->target + item->file_size + 1), &path, err);
@@ -128,10 +151,8 @@ static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents,
         REFS_TRY(status);
     }
     if (why.status == REFS_OK) return REFS_OK;
-    if (why.status == REFS_NOT_FOUND) why.status = REFS_UNSUPPORTED; /* links may lead nowhere */
-    refs_error_prefix(&why, "it is a link to another file, %s", item->target);
-    refs_hdf5__note(&scan->file, "/%s is left out: %s", item->path, why.message);
-    return refs_documents_add_problem(documents, item->path, &why, err);
+    REFS_TRY(leave_link_out(scan, item, &why, err));
+    return refs_documents_add_problem(documents, item->path, item->problem, err);
 }
 
 static refs_status put_documents(refs_hdf5_scan *scan, refs_documents *documents, refs_error *err) {
@@ -177,6 +198,8 @@ static refs_status list(refs_hdf5_scan *scan, refs_documents *documents, refs_er
     refs_hdf5__begin_task(&scan->file);
     REFS_TRY(refs_hdf5__read_superblock(&scan->file, &root, err));
     REFS_TRY(refs_hdf5__read_tree(&scan->file, root, &scan->tree, err));
+    REFS_TRY(find_files(scan, err));
+    REFS_TRY(refs_hdf5__follow_soft_links(&scan->file, &scan->tree, err));
     REFS_TRY(describe_virtual(scan, err));
     REFS_TRY(refs_hdf5__name_dimensions(&scan->tree, err));
     return put_documents(scan, documents, err);

@@ -73,15 +73,14 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     return REFS_OK;
 }
 
-/* What is there and cannot be read is left out with a note, and said where it is asked for. */
-static refs_status keep_problem(walk *w, size_t number, const refs_error *why, refs_error *err) {
-    refs_hdf5_item *item = &w->tree->items[number];
-    if (w->file->is_collecting) return REFS_OK; /* it is read again */
+refs_status refs_hdf5__keep_problem(refs_hdf5_file *file, refs_hdf5_item *item,
+                                    const refs_error *why, refs_error *err) {
+    if (file->is_collecting) return REFS_OK; /* it is read again */
     item->kind = REFS_HDF5_ITEM_PROBLEM;
     item->problem = refs_alloc(sizeof *item->problem);
     if (item->problem == NULL) return refs_fail_nomem(err);
     *item->problem = *why;
-    refs_hdf5__note(w->file, "/%s is left out: %s", item->path, why->message);
+    refs_hdf5__note(file, "/%s is left out: %s", item->path, why->message);
     return REFS_OK;
 }
 
@@ -91,7 +90,7 @@ static refs_status add_other_link(walk *w, size_t parent, const refs_hdf5_link *
     refs_error why = REFS_ERROR_INIT;
     REFS_TRY(add_item(w, parent, &member, err));
     (void)refs_fail(&why, REFS_UNSUPPORTED, "it is a link of a kind of its own");
-    return keep_problem(w, w->tree->n - 1, &why, err);
+    return refs_hdf5__keep_problem(w->file, &w->tree->items[w->tree->n - 1], &why, err);
 }
 
 static bool is_good_name(const char *name) {
@@ -220,7 +219,7 @@ static refs_status read_item(walk *w, size_t number, refs_error *err) {
         if (number > 0) refs_error_prefix(&why, "/%s", item->path);
         return refs_fail(err, status, "%s", why.message);
     }
-    return keep_problem(w, number, &why, err);
+    return refs_hdf5__keep_problem(w->file, item, &why, err);
 }
 
 /* -- batches ----------------------------------------------------------------------------------- */
@@ -275,16 +274,47 @@ static refs_status full_path(const char *from, const char *path, refs_buf *full,
     return REFS_OK;
 }
 
+/* Whether it is a soft link that is not another name of a dataset, or not yet. */
+static bool is_soft(const refs_hdf5_item *item) {
+    return item->target != NULL &&
+           (item->kind == REFS_HDF5_ITEM_SOFT || item->kind == REFS_HDF5_ITEM_NOTHING);
+}
+
+/* The item at a path, else the link or what cannot be read that is nearest above it, and how much
+ * of the path is its own. REFS_INTERN_NONE where there is neither. */
+static uint32_t find_nearest(const refs_hdf5_tree *tree, const refs_intern *paths, refs_str path,
+                             size_t *size) {
+    uint32_t id = refs_intern_find(paths, path);
+    *size = path.size;
+    while (id == REFS_INTERN_NONE && *size > 0) {
+        while (*size > 0 && path.data[--*size] != '/') continue;
+        id = refs_intern_find(paths, refs_str_part(path, 0, *size));
+        if (id != REFS_INTERN_NONE && !is_soft(&tree->items[id]) &&
+            tree->items[id].kind != REFS_HDF5_ITEM_EXTERNAL &&
+            tree->items[id].kind != REFS_HDF5_ITEM_PROBLEM)
+            return REFS_INTERN_NONE;
+    }
+    return id;
+}
+
+/* Moves from a soft link to where it leads; `rest` is the path that is left where that is a link to
+ * another file. */
 static refs_status find_target(const refs_hdf5_tree *tree, const refs_intern *paths, size_t *number,
-                               refs_error *err) {
+                               refs_buf *rest, refs_error *err) {
     for (size_t i = 0; i < MAX_SOFT_LINKS; i++) {
         const refs_hdf5_item *item = &tree->items[*number];
-        if (item->kind != REFS_HDF5_ITEM_SOFT) return REFS_OK;
+        if (!is_soft(item)) return REFS_OK;
         refs_buf path = REFS_BUF_INIT;
-        refs_status status = full_path(tree->items[item->parent].path, item->target, &path, err);
+        size_t size = 0;
         uint32_t id = REFS_INTERN_NONE;
-        if (status == REFS_OK)
-            id = refs_intern_find(paths, refs_str_view((const char *)path.data, path.size));
+        refs_status status = full_path(tree->items[item->parent].path, item->target, &path, err);
+        if (status == REFS_OK && rest->size > 0) status = refs_buf_append(&path, "/", 1, err);
+        if (status == REFS_OK) status = refs_buf_append(&path, rest->data, rest->size, err);
+        const refs_str whole = refs_str_view((const char *)path.data, path.size);
+        if (status == REFS_OK) id = find_nearest(tree, paths, whole, &size);
+        rest->size = 0;
+        if (status == REFS_OK && size < whole.size)
+            status = refs_buf_append_str(rest, refs_str_part(whole, size + 1, whole.size), err);
         refs_buf_clear(&path);
         REFS_TRY(status);
         if (id == REFS_INTERN_NONE) return REFS_OK;
@@ -303,36 +333,54 @@ static refs_status intern_paths(const refs_hdf5_tree *tree, refs_intern *paths, 
     return REFS_OK;
 }
 
+/* A soft link to a link to another file becomes one. */
+static refs_status link_elsewhere(refs_hdf5_item *item, const refs_hdf5_item *target, refs_str rest,
+                                  refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&text, err, "%s%s%.*s", target->target, rest.size > 0 ? "/" : "",
+                             REFS_STR_WHOLE(rest)));
+    refs_free(item->target);
+    item->target = refs_buf_take_text(&text);
+    item->kind = REFS_HDF5_ITEM_EXTERNAL;
+    item->file_size = target->file_size;
+    item->file = target->file;
+    return item->target != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
 /* A soft link to a dataset becomes another name of it: its header is read again. */
 static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs_error *err) {
     size_t target = number;
-    REFS_TRY(find_target(w->tree, paths, &target, err));
+    refs_buf rest = REFS_BUF_INIT;
+    refs_status status = find_target(w->tree, paths, &target, &rest, err);
     refs_hdf5_item *item = &w->tree->items[number];
-    refs_hdf5_item_kind kind = w->tree->items[target].kind;
+    const refs_hdf5_item *found = &w->tree->items[target];
     item->kind = REFS_HDF5_ITEM_NOTHING;
-    if (kind == REFS_HDF5_ITEM_DATASET) {
+    if (status == REFS_OK && found->kind == REFS_HDF5_ITEM_EXTERNAL)
+        status =
+            link_elsewhere(item, found, refs_str_view((const char *)rest.data, rest.size), err);
+    refs_buf_clear(&rest);
+    if (status != REFS_OK || item->kind == REFS_HDF5_ITEM_EXTERNAL) return status;
+    if (found->kind == REFS_HDF5_ITEM_DATASET) {
         item->kind = REFS_HDF5_ITEM_NEW;
-        item->address = w->tree->items[target].address;
+        item->address = found->address;
         return read_item(w, number, err);
     }
-    if (kind == REFS_HDF5_ITEM_PROBLEM)
-        return keep_problem(w, number, w->tree->items[target].problem, err);
-    if (kind == REFS_HDF5_ITEM_EXTERNAL) {
-        refs_error why = REFS_ERROR_INIT;
-        (void)refs_fail(&why, REFS_UNSUPPORTED, "it is a link to one to another file");
-        return keep_problem(w, number, &why, err);
-    }
+    if (found->kind == REFS_HDF5_ITEM_PROBLEM)
+        return refs_hdf5__keep_problem(w->file, item, found->problem, err);
     refs_hdf5__note(w->file, "/%s is left out: it is a link to %s", item->path,
-                    kind == REFS_HDF5_ITEM_GROUP ? "a group, which is listed there" : "nothing");
+                    found->kind == REFS_HDF5_ITEM_GROUP ? "a group, which is listed there"
+                                                        : "nothing");
     return REFS_OK;
 }
 
-static refs_status follow_soft_links(walk *w, refs_error *err) {
+refs_status refs_hdf5__follow_soft_links(refs_hdf5_file *file, refs_hdf5_tree *tree,
+                                         refs_error *err) {
+    walk w = {.file = file, .tree = tree};
     refs_intern paths = {0};
-    refs_status status = intern_paths(w->tree, &paths, err);
-    size_t n = w->tree->n;
+    refs_status status = intern_paths(tree, &paths, err);
+    size_t n = tree->n;
     for (size_t i = 0; status == REFS_OK && i < n; i++)
-        if (w->tree->items[i].kind == REFS_HDF5_ITEM_SOFT) status = follow(w, &paths, i, err);
+        if (tree->items[i].kind == REFS_HDF5_ITEM_SOFT) status = follow(&w, &paths, i, err);
     refs_intern_clear(&paths);
     return status;
 }
@@ -347,7 +395,6 @@ refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_
     if (status == REFS_OK) status = read_all(&w, err);
     if (status == REFS_OK && tree->items[0].kind != REFS_HDF5_ITEM_GROUP)
         status = refs_fail(err, REFS_CORRUPT, "its root is not a group");
-    if (status == REFS_OK) status = follow_soft_links(&w, err);
     refs_free(w.is_there);
     return status;
 }

@@ -33,7 +33,8 @@ typedef struct refs_hdf5_item {
     size_t parent;    /**< number of the group that it is in; the root is its own */
     uint64_t address; /**< of its header */
     char *target;     /**< of a soft link; of a link to another file "file:path" … */
-    size_t file_size; /**< … and bytes of "file" */
+    size_t file_size; /**< … and bytes of "file"; 0 of a soft link */
+    uint32_t file;    /**< … and its number, once it is found */
     refs_error *problem;
     json_t *attributes;
     refs_hdf5_dataset *dataset;
@@ -50,11 +51,20 @@ typedef struct refs_hdf5_tree {
     size_t n_names, name_capacity;
 } refs_hdf5_tree;
 
-/** Reads all that can be reached from the root group, whose header is at `root`. What cannot be
- * understood is noted, and says why. */
+/** Reads all that can be reached from the root group, whose header is at `root`, but for links.
+ * What cannot be understood is noted, and says why. */
 refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_tree *tree,
                                  refs_error *err);
 void refs_hdf5__tree_clear(refs_hdf5_tree *tree);
+
+/** Follows soft links once external ones into the same file have become such: they are other names
+ * of datasets, or external links where they lead to or through one. */
+refs_status refs_hdf5__follow_soft_links(refs_hdf5_file *file, refs_hdf5_tree *tree,
+                                         refs_error *err);
+
+/** Leaves `item` out of the listing, with a note; `why` is said where it is asked for. */
+refs_status refs_hdf5__keep_problem(refs_hdf5_file *file, refs_hdf5_item *item,
+                                    const refs_error *why, refs_error *err);
 
 /** Names the dimensions of all datasets, and makes unlimited ones as long in each as they are in
  * any, as netCDF-C does. */
