@@ -215,6 +215,28 @@ class VirtualDatasets(Case):
                     self.virtual(self.stacked(**options), libver=libver)
                     self.expect("v.h5", "v")
 
+    def test_of_lists_that_share_names(self):
+        """Version 1 of the list, which HDF5 2.0 writes, names files and datasets once."""
+        self.part("p/long_name_of_a_file.h5", np.arange(4, dtype="i4"), path="long_name_of_a_dataset")
+        self.part("p/third.h5", np.arange(4, dtype="i4") + 10, path="long_name_of_a_dataset")
+        layout = h5py.VirtualLayout((6, 4), "i4")
+        with h5py.File(self.path("v.h5"), "w", libver="latest") as file:
+            for i, name in enumerate("ab"):
+                file[name] = np.arange(4, dtype="i4") + 20 * (i + 1)
+                layout[i] = h5py.VirtualSource(file[name])
+            for i, name in enumerate(("long_name_of_a_file", "long_name_of_a_file", "third", "long_name_of_a_file")):
+                layout[2 + i] = h5py.VirtualSource(f"p/{name}.h5", "long_name_of_a_dataset", shape=(4,))
+            file.create_virtual_dataset("v", layout)
+        self.expect("v.h5", "v")
+        with open(self.path("v.h5"), "rb") as file:
+            written = file.read()
+        shared = b"\3" + 2 * (2).to_bytes(8, "little")
+        if shared not in written:
+            self.skipTest("this HDF5 writes version 0")
+        with open(self.path("v.h5"), "wb") as file:
+            file.write(written.replace(shared, b"\3" + (9).to_bytes(8, "little") + shared[9:]))
+        self.assertIn("named like one that does not precede it", " ".join(self.notes("v.h5")[1]))
+
     def test_of_files_one_after_the_other(self):
         for i, chunks in enumerate((None, (5, 8), (2, 3))):
             with self.subTest(chunks):

@@ -190,10 +190,60 @@ static refs_str take_text(refs_hdf5_cursor *cursor) {
     return text;
 }
 
-static refs_status read_mapping(refs_hdf5_cursor *cursor, refs_hdf5_mapping *mapping,
+/* A list of mappings that is being read. Those of version 1 (HDF5 2.0) begin with flags, and name
+ * what an earlier one names by the number of that. */
+typedef struct mapping_list {
+    const refs_hdf5_file *file;
+    refs_hdf5_cursor cursor;
+    uint8_t version;
+    struct mapping_names {
+        refs_str file, dataset;
+    } * names; /* of the mappings so far, in version 1 */
+    size_t n, capacity;
+} mapping_list;
+
+enum { SHARES_FILE = 1, SHARES_DATASET = 2, IN_SAME_FILE = 4 };
+
+/* The earlier mapping that is named next. */
+static refs_status take_earlier(mapping_list *list, struct mapping_names *earlier,
                                 refs_error *err) {
-    mapping->file = take_text(cursor);
-    mapping->dataset = take_text(cursor);
+    const uint64_t number = refs_hdf5__length(list->file, &list->cursor);
+    if (number >= list->n)
+        return refs_fail(err, REFS_CORRUPT,
+                         "a part of it is named like one that does not precede it");
+    *earlier = list->names[number];
+    return REFS_OK;
+}
+
+static refs_status read_names(mapping_list *list, refs_hdf5_mapping *mapping, refs_error *err) {
+    const uint8_t flags = list->version > 0 ? refs_hdf5__u8(&list->cursor) : 0;
+    struct mapping_names names = {refs_str_from("."), {"", 0}}, earlier = names;
+    if ((flags & ~(SHARES_FILE | SHARES_DATASET | IN_SAME_FILE)) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "a part of it has flags %u", flags);
+    if ((flags & IN_SAME_FILE) == 0 && (flags & SHARES_FILE) != 0) {
+        REFS_TRY(take_earlier(list, &earlier, err));
+        names.file = earlier.file;
+    } else if ((flags & IN_SAME_FILE) == 0) {
+        names.file = take_text(&list->cursor);
+    }
+    if ((flags & SHARES_DATASET) != 0) {
+        REFS_TRY(take_earlier(list, &earlier, err));
+        names.dataset = earlier.dataset;
+    } else {
+        names.dataset = take_text(&list->cursor);
+    }
+    mapping->file = names.file;
+    mapping->dataset = names.dataset;
+    if (list->version == 0) return REFS_OK;
+    if (!refs_grow((void **)&list->names, &list->capacity, list->n, sizeof *list->names))
+        return refs_fail_nomem(err);
+    list->names[list->n++] = names;
+    return REFS_OK;
+}
+
+static refs_status read_mapping(mapping_list *list, refs_hdf5_mapping *mapping, refs_error *err) {
+    refs_hdf5_cursor *cursor = &list->cursor;
+    REFS_TRY(read_names(list, mapping, err));
     REFS_TRY(read_selection(cursor, &mapping->source, err));
     REFS_TRY(read_selection(cursor, &mapping->here, err));
     if (!cursor->is_short) return REFS_OK;
@@ -204,17 +254,20 @@ static refs_status visit_all(const refs_hdf5_file *file, refs_bytes block,
                              refs_status (*visit)(void *user, refs_hdf5_mapping *mapping,
                                                   refs_error *err),
                              void *user, refs_error *err) {
-    refs_hdf5_cursor cursor = refs_hdf5__cursor(block);
+    mapping_list list = {.file = file, .cursor = refs_hdf5__cursor(block)};
     refs_hdf5_mapping mapping;
-    uint8_t version = refs_hdf5__u8(&cursor);
-    uint64_t n = refs_hdf5__length(file, &cursor);
-    if (version != 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "the list of its parts has version %u", version);
-    for (uint64_t i = 0; i < n; i++) {
-        REFS_TRY(read_mapping(&cursor, &mapping, err));
-        REFS_TRY(visit(user, &mapping, err));
+    list.version = refs_hdf5__u8(&list.cursor);
+    uint64_t n = refs_hdf5__length(file, &list.cursor);
+    if (list.version > 1)
+        return refs_fail(err, REFS_UNSUPPORTED, "the list of its parts has version %u",
+                         list.version);
+    refs_status status = REFS_OK;
+    for (uint64_t i = 0; i < n && status == REFS_OK; i++) {
+        status = read_mapping(&list, &mapping, err);
+        if (status == REFS_OK) status = visit(user, &mapping, err);
     }
-    return REFS_OK;
+    refs_free(list.names);
+    return status;
 }
 
 refs_status refs_hdf5__each_mapping(refs_hdf5_file *file, const refs_hdf5_layout *layout,
