@@ -176,6 +176,15 @@ class Numbers(unittest.TestCase):
                          np.arange(30).reshape(10, 3).tolist())
         self.assertEqual(root.OpenMDArray("named").ReadAsArray().tolist(), [0] * 10)
 
+    def test_attributes_keep_the_sign_of_zero(self):
+        with h5py.File(self.path, "w") as file:
+            file["x"] = np.zeros(3)
+            file["x"].attrs["zero"] = -0.0
+            file["x"].attrs["zeros"] = np.array([0.0, -0.0, 1.5])
+        array = gdal.OpenEx(f'REFS:"{self.path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("x")
+        for name, expected in (("zero", [True]), ("zeros", [False, True, False])):
+            self.assertEqual(np.signbit(array.GetAttribute(name).ReadAsDoubleArray()).tolist(), expected)
+
     def test_masks_are_of_the_filters_that_the_file_has(self):
         options = h5p.create(h5p.DATASET_CREATE)
         options.set_chunk((40,))

@@ -84,10 +84,12 @@ void RefsNumberStore(const refs_json *number, GDALDataType type, void *element) 
     int64_t int64;
     uint64_t uint64;
     double real = 0;
-    if (refs_json_i64(number, &int64)) {
+    /* As an integer, -0.0 would lose its sign. */
+    const bool isFloating = GDALDataTypeIsFloating(type) != 0;
+    if (!isFloating && refs_json_i64(number, &int64)) {
         if (int64 < 0) int64 += rangeOf(type);
         GDALCopyWords(&int64, GDT_Int64, 0, element, type, 0, 1);
-    } else if (refs_json_u64(number, &uint64)) {
+    } else if (!isFloating && refs_json_u64(number, &uint64)) {
         GDALCopyWords(&uint64, GDT_UInt64, 0, element, type, 0, 1);
     } else {
         refs_json_double(number, &real);
