@@ -1280,6 +1280,13 @@ class Move(Folder):
             run("mv", "m.nca", "--rewrite", "elsewhere/=>./", "--partition", "1,0,0")
             np.testing.assert_array_equal(read("m.nca"), self.values())
 
+    def test_of_reference_sets_names_the_verb_for_them(self):
+        self.split()
+        for name in ("set.json", "set.parq"):
+            run("index", "source.nc", "-q", "-o", name)
+            self.assertIn(f"{name}: cannot rename fragments: expected a master, which is a netCDF file, found a reference set: "
+                          "use refs convert --rewrite", run("mv", name, "--prefix", "x", status=1))
+
     def test_says_so_where_nothing_changes(self):
         self.split()
         self.assertIn("no name", run("mv", "m.nca", "--rewrite", "x=>y", status=1))

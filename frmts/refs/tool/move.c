@@ -174,13 +174,18 @@ static refs_status read_whole(const tool_session *session, const char *path, ref
     REFS_TRY(tool_arrays_open(session, path, &arrays, err));
     const refs_hierarchy *hierarchy = arrays.set.hierarchy;
     refs_status status = REFS_OK;
-    /* Sets of references are no masters, which is found later. */
-    const size_t n = refs_set_is_file(arrays.set.set) ? refs_hierarchy_n_arrays(hierarchy) : 0;
+    const bool is_file = refs_set_is_file(arrays.set.set);
+    const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = read_array(&arrays, refs_hierarchy_array(hierarchy, i), err);
     tool_arrays_close(&arrays);
     if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);
-    return status;
+    if (is_file) return status;
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: cannot rename fragments: expected a master, which is a netCDF file, found "
+        "a reference set: use refs convert --rewrite",
+        path);
 }
 
 /* A master in an object store is fetched, changed, and sent in place of what was there. */
