@@ -173,6 +173,30 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca")
         np.testing.assert_array_equal(self.values("m.nca"), data)
 
+    def test_what_a_source_refers_to_is_not_replaced(self):
+        data = np.array([[1, 2], [3, 4]], "<i4")
+        self.write("a.json", document([2, 2], "<i4", data, None))
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        self.run_verb("index", "m.nca", "-o", "of_master.json")
+        self.run_verb("index", "m/m.v.0.0.nc", "-o", "of_fragment.json")
+        os.mkdir("other")
+        os.link("m.nca", "other/linked.nca")
+        with open("m.nca", "rb") as master, open("copied.nca", "wb") as copied:
+            copied.write(master.read())
+        before = {name: open(name, "rb").read() for name in ("m.nca", "m/m.v.0.0.nc")}
+        for source in ("of_master.json", "of_fragment.json", "m/m.v.0.0.nc", "copied.nca"):
+            for output in ("m.nca", os.path.abspath("m.nca"), "other/../m.nca"):
+                said = self.run_verb("split", source, "-o", output, "--cfa-version", "0.5", status=1)
+                self.assertIn(f"{output}: would replace ", said)
+                self.assertEqual(before, {name: open(name, "rb").read() for name in before})
+        said = self.run_verb("combine", "of_master.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
+        self.assertIn("which", said)
+        self.run_verb("combine", "m/m.v.0.0.nc", "-o", "m.nca", "--along", "x", "--format", "cfa")
+        np.testing.assert_array_equal(self.values("m.nca"), data)
+        self.run_verb("split", "a.json", "-o", "n.nca")
+        self.run_verb("split", "m/m.v.0.0.nc", "-o", "n.nca")
+        np.testing.assert_array_equal(self.values("n.nca"), data)
+
 
 if __name__ == "__main__":
     unittest.main()

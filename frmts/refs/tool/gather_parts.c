@@ -133,6 +133,9 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
         REFS_TRY(tool_check_interrupted(err));
         REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
         REFS_TRY(tool_arrays_open_part(&all->session, all->names.items[p], &one->arrays, err));
+        if (all->arguments->output != NULL)
+            REFS_TRY(tool_check_references(all->arguments->output, TOOL_REPLACED_FILE, &one->arrays,
+                                           err));
         if (!all->arguments->quiet)
             REFS_TRY(tool_arrays_tell_others(&one->arrays, all->names.items[p], err));
         one->format = gather_format_of(all->session.vfs, one->arrays.location);

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arrays.h"
 #include "refs/aggregation.h"
 #include "refs/cfa.h"
-#include "tool.h"
 
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
@@ -72,6 +72,105 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
             return fail_source(output, err);
     if (!refs_join_is_data_file(refs_vfs_posix(), output) || tool_is_master(output)) return REFS_OK;
     return fail_data(output, err);
+}
+
+/* -- what refers to the output ------------------------------------------------------------------
+ */
+
+typedef struct output_search {
+    const char *output;
+    tool_replaced replaced;
+    struct stat file, folder; /* the output, and the folder that it is in */
+    bool has_file;
+    const char *source;
+    refs_intern seen;
+} output_search;
+
+static bool is_at(const char *path, const struct stat *place) {
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_dev == place->st_dev &&
+           status.st_ino == place->st_ino;
+}
+
+/* "STEM" or "NAME.g1": folders of the output's fragments, see cfa/generation.h. */
+static bool is_folder_of_fragments(const output_search *search, const char *name) {
+    const char *slash = strrchr(search->output, '/');
+    const char *own = slash != NULL ? slash + 1 : search->output, *dot = strrchr(own, '.');
+    const size_t n = strlen(own), n_stem = dot != NULL ? (size_t)(dot - own) : n;
+    return (strlen(name) == n_stem && strncmp(name, own, n_stem) == 0) ||
+           (strncmp(name, own, n) == 0 && strncmp(name + n, ".g", 2) == 0);
+}
+
+static bool is_replaced(const output_search *search, char *location) {
+    if (search->has_file && is_at(location, &search->file)) return true;
+    char *slash = strrchr(location, '/');
+    if (search->replaced != TOOL_REPLACED_WITH_FRAGMENTS || slash == NULL) return false;
+    *slash = '\0';
+    slash = strrchr(location, '/');
+    if (!is_folder_of_fragments(search, slash != NULL ? slash + 1 : location)) return false;
+    if (slash != NULL) slash[slash == location] = '\0';
+    return is_at(slash != NULL ? location : ".", &search->folder);
+}
+
+static refs_status check_location(output_search *search, const char *location, refs_error *err) {
+    const size_t known = search->seen.count;
+    uint32_t id;
+    REFS_TRY(tool_check_interrupted(err));
+    if (*location == '\0' || refs_location_is_remote(refs_str_from(location))) return REFS_OK;
+    REFS_TRY(refs_intern_add(&search->seen, refs_str_from(location), &id, err));
+    if (search->seen.count == known) return REFS_OK;
+    char *copy = refs_str_copy(refs_str_from(location));
+    if (copy == NULL) return refs_fail_nomem(err);
+    const bool is_it = is_replaced(search, copy);
+    refs_free(copy);
+    if (!is_it) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: would replace %s, which %s refers to: give what is written another name",
+                     search->output, location, search->source);
+}
+
+static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    (void)index;
+    return ref->kind == REFS_REF_INLINE ? REFS_OK : check_location(user, ref->location, err);
+}
+
+static refs_status check_partition(void *user, const refs_partition *partition, refs_error *err) {
+    return check_location(user, partition->file, err);
+}
+
+static refs_status check_arrays(output_search *search, const tool_arrays *arrays, refs_error *err) {
+    const refs_chunk_visitor visitor = {check_ref, search};
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(arrays->set.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(arrays->set.hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        const refs_chunk_keys keys = tool_keys(meta, n);
+        REFS_TRY(meta->aggregation != NULL
+                     ? refs_aggregation_each(meta, check_partition, search, err)
+                     : refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+    }
+    return REFS_OK;
+}
+
+refs_status tool_check_references(const char *output, tool_replaced replaced,
+                                  const tool_arrays *arrays, refs_error *err) {
+    output_search search = {.output = output, .replaced = replaced, .source = arrays->location};
+    if (tool_is_remote(output)) return REFS_OK;
+    search.has_file = stat(output, &search.file) == 0;
+    const char *slash = strrchr(output, '/');
+    char *folder = slash == NULL ? refs_str_copy(refs_str_from("."))
+                   : slash == output
+                       ? refs_str_copy(refs_str_from("/"))
+                       : refs_str_copy(refs_str_view(output, (size_t)(slash - output)));
+    if (folder == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    const bool has_folder = stat(folder, &search.folder) == 0;
+    if (has_folder && (search.has_file || replaced == TOOL_REPLACED_WITH_FRAGMENTS))
+        status = check_arrays(&search, arrays, err);
+    refs_intern_clear(&search.seen);
+    refs_free(folder);
+    return status;
 }
 
 /* -- one at a time ----------------------------------------------------------------------------- */

@@ -163,7 +163,8 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     REFS_TRY(read_options(arguments, &options, err));
     REFS_TRY(tool_check_output(arguments->output, &source, err));
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
-    refs_status status = REFS_OK;
+    refs_status status =
+        tool_check_references(arguments->output, TOOL_REPLACED_WITH_FRAGMENTS, &arrays, err);
     for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
         status = check_declared(&arrays, i, err);
     if (status == REFS_OK && !arguments->quiet)

@@ -203,6 +203,14 @@ bool tool_is_master(const char *name);
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
 
+/** What a new master replaces: a file, or also the folder of fragments that the name has. */
+typedef enum tool_replaced { TOOL_REPLACED_FILE, TOOL_REPLACED_WITH_FRAGMENTS } tool_replaced;
+
+struct tool_arrays;
+/** REFS_INVALID where the arrays of a source refer to what the local `output` replaces. */
+refs_status tool_check_references(const char *output, tool_replaced replaced,
+                                  const struct tool_arrays *arrays, refs_error *err);
+
 /** Two that add to one set or master would both add to what was there before: the second is told,
  * and false. Nothing is locked in object stores, and where there are no locks: *file is -1, or to
  * be given back. */
