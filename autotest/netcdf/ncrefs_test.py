@@ -458,6 +458,35 @@ class Configuration(Case):
         self.assertEqual(values(self.run_program("ncdump", set_name)), values(self.run_program("ncdump", file_name)))
 
 
+class Headers(Case):
+    def test_have_attributes_and_byte_order_of_the_file(self):
+        variables = "".join(f'{kind} {name}(x); {name}:_FillValue = 7{mark}; {name}:_Endianness = "{order}"; '
+                            f'{name}:scale_factor = 0.5; {name}:flag_values = 1{mark}, 2{mark}; {name}:empty = ""; '
+                            for kind, name, mark, order in (("short", "small", "s", "little"),
+                                                            ("short", "big", "s", "big"), ("float", "other", ".f", "little")))
+        with open(self.path("file.cdl"), "w", encoding="utf-8") as file:
+            file.write(f"netcdf f {{ dimensions: x = 3; variables: {variables} big:valid_min = 0.; small:valid_max = 9s; "
+                       "data: small = 1, 2, 3; big = 1, 2, 3; other = 1, 2, 3; }")
+        self.run_program("ncgen", "-4", "-o", "file.nc", "file.cdl")
+        lines = [[line.strip() for line in self.with_sets("ncdump", "-hs", name).splitlines()
+                  if not line.strip().startswith(":_")][1:]
+                 for name in (self.index(self.path("file.nc")), self.path("file.nc"))]
+        self.assertEqual(*lines)
+        self.assertIn('big:_Endianness = "big" ;', lines[0])
+        self.assertIn("big:valid_min = 0. ;", lines[0])
+
+    def test_have_what_netcdf_does_not_write(self):
+        """Lists without elements, and a fill value of another type, as HDF5 files have them."""
+        array = {"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i2", "fill_value": 0, "order": "C",
+                 "compressor": None, "filters": None}
+        name = self.save({".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array),
+                          "v/.zattrs": json.dumps({"none": [], "_FillValue": -9999.0})})
+        said = self.with_sets("ncdump", "-h", name)
+        self.assertIn('v:none = "" ;', said)
+        self.assertIn("v:_FillValue = -9999. ;", said)
+        self.assertEqual(said.count("_FillValue"), 1)
+
+
 class Errors(Case):
     def set_of(self, **member):
         array = {"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value": None, "order": "C",
@@ -471,6 +500,19 @@ class Errors(Case):
         said = self.with_sets("ncdump", name, status=1)
         for text in ("ncrefs: /v: ", "v/0: ", "missing.bin [0+8]"):
             self.assertIn(text, said)
+
+    def test_say_why_in_a_terminal(self):
+        name = self.save({**self.set_of(), "v/0": ["missing.bin", 0, 8]})
+        for setting, is_told in (("", True), ("NO", False)):
+            self.environment["NCREFS_VERBOSE"] = setting
+            terminal, inside = os.openpty()
+            subprocess.run([NCREFS, "ncdump", name], env=self.environment, cwd=self.folder, check=False,
+                           stdout=subprocess.DEVNULL, stderr=inside)
+            os.close(inside)
+            said = os.read(terminal, 65536).decode()
+            os.close(terminal)
+            self.assertIn("NetCDF: I/O failure", said)
+            self.assertEqual("ncrefs: /v: " in said, is_told, said)
 
     def test_show_no_secrets(self):
         name = self.save({**self.set_of(), "v/0": ["http://u:SECRETPW@127.0.0.1:1/no?sig=SECRETQ", 0, 8]})

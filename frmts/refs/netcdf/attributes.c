@@ -150,9 +150,12 @@ static void put_number(const refs_json *value, nc_type type, void *values, size_
     if (type == NC_UINT64) ((uint64_t *)values)[i] = positive;
 }
 
-/* Gives numbers the type of their variable where that loses nothing. */
+/* Gives numbers the type of their variable where that loses nothing. Reals of a variable of
+ * integers stay what they are: sets write 0.0 for a bound of unpacked values, and 0 for one of
+ * packed ones. */
 static refs_status retype(ncrefs_attribute *made, nc_type type, refs_error *err) {
     const ncrefs_types none = {NULL, 0, 0};
+    if (made->type == NC_DOUBLE && type != NC_FLOAT) return REFS_OK;
     size_t size = ncrefs_size_of(&none, made->type);
     void *values = refs_calloc(made->n, ncrefs_size_of(&none, type));
     void *back = refs_calloc(made->n, size);
@@ -177,9 +180,10 @@ static refs_status add_numbers(const char *name, const refs_json *value, nc_type
     const ncrefs_types none = {NULL, 0, 0};
     size_t n = refs_json_is_array(value) ? refs_json_size(value) : 1;
     ncrefs_attribute made = {name, type_of_numbers(value, n), n, NULL};
+    if (n == 0) return add_text(name, refs_str_view("", 0), all, err); /* ncdump shows both as "" */
     if (made.type == NC_NAT)
-        return n > 0 && refs_json_is_array(value) ? add_strings(name, value, all, err)
-                                                  : add_json(name, value, all, err);
+        return refs_json_is_array(value) ? add_strings(name, value, all, err)
+                                         : add_json(name, value, all, err);
     made.values = refs_calloc(n, ncrefs_size_of(&none, made.type));
     if (made.values == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) put_number(item(value, i), made.type, made.values, i);
@@ -204,13 +208,21 @@ refs_status ncrefs_add_fill_text(ncrefs_attributes *all, nc_type type, refs_str 
     return add(all, &made, err);
 }
 
+/* Whether _FillValue is a real in a variable of integers: the file has it as a double. */
+static bool is_fill_of_other_type(const refs_json *value, nc_type of) {
+    const refs_json *number = item(value, 0);
+    return of != NC_FLOAT && of != NC_DOUBLE && refs_json_is_number(number) &&
+           !is_written_as_integer(number);
+}
+
 refs_status ncrefs_add_attributes(const refs_json *object, nc_type of, ncrefs_attributes *all,
                                   refs_error *err) {
     for (size_t i = 0; i < refs_json_size(object); i++) {
         const char *name = refs_json_name_at(object, i).data;
         const refs_json *value = refs_json_at(object, i);
         if (is_among(name, hidden, N(hidden)) || *name == '\0') continue;
-        if (of != NC_NAT && strcmp(name, NCREFS_FILL) == 0) continue;
+        if (of != NC_NAT && strcmp(name, NCREFS_FILL) == 0 && !is_fill_of_other_type(value, of))
+            continue;
         if (refs_json_is_string(value))
             REFS_TRY(add_text(name, refs_json_text(value), all, err));
         else if (refs_json_is_object(value) || refs_json_kind_of(value) == REFS_JSON_KIND_NULL)

@@ -274,11 +274,9 @@ static int put_fill(const ncrefs_file *file, const ncrefs_variable *variable, in
     return NC_NOERR;
 }
 
-/* netCDF-C says nothing of the byte order of netCDF-3, which is always the same: nor of what may
- * come from there, big-endian numbers without codecs. */
-static int endianness(const refs_array_meta *meta) {
-    bool may_be_netcdf3 = meta->dtype.big_endian && meta->n_codecs == 0;
-    if (refs_dtype_swap_size(&meta->dtype) <= 1 || may_be_netcdf3) return NC_ENDIAN_NATIVE;
+/* netCDF-C says nothing of the byte order of netCDF-3, which is always the same. */
+static int endianness(const ncrefs_file *file, const refs_array_meta *meta) {
+    if (refs_dtype_swap_size(&meta->dtype) <= 1 || file->model.is_classic) return NC_ENDIAN_NATIVE;
     return meta->dtype.big_endian ? NC_ENDIAN_BIG : NC_ENDIAN_LITTLE;
 }
 
@@ -309,7 +307,7 @@ int ncrefs_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *n_di
     PUT(fletcher32, storage.has_fletcher32);
     PUT(contiguous, storage.is_contiguous);
     if (!storage.is_contiguous) put_chunks(meta, chunks);
-    PUT(endian, endianness(meta));
+    PUT(endian, endianness(file, meta));
     PUT(filter, storage.n_filters > 0 ? storage.filters[0].id : 0);
     PUT(n_parameters, storage.n_filters > 0 ? storage.filters[0].n_parameters : 0);
     if (storage.n_filters > 0 && parameters != NULL)

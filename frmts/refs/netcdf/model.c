@@ -286,6 +286,7 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
         return REFS_OK;
     }
     put_element(&meta->dtype, element, variable);
+    if (ncrefs_find_attribute(&variable->attributes, NCREFS_FILL) != NULL) return REFS_OK;
     const ncrefs_attribute made = {NCREFS_FILL, variable->type, 1, variable->fill};
     return is_declared && variable->has_fill ? ncrefs_add_first(&variable->attributes, &made, err)
                                              : REFS_OK;
@@ -332,14 +333,22 @@ static bool is_shown(const refs_array_meta *meta, const refs_notes *notes) {
     return false;
 }
 
+static bool is_classic(const refs_array_meta *meta) {
+    bool is_record = meta->n_codecs == 1 && strcmp(meta->codecs[0].id, "record_member") == 0;
+    return refs_dtype_swap_size(&meta->dtype) <= 1 ||
+           (meta->dtype.big_endian && (meta->n_codecs == 0 || is_record));
+}
+
 static refs_status add_variables(const refs_hierarchy *hierarchy, const refs_notes *notes,
                                  ncrefs_model *model, refs_error *err) {
     size_t n = refs_hierarchy_n_arrays(hierarchy);
     model->variables = refs_calloc(n + 1, sizeof *model->variables);
     if (model->variables == NULL) return refs_fail_nomem(err);
+    model->is_classic = true;
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
         if (!is_shown(meta, notes)) continue;
+        model->is_classic &= is_classic(meta);
         REFS_TRY(add_variable(hierarchy, meta, model, err));
         model->groups[model->variables[model->n_variables - 1].group].n_variables++;
     }

@@ -138,6 +138,7 @@ typedef struct ncrefs_model {
     ncrefs_variable *variables;
     size_t n_variables;
     ncrefs_types types;
+    bool is_classic; /**< all numbers are big-endian and not encoded, as in netCDF-3 */
 } ncrefs_model;
 
 /** Makes the model of a hierarchy, which must outlive it. Arrays that cannot be understood are left
@@ -157,10 +158,8 @@ refs_status ncrefs_session_get(ncrefs_session **session, refs_error *err);
 /** Reads a set by HTTP or from this machine. */
 const refs_vfs *ncrefs_session_vfs(const ncrefs_session *session);
 
-/** Whether NCREFS_VERBOSE is set: what goes wrong is told on standard error. */
-bool ncrefs_is_verbose(void);
-
-/** Tells what went wrong, where that is wanted. */
+/** Prints why a call fails, on standard error, where that is a terminal or NCREFS_VERBOSE asks for
+ * it. */
 void ncrefs_tell(const char *about, const refs_error *err);
 
 /** A file that is open. */

@@ -34,10 +34,11 @@ struct ncrefs_session {
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-bool ncrefs_is_verbose(void) {
+/* What NCREFS_VERBOSE says, or `otherwise` where it is not set. */
+static bool is_verbose(bool otherwise) {
     const char *value = getenv("NCREFS_VERBOSE");
-    return value != NULL && *value != '\0' && strcasecmp(value, "NO") != 0 &&
-           strcmp(value, "0") != 0;
+    if (value == NULL || *value == '\0') return otherwise;
+    return strcasecmp(value, "NO") != 0 && strcmp(value, "0") != 0;
 }
 
 /* Prints a line without the secrets of its URLs. */
@@ -52,7 +53,7 @@ static void print_redacted(const char *text) {
 void ncrefs_tell(const char *about, const refs_error *err) {
     refs_buf line = REFS_BUF_INIT;
     const char *what = err->message[0] != '\0' ? err->message : refs_status_text(err->status);
-    if (!ncrefs_is_verbose()) return;
+    if (!is_verbose(isatty(STDERR_FILENO))) return;
     if (refs_buf_printf(&line, NULL, "%s: ", about) == REFS_OK &&
         refs_buf_append(&line, what, strlen(what) + 1, NULL) == REFS_OK)
         print_redacted((const char *)line.data);
@@ -61,7 +62,7 @@ void ncrefs_tell(const char *about, const refs_error *err) {
 
 static void tell_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
-    if (kind == REFS_NOTE_WARNING && ncrefs_is_verbose()) print_redacted(text);
+    if (kind == REFS_NOTE_WARNING && is_verbose(false)) print_redacted(text);
 }
 
 static refs_notes notes(void) {
