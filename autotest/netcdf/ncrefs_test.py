@@ -330,6 +330,21 @@ class Programs(Case):
             self.environment.update({"NCREFS_URL_REWRITE": rewrites} if rewrites else {})
             self.assertEqual(self.with_sets(*ask, "REFS:" + self.path("m.nca")), self.run_program(*ask, self.file))
 
+    def test_groups_of_fragments_are_not_shown(self):
+        self.need("ncgen")
+        for hour in range(2):
+            text = ("netcdf x { dimensions: time = 1; x = 2; variables: double time(time); short t(time, x);"
+                    f" t:scale_factor = {hour + 1}.; data: time = {hour}; t = 1, 2; }}")
+            with open(self.path(f"{hour}.cdl"), "w", encoding="utf-8") as file:
+                file.write(text)
+            self.run_program("ncgen", "-4", "-o", self.path(f"{hour}.nc"), self.path(f"{hour}.cdl"))
+        name = self.path("unlike.json")
+        self.run_program(REFS, "index", self.path("0.nc"), self.path("1.nc"), "-q", "-o", name)
+        self.assertIn("t_fragments", self.run_program(REFS, "ls", "--all", name))
+        shown = self.with_sets("ncdump", "-h", name)
+        self.assertIn("t(time, x)", shown)
+        self.assertNotIn("group:", shown)
+
     def test_r_reads(self):
         self.need("Rscript")
         program = "library(ncdf4); f <- nc_open(commandArgs(TRUE)[1]); print(mean(ncvar_get(f, 'v_f4'), na.rm=TRUE))"

@@ -36,8 +36,8 @@ bool refs_aggregation_is_told_by(const refs_json *attributes);
 typedef struct refs_aggregations refs_aggregations;
 
 /** Finds the containers of a hierarchy and describes each as the array that it stands for; marks
- * the variables that say what those arrays are made of (refs_array_meta.is_instruction). *all is
- * NULL if there are none. An aggregation that makes no sense is not a failure: its array says why.
+ * the variables and groups that say what those arrays are made of (is_instruction). *all is NULL if
+ * there are none. An aggregation that makes no sense is not a failure: its array says why.
  * `all` must outlive the hierarchy's last use. */
 refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *notes,
                                    refs_aggregations **all, refs_error *err);

@@ -172,6 +172,7 @@ typedef struct refs_group_meta {
     const char *path;            /**< "" for the root, else with leading slash */
     const char *name;            /**< "" for the root */
     const refs_json *attributes; /**< an object, or NULL */
+    bool is_instruction;         /**< all arrays in it and below it are, of which there are some */
 } refs_group_meta;
 
 typedef struct refs_hierarchy refs_hierarchy;
@@ -205,6 +206,10 @@ const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, c
 /** Makes `meta`, whose path is the same, describe array number `i` from now on; what it refers to
  * must outlive the hierarchy. No other thread may use the hierarchy meanwhile. */
 void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_array_meta *meta);
+
+/** Sets is_instruction of all groups by that of the arrays. No other thread may use the hierarchy
+ * meanwhile. */
+void refs_hierarchy_mark_groups(refs_hierarchy *hierarchy);
 
 /** Bytes of memory that the hierarchy takes. */
 size_t refs_hierarchy_memory(const refs_hierarchy *hierarchy);

@@ -652,6 +652,7 @@ static void mark_instructions(const refs_aggregations *all, refs_hierarchy *hier
         meta.is_instruction = is_instruction(all, refs_hierarchy_array(hierarchy, i));
         if (meta.is_instruction) refs_hierarchy_describe(hierarchy, i, &meta);
     }
+    refs_hierarchy_mark_groups(hierarchy);
 }
 
 /* Containers are described at the end: until then each sees the file as it is. */

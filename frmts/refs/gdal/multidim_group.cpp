@@ -20,16 +20,17 @@ bool isReadable(const refs_array_meta *array) {
     return array->status == REFS_OK && RefsElementsOf(array->dtype) != RefsElements::Opaque;
 }
 
-/** Whether all that a group holds only says what aggregations are made of. */
-bool holdsInstructions(const refs_hierarchy *hierarchy, const refs_group_meta *group) {
-    bool any = false;
+/** Whether an array that is no instruction has the dimension. */
+bool isOfArrays(const RefsMultidimSet &set, const refs_dimension &dim) {
+    const refs_hierarchy *hierarchy = set.archive->hierarchy();
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!EQUAL(array->group, group->path)) continue;
-        if (!array->is_instruction) return false;
-        any = true;
+        const refs_dimension *own = refs_dimensions_of(set.dimensions.get(), array);
+        for (size_t k = 0; own != nullptr && !array->is_instruction && k < array->rank; k++)
+            if (own[k].is_shared && own[k].group == dim.group && own[k].name == dim.name)
+                return true;
     }
-    return any;
+    return false;
 }
 
 /** Whether `path` is in or below the group. */
@@ -116,7 +117,7 @@ void RefsGroup::failWithoutArray(const std::string &name) const {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
         if (name == array->name && isBelow(meta_, array->path)) return;
-        if (isReadable(array)) there.push_back(array->path);
+        if (isReadable(array) && !array->is_instruction) there.push_back(array->path);
     }
     reportMissing(*set_->archive, "array", name, there);
 }
@@ -126,7 +127,7 @@ std::vector<std::string> RefsGroup::GetGroupNames(CSLConstList) const {
         std::vector<std::string> names;
         for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++) {
             const refs_group_meta *group = refs_hierarchy_group(hierarchy(), i);
-            if (parentName(group) == GetFullName() && !holdsInstructions(hierarchy(), group))
+            if (parentName(group) == GetFullName() && !group->is_instruction)
                 names.push_back(group->name);
         }
         return names;
@@ -140,8 +141,10 @@ std::shared_ptr<GDALGroup> RefsGroup::OpenGroup(const std::string &name, CSLCons
             refs_hierarchy_find_group(hierarchy(), refs_str_view(path.data(), path.size()));
         if (group != nullptr) return std::make_shared<RefsGroup>(set_, group);
         std::vector<std::string> there;
-        for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++)
-            there.push_back(refs_hierarchy_group(hierarchy(), i)->path);
+        for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++) {
+            const refs_group_meta *other = refs_hierarchy_group(hierarchy(), i);
+            if (!other->is_instruction) there.push_back(other->path);
+        }
         reportMissing(*set_->archive, "group", name, there);
         return nullptr;
     });
@@ -153,7 +156,7 @@ std::vector<std::shared_ptr<GDALDimension>> RefsGroup::GetDimensions(CSLConstLis
         const refs_dimensions *all = set_->dimensions.get();
         for (size_t i = 0; i < refs_dimensions_n_shared(all); i++) {
             const refs_dimension &dim = *refs_dimensions_shared(all, i);
-            if (strcmp(dim.group, meta_->path) == 0)
+            if (strcmp(dim.group, meta_->path) == 0 && isOfArrays(*set_, dim))
                 dimensions.push_back(RefsDimension::create(set_, dim));
         }
         return dimensions;

@@ -68,6 +68,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
         sorted[i] = refs_hierarchy_group(hierarchy, i);
     if (status == REFS_OK) sort_groups(sorted, n);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (sorted[i]->is_instruction) continue;
         ncrefs_group *group = &model->groups[model->n_groups];
         const char *path = sorted[i]->path, *slash = strrchr(path, '/');
         *group = (ncrefs_group){.name = sorted[i]->name, .path = path};

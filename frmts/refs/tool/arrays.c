@@ -87,41 +87,18 @@ static const char *keep_text(tool_arrays *arrays, const char *before, const char
     return text;
 }
 
-/* What is in a group and those below it. */
-enum { HOLDS_INSTRUCTIONS = 1, HOLDS_OTHERS = 2 };
-
-static void mark_groups(const refs_hierarchy *hierarchy, uint8_t *holds) {
-    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
-        refs_str path = refs_str_from(meta->group);
-        while (path.size > 0) {
-            const refs_group_meta *group = refs_hierarchy_find_group(hierarchy, path);
-            if (group != NULL)
-                holds[group - root] |= meta->is_instruction ? HOLDS_INSTRUCTIONS : HOLDS_OTHERS;
-            path = refs_str_part(path, 0, refs_str_find_last(path, '/'));
-        }
-    }
-}
-
 /* All groups but those that only say what aggregations are made of. */
 static refs_status take_groups(tool_arrays *arrays, refs_error *err) {
     const refs_hierarchy *hierarchy = arrays->set.hierarchy;
     const size_t n = refs_hierarchy_n_groups(hierarchy);
     refs_cfa_group *groups = refs_calloc(n, sizeof *groups);
-    uint8_t *holds = refs_calloc(n, 1);
     arrays->source.groups = groups;
-    if (groups == NULL || holds == NULL) {
-        refs_free(holds);
-        return refs_fail_nomem(err);
-    }
-    mark_groups(hierarchy, holds);
+    if (groups == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const refs_group_meta *group = refs_hierarchy_group(hierarchy, i);
-        if (holds[i] == HOLDS_INSTRUCTIONS) continue;
+        if (group->is_instruction) continue;
         groups[arrays->source.n_groups++] = (refs_cfa_group){group->path, group->attributes};
     }
-    refs_free(holds);
     return REFS_OK;
 }
 

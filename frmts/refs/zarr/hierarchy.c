@@ -98,7 +98,7 @@ static refs_status add_group(refs_hierarchy *hierarchy, uint32_t id, const refs_
     note_problem(&node->documents[REFS_DOCUMENT_V3], path, notes);
     hierarchy->places[id].group = (uint32_t)hierarchy->n_groups;
     hierarchy->groups[hierarchy->n_groups++] =
-        (refs_group_meta){path, name_in(path), attributes_of(node, path, notes)};
+        (refs_group_meta){path, name_in(path), attributes_of(node, path, notes), false};
     return REFS_OK;
 }
 
@@ -208,6 +208,24 @@ const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, siz
 
 void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_array_meta *meta) {
     hierarchy->arrays[i] = *meta;
+}
+
+/* Marks the groups that an array is in, but for the root. */
+static void mark_groups_of(refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    for (refs_str path = refs_str_from(array->group); path.size > 0;
+         path = refs_str_part(path, 0, refs_str_find_last(path, '/'))) {
+        const refs_group_meta *group = refs_hierarchy_find_group(hierarchy, path);
+        if (group != NULL)
+            hierarchy->groups[group - hierarchy->groups].is_instruction = array->is_instruction;
+    }
+}
+
+/* Other arrays come last: one is enough for all groups that it is in. */
+void refs_hierarchy_mark_groups(refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < hierarchy->n_arrays; i++)
+        if (hierarchy->arrays[i].is_instruction) mark_groups_of(hierarchy, &hierarchy->arrays[i]);
+    for (size_t i = 0; i < hierarchy->n_arrays; i++)
+        if (!hierarchy->arrays[i].is_instruction) mark_groups_of(hierarchy, &hierarchy->arrays[i]);
 }
 
 size_t refs_hierarchy_n_groups(const refs_hierarchy *hierarchy) {
