@@ -45,8 +45,9 @@ typedef enum refs_join_dims {
  * codec, packing or fill value, or with chunks that would have to be cut. */
 typedef enum refs_join_unlike {
     REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
-                            aggregation.h reads; along one dimension */
-    REFS_JOIN_REFUSE     /**< an error */
+                            aggregation.h reads; along one dimension. A note says so */
+    REFS_JOIN_FRAGMENTS_UNTOLD, /**< the same without that note: no other program sees the set */
+    REFS_JOIN_REFUSE            /**< an error */
 } refs_join_unlike;
 
 /** How values that are stored in the set are divided into chunks. */

@@ -383,6 +383,7 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
     joinOptions.notes = options.notes;
+    if (savedAs(job) == nullptr) joinOptions.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
     refs_join *opened = nullptr;
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
     const RefsHandle<refs_join, refs_join_free> join(opened);

@@ -211,7 +211,7 @@ static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool 
                                           : "");
     joined->is_loaded = false;
     *splits = true;
-    if (!join->is_aggregated)
+    if (!join->is_aggregated && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: of its bytes all are values: it becomes an aggregation of "
                   "wider integers, with a fill value for what is missing",

@@ -2,7 +2,9 @@
 #include "join_internal.h"
 #include "refs/cf.h"
 
-#define BECOMES ": it becomes an aggregation, which not all readers of sets read"
+#define BECOMES                                                                                    \
+    ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
+    "these, make one set of the sources of each kind"
 
 size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
     size_t n_new = joined->rank - array->rank;
@@ -117,7 +119,7 @@ static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, 
 
 /* What to do about sources that cannot be one array along several dimensions. */
 static const char *advice(const refs_join *join) {
-    return join->n_dims > 1 && join->options.unlike == REFS_JOIN_FRAGMENTS
+    return join->n_dims > 1 && join->options.unlike != REFS_JOIN_REFUSE
                ? "; a set holds such sources as fragments along one dimension alone: write an "
                  "aggregation in netCDF, to a name that ends in .nc"
                : "";
@@ -184,10 +186,14 @@ static bool was_split(const refs_join *join, const refs_joined *joined) {
     return false;
 }
 
+static bool tells_of(const refs_join *join, const refs_joined *joined) {
+    return join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD && !was_split(join, joined);
+}
+
 /* Once for each array. */
 static void tell_split(const refs_join *join, const refs_joined *joined,
                        const refs_join_member *member, refs_str in, bool *told) {
-    if (!*told && !join->is_aggregated && !was_split(join, joined))
+    if (!*told && !join->is_aggregated && tells_of(join, joined))
         refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
                   REFS_STR_ARG(refs_join__text(join, joined->path)),
                   join->members[joined->first].name, member->name, REFS_STR_ARG(in));
@@ -196,7 +202,7 @@ static void tell_split(const refs_join *join, const refs_joined *joined,
 
 static void tell_cut(const refs_join *join, const refs_joined *joined,
                      const refs_join_member *member, bool *told) {
-    if (!was_split(join, joined))
+    if (tells_of(join, joined))
         refs_note(
             &join->options.notes, REFS_NOTE_WARNING,
             "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
