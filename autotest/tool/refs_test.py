@@ -749,6 +749,41 @@ class Unlike(Folder):
             np.testing.assert_array_equal(values[hour],
                                           (100 * hour + np.arange(48).reshape(6, 8)) * scale)
 
+    def expect_nothing_inside(self, name, n):
+        """An aggregation of n fragments is shown as the variable that it stands for, and nothing of what it is made of."""
+        self.assertRegex(run("ls", name), rf"/t  \(time 4, y 6, x 8\)  <f[48]  {n} fragments\n")
+        listed = {array["path"]: array for array in json.loads(run("ls", name, "--json"))}
+        self.assertEqual((listed["/t"]["shape"], listed["/t"]["n_fragments"]), ([4, 6, 8], n))
+        self.assertEqual(set(listed), {"/t", "/time", "/time_bnds", "/x", "/y"})
+        info = json.loads(run("info", name, "--json"))
+        self.assertEqual((info["arrays"], info["fragments"]), (len(listed), n))
+        self.assertIn(f"{len(listed)} arrays, {n} fragments, ", run("info", name))
+        self.assertNotIn("fragments, ", run("info", name, "--all"))
+        group = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertEqual(group.GetGroupNames() or [], [])
+        self.assertEqual({dim.GetName() for dim in group.GetDimensions()}, {"time", "bnds", "y", "x"})
+
+    def test_show_nothing_of_what_masters_are_made_of(self):
+        for hour, scale in enumerate((0.5, 0.5, 0.25, 0.5)):
+            self.write(f"{hour}.nc", [hour], scale=scale)
+        run("index", *sorted(glob.glob("*.nc")), "-q", "-o", "all.nc")
+        self.expect_nothing_inside("all.nc", 4)
+        for version in ("0.4", "0.5", "1.13"):
+            run("split", "all.nc", "-q", "-o", "m.nca", "--cfa-version", version, "--subarray-shape", "time=2,y=6,x=8")
+            self.expect_nothing_inside("m.nca", 2)
+
+    def test_of_a_pattern_are_told_of_where_a_set_is_saved(self):
+        for hour, scale in enumerate((0.5, 0.25)):
+            self.write(f"{hour}.nc", [hour], scale=scale)
+        for options, told in (([], 0), (["SAVE=all.json"], 1)):
+            said = []
+            gdal.PushErrorHandler(lambda kind, number, text: said.append(text))
+            try:
+                gdal.OpenEx('REFS:"*.nc"', gdal.OF_MULTIDIM_RASTER, open_options=options)
+            finally:
+                gdal.PopErrorHandler()
+            self.assertEqual(len([text for text in said if "differ in scale_factor 0.5 and 0.25" in text]), told, said)
+
     def test_become_fragments_in_the_set(self):
         for hour, scale in enumerate((0.5, 0.5, 0.25, 0.5)):
             self.write(f"{hour}.nc", [hour], scale=scale)
@@ -757,9 +792,10 @@ class Unlike(Folder):
                                   capture_output=True, text=True, check=True)
             self.assertEqual(done.stderr.count("differ in scale_factor 0.5 and 0.25"), 1)
             self.expect(name, [0.5, 0.5, 0.25, 0.5])
-            listed = {array["path"]: array["shape"] for array in json.loads(run("ls", name, "--json"))}
+            listed = {array["path"]: array["shape"] for array in json.loads(run("ls", name, "--all", "--json"))}
             self.assertEqual([listed[f"/t_fragments/{i}/t"][0] for i in range(3)], [2, 1, 1])
             run("check", name, "--deep")
+            self.expect_nothing_inside(name, 3)
         dataset = gdal.Open('REFS:"all.json"')
         self.assertEqual(dataset.RasterCount, 4)
         self.assertEqual([name for name, _ in dataset.GetSubDatasets()], ['REFS:"all.json":/t'])

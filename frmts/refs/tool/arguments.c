@@ -58,6 +58,8 @@ const tool_option tool_options[] = {
     {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
     {'q', false, "quiet", NULL, "no progress and no warnings"},
     {'J', true, "json", NULL, "print JSON, for programs"},
+    {'A', true, "all", NULL,
+     "the arrays that aggregations are made of, too: terms, fragments, and each as it is stored"},
     {'D', true, "deep", NULL, "decode chunks, too"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
     {'L', true, "layers", NULL, "a layer for each time, for QGIS before 3.38"},
@@ -116,6 +118,8 @@ static bool set_flag(tool_arguments *arguments, char letter) {
         return arguments->quiet = true;
     case 'J':
         return arguments->json = true;
+    case 'A':
+        return arguments->all = true;
     case 'D':
         return arguments->deep = true;
     case 'L':

@@ -31,7 +31,8 @@ const tool_verb tool_verbs[] = {
      tool_check},
     {"diff", "SET SET", "what differs between two sets", "qJ",
      "The exit status is 1 where something does.", tool_diff},
-    {"ls", "SET", "list what is in a set or a data file", "J", "", tool_ls},
+    {"ls", "SET", "list what is in a set or a data file", "AJ",
+     "Aggregations are listed as the variables that they stand for.", tool_ls},
     {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFq",
      "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
      "object store, s3://alias/bucket/MASTER.nca.",
@@ -40,7 +41,7 @@ const tool_verb tool_verbs[] = {
      "By --prefix, the folder that they are in now, or --rewrite 'OLD=>NEW'. Files are not moved. "
      "--variable, --group and --partition say of which.",
      tool_move},
-    {"info", "SET [KEY]", "sum a set up, or say where the bytes of a key are", "JPMgv",
+    {"info", "SET [KEY]", "sum a set up, or say where the bytes of a key are", "AJPMgv",
      "--partition, of a master, lists its fragments. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" "
      "for the chunk that holds this element.",
      tool_info},

@@ -2,14 +2,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/aggregation.h"
 #include "tool.h"
 
 /* Places in the map of an array's chunks. */
 #define PICTURE_WIDTH 50
 
+/* The arrays of a set. */
+typedef struct contents {
+    refs_aggregations *aggregations; /* NULL: none, or all is shown as it is stored */
+    refs_array_meta *arrays;
+    size_t n, n_shown;
+} contents;
+
 /* What the references of an array, or of all, amount to. */
 typedef struct totals {
-    uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes;
+    uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
     uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
     uint64_t n_grid;              /* UINT64_MAX: as many or more */
     const refs_chunk_keys *keys;
@@ -47,12 +55,21 @@ static refs_status count_one(void *user, const uint64_t *index, const refs_ref *
     return REFS_OK;
 }
 
+static refs_status count_fragment(void *user, const refs_partition *partition, refs_error *err) {
+    (void)partition;
+    (void)err;
+    ++*(uint64_t *)user;
+    return REFS_OK;
+}
+
 static refs_status count(const tool_set *set, const refs_array_meta *array, totals *all,
                          refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
     const refs_chunk_keys keys = tool_keys(array, n);
     const refs_chunk_visitor visitor = {count_one, all};
     memset(all, 0, sizeof *all);
+    if (array->aggregation != NULL)
+        return refs_aggregation_each(array, count_fragment, &all->n_fragments, err);
     all->keys = &keys;
     all->n_grid = 1;
     for (size_t dim = 0; dim < keys.rank; dim++)
@@ -62,6 +79,22 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
     refs_status status = refs_set_each_chunk(set->set, &keys, &visitor, err);
     all->keys = NULL;
     return status;
+}
+
+/* Arrays of chunks of several sizes stay as they are: they have their chunks in the set. */
+static refs_status open_contents(const tool_set *set, bool all, contents *shown, refs_error *err) {
+    shown->n = refs_hierarchy_n_arrays(set->hierarchy);
+    shown->arrays = refs_calloc(shown->n + 1, sizeof *shown->arrays);
+    if (shown->arrays == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < shown->n; i++)
+        shown->arrays[i] = *refs_hierarchy_array(set->hierarchy, i);
+    if (!all) REFS_TRY(refs_aggregations_open(set->hierarchy, NULL, &shown->aggregations, err));
+    for (size_t i = 0; i < shown->n; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
+        if (shown->arrays[i].edges == NULL) shown->arrays[i] = *array;
+        shown->n_shown += !array->is_instruction;
+    }
+    return REFS_OK;
 }
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -106,6 +139,11 @@ static void print_array(const refs_array_meta *array, const totals *all) {
         printf("%s%s %llu", dim == 0 ? "" : ", ", array->dims[dim],
                (unsigned long long)array->shape[dim]);
     printf(")  %s", dtype[0] != '\0' ? dtype : "structured");
+    if (array->aggregation != NULL) {
+        printf("  %llu fragment%s\n", (unsigned long long)all->n_fragments,
+               all->n_fragments == 1 ? "" : "s");
+        return;
+    }
     printf("  chunks (");
     for (size_t dim = 0; dim < array->rank; dim++)
         printf("%s%llu", dim == 0 ? "" : ", ", (unsigned long long)array->chunk[dim]);
@@ -134,11 +172,15 @@ static void print_array_json(const refs_array_meta *array, const totals *all) {
     tool_print_json_text(refs_str_from(array->path));
     printf(",\"dtype\":\"%s\"", dtype);
     print_numbers("shape", array->shape, array->rank);
-    print_numbers("chunks", array->chunk, array->rank);
+    if (array->aggregation == NULL) print_numbers("chunks", array->chunk, array->rank);
     printf(",\"dims\":[");
     for (size_t dim = 0; dim < array->rank; dim++) {
         printf("%s", dim == 0 ? "" : ",");
         tool_print_json_text(refs_str_from(array->dims[dim]));
+    }
+    if (array->aggregation != NULL) {
+        printf("],\"n_fragments\":%llu}", (unsigned long long)all->n_fragments);
+        return;
     }
     printf("],\"codecs\":[");
     for (size_t i = 0; i < array->n_codecs; i++) {
@@ -183,12 +225,14 @@ static refs_status fail_unless_all(size_t n_unread, size_t n, refs_error *err) {
                      n);
 }
 
-static refs_status list(const tool_set *set, bool json, refs_error *err) {
-    size_t n = refs_hierarchy_n_arrays(set->hierarchy), n_unread = 0;
-    for (size_t i = 0; i < n; i++) {
-        const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
+static refs_status list(const tool_set *set, const contents *shown, bool json, refs_error *err) {
+    size_t n = 0, n_unread = 0;
+    for (size_t i = 0; i < shown->n; i++) {
+        const refs_array_meta *array = &shown->arrays[i];
         totals all;
-        if (json) printf("%s", i == 0 ? "[" : ",\n");
+        if (array->is_instruction) continue;
+        if (json) printf("%s", n == 0 ? "[" : ",\n");
+        n++;
         if (array->status != REFS_OK) {
             print_problem(array, json);
             continue;
@@ -212,47 +256,53 @@ static refs_status count_source(void *user, const refs_source_state *source, ref
     return REFS_OK;
 }
 
-static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
+/* References of what aggregations are made of count, their arrays do not. */
+static refs_status sum_up(const tool_set *set, const contents *shown, bool json, refs_error *err) {
     totals sum = {0}, all;
     uint64_t n_recorded = 0;
     const refs_source_visitor visitor = {count_source, &n_recorded};
-    size_t n = refs_hierarchy_n_arrays(set->hierarchy), n_unread = 0;
-    for (size_t i = 0; i < n; i++) {
-        const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
+    size_t n_unread = 0;
+    for (size_t i = 0; i < shown->n; i++) {
+        const refs_array_meta *array = &shown->arrays[i];
         if (array->status != REFS_OK) continue;
         REFS_TRY(count_or_complain(set, array, &all, &n_unread, err));
         sum.n_chunks += all.n_chunks;
         if (!refs_add_u64(sum.n_grid, all.n_grid, &sum.n_grid)) sum.n_grid = UINT64_MAX;
         sum.n_inline += all.n_inline;
+        sum.n_fragments += all.n_fragments;
         if (!refs_add_u64(sum.bytes, all.bytes, &sum.bytes)) sum.bytes = UINT64_MAX;
         sum.inline_bytes += all.inline_bytes;
     }
     REFS_TRY(refs_sources_read(set->set, &visitor, err));
-    const unsigned long long numbers[] = {n,
+    const unsigned long long numbers[] = {shown->n_shown,
                                           sum.n_chunks,
                                           sum.n_grid,
                                           sum.n_inline,
                                           sum.bytes,
                                           sum.inline_bytes,
                                           refs_set_n_locations(set->set),
-                                          n_recorded};
-    static const char *const names[] = {"arrays", "references",   "chunks",  "inline",
-                                        "bytes",  "inline_bytes", "sources", "recorded"};
+                                          n_recorded,
+                                          sum.n_fragments};
+    static const char *const names[] = {"arrays",  "references", "chunks",
+                                        "inline",  "bytes",      "inline_bytes",
+                                        "sources", "recorded",   "fragments"};
     for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++)
         printf("%s\"%s\":%llu", i == 0 ? "{" : ",", names[i], numbers[i]);
     if (json) {
         refs_status status = tool_print_history(set->set, json, err);
         printf("}\n");
-        return status == REFS_OK ? fail_unless_all(n_unread, n, err) : status;
+        return status == REFS_OK ? fail_unless_all(n_unread, shown->n, err) : status;
     }
-    printf("%llu arrays, %llu references for %llu chunks, %llu of them in the set\n", numbers[0],
-           numbers[1], numbers[2], numbers[3]);
+    printf("%llu arrays, ", numbers[0]);
+    if (sum.n_fragments > 0) printf("%llu fragment%s, ", numbers[8], numbers[8] == 1 ? "" : "s");
+    printf("%llu references for %llu chunks, %llu of them in the set\n", numbers[1], numbers[2],
+           numbers[3]);
     print_bytes(sum.bytes);
     printf(" in %llu sources", numbers[6]);
     printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
            numbers[7]);
     REFS_TRY(tool_print_history(set->set, json, err));
-    return fail_unless_all(n_unread, n, err);
+    return fail_unless_all(n_unread, shown->n, err);
 }
 
 static refs_status say_where(const tool_set *set, const char *wanted, bool json, refs_error *err) {
@@ -313,28 +363,33 @@ static refs_status print_value(const tool_set *set, const char *wanted, refs_err
 
 /* -- verbs ------------------------------------------------------------------------------------- */
 
-typedef refs_status (*shower)(const tool_set *set, const tool_arguments *arguments,
+typedef refs_status (*shower)(const tool_set *set, const tool_arguments *arguments, contents *shown,
                               refs_error *err);
 
-static refs_status show_list(const tool_set *set, const tool_arguments *arguments,
+static refs_status show_list(const tool_set *set, const tool_arguments *arguments, contents *shown,
                              refs_error *err) {
-    return list(set, arguments->json, err);
+    REFS_TRY(open_contents(set, arguments->all, shown, err));
+    return list(set, shown, arguments->json, err);
 }
 
-static refs_status show_info(const tool_set *set, const tool_arguments *arguments,
+static refs_status show_info(const tool_set *set, const tool_arguments *arguments, contents *shown,
                              refs_error *err) {
-    if (arguments->names.n == 1) return sum_up(set, arguments->json, err);
-    return say_where(set, arguments->names.items[1], arguments->json, err);
+    if (arguments->names.n > 1)
+        return say_where(set, arguments->names.items[1], arguments->json, err);
+    REFS_TRY(open_contents(set, arguments->all, shown, err));
+    return sum_up(set, shown, arguments->json, err);
 }
 
-static refs_status show_value(const tool_set *set, const tool_arguments *arguments,
+static refs_status show_value(const tool_set *set, const tool_arguments *arguments, contents *shown,
                               refs_error *err) {
+    (void)shown;
     return print_value(set, arguments->names.items[1], err);
 }
 
 static tool_exit show(const tool_arguments *arguments, shower show_it, size_t least, size_t most) {
     tool_session session;
     tool_set set = {NULL, NULL, NULL};
+    contents shown = {NULL, NULL, 0, 0};
     refs_error err = REFS_ERROR_INIT;
     if (arguments->names.n < least || arguments->names.n > most) {
         fprintf(stderr, "refs: %zu names are given, %zu are needed\n", arguments->names.n, least);
@@ -342,8 +397,10 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
     }
     refs_status status = tool_session_open(&session, &err);
     if (status == REFS_OK) status = tool_set_open(&session, arguments->names.items[0], &set, &err);
-    if (status == REFS_OK) status = show_it(&set, arguments, &err);
+    if (status == REFS_OK) status = show_it(&set, arguments, &shown, &err);
     tool_set_close(&set);
+    refs_aggregations_free(shown.aggregations);
+    refs_free(shown.arrays);
     tool_session_close(&session);
     if (status == REFS_OK) return TOOL_OK;
     tool_complain(&err);

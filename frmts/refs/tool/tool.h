@@ -40,7 +40,7 @@ typedef struct tool_arguments {
     const char *partition, *prefix;
     const char *inline_bytes, *threads, *record_size, *version, *sample, *longitudes;
     bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
-        layers, help;
+        layers, all, help;
 } tool_arguments;
 
 typedef struct tool_verb {
