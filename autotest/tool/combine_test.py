@@ -294,6 +294,75 @@ class Times(InFolder):
                 self.assertEqual(one.read(), other.read(), first)
 
 
+class Selections(InFolder):
+    """--variables with a selection: six times, two in a chunk, on four levels from above, one in a chunk."""
+
+    TIMES, LEVELS = np.arange(6.) * 24, np.array([1000, 850, 500, 200])
+
+    def setUp(self):
+        super().setUp()
+        self.values = np.arange(6 * 4 * 2 * 3, dtype="<i4").reshape(6, 4, 2, 3)
+        self.small = np.arange(24, dtype="<f4").reshape(6, 4, 1, 1)
+        chunks = {}
+        with open("v.bin", "wb") as file:
+            for time in range(3):
+                for level in range(4):
+                    chunk = self.values[2 * time:2 * time + 2, level:level + 1].tobytes()
+                    chunks[f"v/{time}.{level}.0.0"] = ["v.bin", file.tell(), len(chunk)]
+                    file.write(chunk)
+        write("a.json", array("time", ["time"], self.TIMES, units="hours since 2024-01-30", standard_name="time"),
+              array("level", ["level"], self.LEVELS, units="hPa"), array("y", ["y"], np.array([2., 1.])),
+              array("w", ["time", "level", "one", "two"], self.small), array("v", ["time", "level", "y", "x"], self.values, [2, 1, 2, 3]),
+              array("u", ["time", "one", "x2"], np.zeros((6, 1, 70000), "<i4"), [2, 1, 70000]), array("s", ["y"], np.array([7., 8.])), **chunks)
+
+    def select(self, *names, output="o.json", status=0):
+        options = [option for name in names for option in ("--variables", name)]
+        return run("convert", "a.json", "-o", output, *options, status=status)
+
+    def test_take_whole_chunks_and_cut_coordinates(self):
+        for output in ("o.json", "o.parq"):
+            for text, times, levels in (("time=2024-02", slice(2, 6), slice(0, 4)), ("time=#2:#3", slice(2, 4), slice(0, 4)),
+                                        ("level=850:500", slice(0, 6), slice(1, 3)), ("level=200", slice(0, 6), slice(3, 4)),
+                                        ("time=2024-02,level=850.", slice(2, 6), slice(1, 2)),
+                                        ("time=#0:#5", slice(0, 6), slice(0, 4))):
+                with self.subTest(output=output, text=text):
+                    self.assertEqual(self.select(f"v[{text}]", "w", output=output), "")
+                    np.testing.assert_array_equal(read(output, "v"), self.values[times, levels])
+                    np.testing.assert_array_equal(read(output, "w"), self.small[times, levels])
+                    np.testing.assert_array_equal(read(output, "time"), self.TIMES[times])
+                    np.testing.assert_array_equal(read(output, "level"), self.LEVELS[levels])
+                    np.testing.assert_array_equal(read(output, "y"), [2, 1])
+                    self.assertEqual(attempt("check", "--deep", output).returncode, 0)
+
+    def test_are_the_same_along_a_dimension(self):
+        self.select("v[time=2024-02]", "u[time=#2:#5]")
+        self.assertTrue((read("o.json", "u") == np.zeros((4, 1, 70000))).all())
+        self.assertIn("u: expected indices 2 to 5 along time, as of variables before, found 0 to 1",
+                      self.select("v[time=2024-02]", "u[time=2024-01]", status=1))
+
+    def test_through_chunks_name_their_boundaries(self):
+        for text, wanted in (("#1:#3", "indices 1 to 3; select [time=#0:#3]"), ("#5", "indices 5 to 5; select [time=#4:#5]")):
+            self.assertIn("/v: chunks have 2 indices along time: expected whole chunks, found " + wanted,
+                          self.select(f"v[time={text}]", status=1))
+        self.assertEqual(self.select("w[time=#1:#3]"), "")
+        np.testing.assert_array_equal(read("o.json", "w"), self.small[1:4])
+
+    def test_of_a_data_file_are_those_of_its_set(self):
+        sample = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/sample.nc")
+        run("index", sample, "-q", "-o", "all.json")
+        run("index", sample, "-q", "-o", "o.json", "--variables", "t2m[time=#12:#23]")
+        for name in ("t2m", "time", "time_bnds"):
+            np.testing.assert_array_equal(read("o.json", name), read("all.json", name)[12:])
+        self.assertIn("select [time=#0:#11]", run("index", sample, "-o", "p.json", "--variables", "t2m[time=#0:#1]", status=1))
+        self.assertFalse(os.path.exists("p.json"))
+
+    def test_of_what_is_not_there_say_what_is(self):
+        self.assertIn("dimension 'time' has no value 2023", self.select("v[time=2023]", status=1))
+        self.assertIn("--variables q[time=#0]: no variable q", self.select("q[time=#0]", status=1))
+        self.assertIn("takes one source", run("combine", "a.json", "a.json", "--along", "time", "-o", "o.json", "--variables",
+                                              "v[time=#0:#1]", status=1))
+
+
 class Values(InFolder):
     """Values are what they are in the sources, or reading them is an error."""
 

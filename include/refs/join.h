@@ -71,6 +71,14 @@ typedef struct refs_join_kept_values {
     void (*keep)(void *self, size_t number, refs_str path, refs_bytes values);
 } refs_join_kept_values;
 
+/** What is taken along a dimension of the only part: whole chunks, except of arrays whose values
+ * are put into the set. */
+typedef struct refs_join_cut {
+    const char *dim;   /**< without its group: one of the options' dims */
+    uint64_t first, n; /**< elements that are taken */
+    uint64_t size;     /**< of the dimension */
+} refs_join_cut;
+
 typedef struct refs_join_options {
     size_t struct_size;      /**< sizeof(refs_join_options) */
     const char *const *dims; /**< along which parts are joined, NULL-ended. None, or NULL: there is
@@ -90,15 +98,14 @@ typedef struct refs_join_options {
     refs_join_values values;
     refs_fetch_advice advice; /**< of messages about sources */
     refs_join_kept_values kept;
+    const refs_join_cut *cuts; /**< ended by one without a dimension; or NULL */
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
             0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE,   \
-            {NULL, NULL}, {                                                                        \
-            NULL, NULL, NULL                                                                       \
-        }                                                                                          \
+            {NULL, NULL}, {NULL, NULL, NULL}, NULL                                                 \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

@@ -276,6 +276,97 @@ void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
     }
 }
 
+/* -- cuts -------------------------------------------------------------------------------------- */
+
+/* What is taken along a dimension, or NULL: all. */
+static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
+    const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
+    const refs_join_cut *cut = in->join->options.cuts;
+    for (; cut != NULL && cut->dim != NULL; cut++)
+        if (refs_str_is(name, cut->dim)) return cut;
+    return NULL;
+}
+
+/* Elements that one key holds along a dimension. */
+static uint64_t key_size(const refs_array_meta *meta, size_t dim) {
+    return meta->chunk[dim] * (meta->shard != NULL ? meta->shard->n[dim] : 1);
+}
+
+/* The first dimension whose chunks are cut through, or the rank: none. */
+static size_t find_cut_through(const reader *in, const refs_array_meta *meta) {
+    size_t dim = 0;
+    for (; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        const uint64_t size = key_size(meta, dim), end = cut->first + cut->n;
+        if (cut->first % size != 0 || (end % size != 0 && end != cut->size)) break;
+    }
+    return dim;
+}
+
+static refs_status fail_cut_through(const reader *in, const refs_array_meta *meta,
+                                    refs_error *err) {
+    const size_t dim = find_cut_through(in, meta);
+    const refs_join_cut *cut = find_cut(in, meta, dim);
+    const uint64_t size = key_size(meta, dim), last = cut->first + cut->n - 1;
+    const uint64_t end = (last / size + 1) * size;
+    return refs_fail(err, REFS_INVALID,
+                     "chunks have %llu indices along %s: expected whole chunks, found indices %llu "
+                     "to %llu; select [%s=#%llu:#%llu]",
+                     (unsigned long long)size, cut->dim, (unsigned long long)cut->first,
+                     (unsigned long long)last, cut->dim,
+                     (unsigned long long)(cut->first / size * size),
+                     (unsigned long long)((end < cut->size ? end : cut->size) - 1));
+}
+
+/* Arrays in pieces, or of chunks of several sizes, are not cut. */
+static refs_status cut_shape(const reader *in, const refs_array_meta *meta, refs_join_array *array,
+                             refs_error *err) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        if (meta->edges != NULL || meta->first_chunk != NULL || in->n_containers > 0)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: an aggregation, or an array with chunks of several sizes, cannot "
+                             "be cut along %s: leave the selection out",
+                             meta->path, cut->dim);
+        if (meta->shape[dim] != cut->size)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: expected %llu indices along %s, as the variable that is selected "
+                             "from has, found %llu",
+                             meta->path, (unsigned long long)cut->size, cut->dim,
+                             (unsigned long long)meta->shape[dim]);
+        array->shape[dim] = cut->n;
+        array->n[dim] = (cut->n - 1) / key_size(meta, dim) + 1;
+        array->has_inline = true; /* a small one is written as values, wherever it is cut */
+    }
+    return REFS_OK;
+}
+
+/* The values of the elements that are taken. */
+static refs_status cut_values(const reader *in, const refs_array_meta *meta, refs_bytes values,
+                              refs_buf *kept, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
+    uint64_t n_values = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        first[dim] = cut != NULL ? cut->first : 0;
+        n[dim] = cut != NULL ? cut->n : meta->shape[dim];
+        total *= n[dim];
+        n_values *= meta->shape[dim];
+    }
+    const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
+    for (uint64_t i = 0; i < total; i++) {
+        uint64_t place = 0;
+        for (size_t dim = 0; dim < meta->rank; dim++)
+            place = place * meta->shape[dim] + first[dim] + index[dim];
+        REFS_TRY(refs_buf_append(kept, values.data + place * size, size, err));
+        for (size_t dim = meta->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < n[dim]) break;
+    }
+    return REFS_OK;
+}
+
 static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_array *array,
                              refs_error *err) {
     array->rank = meta->rank;
@@ -290,6 +381,7 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
         REFS_TRY(number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
     }
     refs_join_n_keys(meta, array->n);
+    REFS_TRY(cut_shape(in, meta, array, err));
     array->separator = meta->separator;
     const container *whole = container_of(in, meta->path);
     const char *path = whole != NULL ? whole->meta->path : meta->path;
@@ -337,9 +429,13 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                                        &array->flags, err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    return array->is_v3 || in->join->n_dims == 0
-               ? REFS_OK
-               : refs_join__read_holes(in->join, in->strings, array, err);
+    if (array->is_v3 || in->join->n_dims == 0) return REFS_OK;
+    REFS_TRY(refs_join__read_holes(in->join, in->strings, array, err));
+    if (array->holes == NULL || in->join->options.cuts == NULL) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is missing in some sources of the set, and cannot be cut: leave the "
+                     "selection out",
+                     meta->path);
 }
 
 /* -- references -------------------------------------------------------------------------------- */
@@ -348,6 +444,7 @@ typedef struct packing {
     refs_packer packer;
     refs_stream_writer stream;
     refs_join_array *array;
+    uint64_t first[REFS_MAX_RANK]; /* of the chunks that are taken */
     uint32_t mask;
     bool has_mask;
 } packing;
@@ -364,7 +461,13 @@ static refs_status check_mask(packing *at, const refs_ref *ref, refs_error *err)
 static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *ref,
                             refs_error *err) {
     packing *at = user;
-    refs_stream_ref packed = {.number = refs_join__number(at->array->n, at->array->rank, index)};
+    uint64_t kept[REFS_MAX_RANK] = {0};
+    for (size_t dim = 0; dim < at->array->rank; dim++) {
+        kept[dim] = index[dim] - at->first[dim];
+        if (index[dim] < at->first[dim] || kept[dim] >= at->array->n[dim])
+            return refs_join__count_seen(&at->packer, err);
+    }
+    refs_stream_ref packed = {.number = refs_join__number(at->array->n, at->array->rank, kept)};
     REFS_TRY(check_mask(at, ref, err));
     REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
     if (packed.kind == REFS_REF_INLINE) at->array->has_inline = true;
@@ -410,14 +513,18 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
 }
 
 /* Keys as the part has them: its group included. */
-static refs_status each_chunk(reader *in, const refs_join_array *array,
+static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
                               const refs_chunk_visitor *visitor, refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
     refs_chunk_keys keys = refs_join__keys(in->strings, array);
+    refs_join_n_keys(meta, n);
+    keys.n = n;
     keys.prefix = refs_intern_get(in->strings, array->part_prefix);
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
 
-static refs_status pack_array(reader *in, refs_join_array *array, refs_error *err) {
+static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                              refs_error *err) {
     packing at = {.packer = {.join = in->join,
                              .member = in->member,
                              .fetcher = in->source.fetcher,
@@ -425,17 +532,24 @@ static refs_status pack_array(reader *in, refs_join_array *array, refs_error *er
                   .stream = {.bytes = &in->member->streams},
                   .array = array};
     array->stream = in->member->streams.size;
+    if (find_cut_through(in, meta) < meta->rank)
+        return REFS_OK; /* its values are written, if any */
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut != NULL) at.first[dim] = cut->first / key_size(meta, dim);
+    }
     const refs_chunk_visitor visitor = {pack_one, &at};
-    refs_status status = each_chunk(in, array, &visitor, err);
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
     array->stream_size = in->member->streams.size - array->stream;
     refs_join__packer_clear(&at.packer);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
 
-static refs_status look_for_masks(reader *in, refs_join_array *array, refs_error *err) {
+static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                  refs_error *err) {
     packing at = {.packer = {.join = in->join}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
-    refs_status status = each_chunk(in, array, &visitor, err);
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
 
@@ -456,13 +570,26 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
     return REFS_OK;
 }
 
+static refs_status number_values(reader *in, const wanted_values *wanted, refs_bytes values,
+                                 refs_error *err) {
+    refs_buf kept = REFS_BUF_INIT;
+    if (in->join->options.cuts == NULL)
+        return number_text(in, refs_str_view((const char *)values.data, values.size),
+                           &in->member->arrays[wanted->number].values, err);
+    refs_status status = cut_values(in, wanted->meta, values, &kept, err);
+    if (status == REFS_OK)
+        status = number_text(in, refs_str_view((const char *)kept.data, kept.size),
+                             &in->member->arrays[wanted->number].values, err);
+    refs_buf_clear(&kept);
+    return status;
+}
+
 static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
     reader *in = user;
     const refs_join_kept_values *kept = &in->join->options.kept;
     if (kept->keep != NULL)
         kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
-    return number_text(in, refs_str_view((const char *)values.data, values.size),
-                       &in->member->arrays[in->values[i].number].values, err);
+    return number_values(in, &in->values[i], values, err);
 }
 
 static bool is_optional(void *user, size_t i) {
@@ -479,9 +606,7 @@ static refs_status find_values(reader *in, const wanted_values *wanted, bool *fo
              kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
              values.size == bytes;
     refs_status status = REFS_OK;
-    if (*found)
-        status = number_text(in, refs_str_view((const char *)values.data, values.size),
-                             &in->member->arrays[wanted->number].values, err);
+    if (*found) status = number_values(in, wanted, refs_buf_view(&values), err);
     refs_buf_clear(&values);
     return status;
 }
@@ -661,7 +786,7 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     if (!is_fragment) return want_values(in, meta, false, err);
     array->gets_new = true;
     if (of->partitions != NULL) REFS_TRY(place_piece(in, of, array, err));
-    refs_status status = pack_array(in, array, err);
+    refs_status status = pack_array(in, meta, array, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", meta->path);
         return status;
@@ -939,12 +1064,15 @@ static void clear_array(refs_join_array *array) {
 static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
-        return refs_set_is_file(in->part->set) ? look_for_masks(in, array, err) : REFS_OK;
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
-    REFS_TRY(pack_array(in, array, err));
-    return want_what_is_small(in, meta, array, err);
+    REFS_TRY(pack_array(in, meta, array, err));
+    REFS_TRY(want_what_is_small(in, meta, array, err));
+    if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
+        return fail_cut_through(in, meta, err);
+    return REFS_OK;
 }
 
 static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {

@@ -17,7 +17,8 @@ const tool_option tool_options[] = {
     {'p', false, "pattern", "PATTERN",
      "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
      "{name}"},
-    {'v', false, "variables", "NAME", "take this variable and what describes it; several times"},
+    {'v', false, "variables", "NAME",
+     "take this variable and what describes it; several times; v[time=2024-01]: only these chunks"},
     {'g', false, "group", "GROUP",
      "take what is in this group, as the root of the set, and what describes it in groups above"},
     {'i', false, "inline", "BYTES", "put chunks of no more bytes into the set itself"},
@@ -155,10 +156,18 @@ static void keep_names_of_dimensions(char *list) {
     *end = '\0';
 }
 
+/* The comma behind a name, or NULL: those in brackets are of a selection. */
+static char *find_comma(char *name) {
+    char *comma = strchr(name, ','), *bracket = strchr(name, '[');
+    if (comma == NULL || bracket == NULL || bracket > comma) return comma;
+    char *end = strchr(bracket, ']');
+    return end != NULL ? strchr(end, ',') : comma;
+}
+
 /* Names may be given with commas between them. */
 static bool append_names(tool_list *list, char *value) {
     for (char *name = value; name != NULL;) {
-        char *comma = strchr(name, ',');
+        char *comma = find_comma(name);
         if (comma != NULL) *comma = '\0';
         if (!tool_append(list, without_outer_slashes(name))) return false;
         name = comma != NULL ? comma + 1 : NULL;

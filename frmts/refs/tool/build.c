@@ -18,6 +18,7 @@
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
+#include "selection.h"
 #include "tool.h"
 
 /* In the folder of what was kept of sources, beside their sets. */
@@ -38,6 +39,7 @@ typedef struct build {
     refs_join_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_list dims;
+    tool_selection selection;
     refs_buf dim_names;
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
@@ -84,6 +86,7 @@ static refs_status keep_part(build *all, const refs_join_part *part, const refs_
     refs_writer *writer = NULL;
     refs_join *copy = NULL;
     options.dims = NULL;
+    options.cuts = NULL;
     options.pattern = options.group = NULL;
     options.variables = NULL;
     options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
@@ -313,6 +316,30 @@ static refs_status guess_dims(build *all, refs_error *err) {
     return status;
 }
 
+/* An aggregation is a file of netCDF. */
+static bool is_aggregation(const char *output) {
+    const refs_str name = refs_str_from(output);
+    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
+}
+
+/* A set is cut along dimensions of the join, of which there is one part then. */
+static refs_status choose_selection(build *all, refs_error *err) {
+    tool_list *variables = &all->record.variables;
+    if (!tool_has_selection(variables)) return REFS_OK;
+    if (all->names.n != 1 || all->keeps_chunks || is_aggregation(all->output))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "--variables with a selection takes one source, and makes no netCDF "
+                         "file: expected refs convert of a set that was made without it");
+    all->selection.notes = all->options.notes;
+    REFS_TRY(tool_select(&all->session, all->names.items[0], variables, &all->selection, err));
+    all->options.cuts = all->selection.cuts;
+    for (size_t i = 0; i < all->selection.n; i++)
+        if (!tool_is_given(&all->dims, all->selection.cuts[i].dim) &&
+            !tool_append(&all->dims, all->selection.cuts[i].dim))
+            return refs_fail_nomem(err);
+    return REFS_OK;
+}
+
 static refs_status choose_dims(build *all, refs_error *err) {
     const tool_list *along = &all->record.along;
     for (size_t i = 0; i < along->n; i++)
@@ -330,6 +357,7 @@ static refs_status choose_dims(build *all, refs_error *err) {
         if (!tool_append(&all->dims, name)) return refs_fail_nomem(err);
         at += strlen(name) + 1;
     }
+    REFS_TRY(choose_selection(all, err));
     all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
     return REFS_OK;
 }
@@ -621,12 +649,6 @@ static void tell_unused_rewrites(const build *all) {
                       "--rewrite %s: no name of a source begins so", rewrites->items[i]);
 }
 
-/* An aggregation is a file of netCDF. */
-static bool is_aggregation(const char *output) {
-    const refs_str name = refs_str_from(output);
-    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
-}
-
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
     REFS_TRY(choose_dims(all, err));
@@ -665,6 +687,7 @@ static void clear(build *all) {
     tool_master_clear(&all->master);
     refs_buf_clear(&all->of_parts);
     refs_free(all->dims.items);
+    tool_selection_clear(&all->selection);
     refs_buf_clear(&all->dim_names);
     pthread_mutex_destroy(&all->lock);
 }

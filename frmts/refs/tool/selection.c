@@ -1,0 +1,121 @@
+/* selection.c -- see selection.h. */
+#include "selection.h"
+
+#include <string.h>
+
+#include "arrays.h"
+#include "refs/cf.h"
+
+#define MAX_COORDINATES (64 * REFS_MIB)
+
+/* Where the selection begins, behind "["; NULL: there is none. */
+static const char *find_selection(const char *name) {
+    const size_t size = strlen(name);
+    const char *bracket = strchr(name, '[');
+    return bracket != NULL && size > 0 && name[size - 1] == ']' ? bracket + 1 : NULL;
+}
+
+bool tool_has_selection(const tool_list *variables) {
+    for (size_t i = 0; i < variables->n; i++)
+        if (find_selection(variables->items[i]) != NULL) return true;
+    return false;
+}
+
+static refs_status read_coordinates(void *user, const refs_array_meta *meta, double *values,
+                                    refs_error *err) {
+    tool_arrays *arrays = user;
+    const size_t i = tool_arrays_find(arrays, meta->path);
+    if (i == SIZE_MAX) return refs_fail(err, REFS_NOT_FOUND, "%s: cannot be read", meta->path);
+    REFS_TRY(tool_arrays_open_array(arrays, i, err));
+    return refs_array_read_doubles(arrays->arrays[i], MAX_COORDINATES, values, err);
+}
+
+/* Selections of several variables are the same where they have a dimension in common. */
+static refs_status add_cut(tool_selection *selection, const char *variable,
+                           const refs_join_cut *cut, refs_error *err) {
+    for (size_t i = 0; i < selection->n; i++) {
+        const refs_join_cut *other = &selection->cuts[i];
+        if (strcmp(other->dim, cut->dim) != 0) continue;
+        if (other->first == cut->first && other->n == cut->n && other->size == cut->size)
+            return REFS_OK;
+        return refs_fail(err, REFS_INVALID,
+                         "--variables %s: expected indices %llu to %llu along %s, as of variables "
+                         "before, found %llu to %llu: select the same, or make two sets",
+                         variable, (unsigned long long)other->first,
+                         (unsigned long long)(other->first + other->n - 1), cut->dim,
+                         (unsigned long long)cut->first,
+                         (unsigned long long)(cut->first + cut->n - 1));
+    }
+    refs_join_cut *cuts = refs_calloc(selection->n + 2, sizeof *cuts);
+    if (cuts == NULL) return refs_fail_nomem(err);
+    if (selection->n > 0) memcpy(cuts, selection->cuts, selection->n * sizeof *cuts);
+    refs_free(selection->cuts);
+    selection->cuts = cuts;
+    cuts[selection->n] = *cut;
+    REFS_TRY(tool_names_add(&selection->names, refs_str_from(cut->dim), err));
+    cuts[selection->n++].dim = selection->names.items[selection->names.n - 1];
+    return REFS_OK;
+}
+
+static refs_status add_cuts(tool_selection *selection, const refs_array_meta *meta,
+                            const refs_cf_description *description, refs_error *err) {
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        const refs_cf_band_axis *axis = &description->band_axes[i];
+        for (size_t dim = 0; dim < meta->rank; dim++) {
+            const char *slash = strrchr(meta->dims[dim], '/');
+            const char *name = slash != NULL ? slash + 1 : meta->dims[dim];
+            const refs_join_cut cut = {name, axis->first, axis->n, meta->shape[dim]};
+            if (strcmp(name, axis->name) == 0 && axis->n < meta->shape[dim])
+                REFS_TRY(add_cut(selection, meta->path + 1, &cut, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status select_from(tool_arrays *arrays, const char *name, const char *text,
+                               tool_selection *selection, refs_error *err) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    const refs_cf_values values = {.read = read_coordinates, .user = arrays};
+    refs_cf_description description = {.x_dim = REFS_CF_NO_DIM};
+    while (*name == '/') name++;
+    const refs_array_meta *meta =
+        refs_hierarchy_find_array(arrays->set.hierarchy, refs_str_from(name));
+    if (meta == NULL)
+        return refs_fail(err, REFS_NOT_FOUND, "--variables %s[%s]: no variable %s", name, text,
+                         name);
+    options.values = &values;
+    options.selection = text;
+    options.notes = selection->notes;
+    refs_status status = refs_cf_describe(arrays->set.hierarchy, meta, &options, &description, err);
+    if (status == REFS_OK) status = add_cuts(selection, meta, &description, err);
+    refs_cf_description_clear(&description);
+    return status;
+}
+
+refs_status tool_select(const tool_session *session, const char *source, tool_list *variables,
+                        tool_selection *selection, refs_error *err) {
+    tool_arrays arrays;
+    refs_status status = tool_arrays_open(session, source, &arrays, err);
+    for (size_t i = 0; i < variables->n && status == REFS_OK; i++) {
+        const char *text = find_selection(variables->items[i]);
+        if (text == NULL) continue;
+        const refs_str name =
+            refs_str_view(variables->items[i], (size_t)(text - 1 - variables->items[i]));
+        char *inside = refs_str_copy(refs_str_view(text, strlen(text) - 1));
+        status =
+            inside != NULL ? tool_names_add(&selection->names, name, err) : refs_fail_nomem(err);
+        if (status == REFS_OK) {
+            variables->items[i] = selection->names.items[selection->names.n - 1];
+            status = select_from(&arrays, variables->items[i], inside, selection, err);
+        }
+        refs_free(inside);
+    }
+    tool_arrays_close(&arrays);
+    return status;
+}
+
+void tool_selection_clear(tool_selection *selection) {
+    tool_names_clear(&selection->names);
+    refs_free(selection->cuts);
+    *selection = (tool_selection){.cuts = NULL};
+}
