@@ -866,7 +866,7 @@ class Others(Folder):
             np.testing.assert_array_equal(dataset.GetRasterBand(1).ReadAsArray(), self.values()[0])
             self.write("other.nc", data=self.values() + 1)
             self.split(source="other.nc", subarray_shape="1,6,8", cfa_version=version)
-            with self.assertRaisesRegex(RuntimeError, "m.nca: the file was replaced"):
+            with self.assertRaisesRegex(RuntimeError, "m.nca was replaced since it was opened"):
                 dataset.GetRasterBand(2).ReadAsArray()
             dataset = None
             np.testing.assert_array_equal(read("m.nca"), self.values() + 1)
