@@ -6,6 +6,7 @@ autotest/fuzz/structured_verbs found.
 
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import sys
@@ -101,6 +102,18 @@ class Lossless(OwnFolder):
             for _ in self.masters():
                 np.testing.assert_array_equal(self.values("m.nca"), numbers)
 
+    def test_all_bytes_stay_values_where_none_can_be_missing(self):
+        for dtype, numbers in (("|i1", [-128, -127, 0, 127]), ("|u1", [0, 127, 128, 255])):
+            for missing in (float("nan"), [float("nan")], float("inf")):
+                self.write("a.json", document([4], dtype, np.array(numbers, dtype), None, missing_value=missing))
+                for _ in self.masters():
+                    np.testing.assert_array_equal(self.values("m.nca"), numbers)
+                self.run_verb("index", "a.json", "-o", "o.json", "--along", "x")
+                np.testing.assert_array_equal(self.values("o.json"), numbers)
+        self.write("a.json", document([4], "|i1", np.array([1, 2, 3, 4], "|i1"), None, missing_value=2))
+        for _ in self.masters():
+            np.testing.assert_array_equal(self.values("m.nca"), [1, np.nan, 3, 4])
+
     def test_integers_keep_missing_values_that_they_cannot_have(self):
         data = np.array([0, 1, 2], "<i2")
         for missing in (float("nan"), 1.5):
@@ -183,12 +196,12 @@ class Lossless(OwnFolder):
         os.link("m.nca", "other/linked.nca")
         with open("m.nca", "rb") as master, open("copied.nca", "wb") as copied:
             copied.write(master.read())
-        before = {name: open(name, "rb").read() for name in ("m.nca", "m/m.v.0.0.nc")}
+        before = {name: pathlib.Path(name).read_bytes() for name in ("m.nca", "m/m.v.0.0.nc")}
         for source in ("of_master.json", "of_fragment.json", "m/m.v.0.0.nc", "copied.nca"):
             for output in ("m.nca", os.path.abspath("m.nca"), "other/../m.nca"):
                 said = self.run_verb("split", source, "-o", output, "--cfa-version", "0.5", status=1)
                 self.assertIn(f"{output}: would replace ", said)
-                self.assertEqual(before, {name: open(name, "rb").read() for name in before})
+                self.assertEqual(before, {name: pathlib.Path(name).read_bytes() for name in before})
         said = self.run_verb("combine", "of_master.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
         self.assertIn("which", said)
         self.run_verb("combine", "m/m.v.0.0.nc", "-o", "m.nca", "--along", "x", "--format", "cfa")

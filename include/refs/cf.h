@@ -130,6 +130,10 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
  * which is then a value like any other: none stands for missing ones. */
 bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
 
+/** Whether missing_value is a value that elements can have: no word, and NaN and the infinities for
+ * floating-point elements only. */
+bool refs_cf_has_missing_value(const refs_array_meta *array);
+
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);

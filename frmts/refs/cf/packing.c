@@ -324,9 +324,7 @@ static void set_default(const refs_array_meta *array, refs_cf_description *descr
         set_from_fill(&array->dtype, fill, description);
 }
 
-/* Whether missing_value is a value that elements can have: no word, and NaN and the infinities for
- * floating-point elements only. */
-static bool has_missing_value(const refs_array_meta *array) {
+bool refs_cf_has_missing_value(const refs_array_meta *array) {
     double number;
     return refs_cf__number(array->attributes, "missing_value", &number) &&
            (isfinite(number) || array->dtype.type == REFS_TYPE_FLOAT);
@@ -379,7 +377,7 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_descript
     bool declared = refs_cf_fill_is_declared(input->hierarchy, array);
     REFS_TRY(set_from_attribute(array, "_FillValue", description, err));
     if (description->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (!declared && has_missing_value(array))
+    if (!declared && refs_cf_has_missing_value(array))
         REFS_TRY(set_from_attribute(array, "missing_value", description, err));
     if (description->nodata_kind == REFS_CF_NODATA_NONE) infer_nodata(input, declared, description);
     return REFS_OK;
@@ -554,7 +552,7 @@ static bool holds_default_byte(const refs_array_meta *array) {
 bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
     return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
            fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
-           refs_json_get(array->attributes, "missing_value") == NULL && holds_default_byte(array);
+           !refs_cf_has_missing_value(array) && holds_default_byte(array);
 }
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {

@@ -1,4 +1,5 @@
 /* master.c -- masters: what all encodings share. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -298,8 +299,13 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
     }
 }
 
+/* A missing_value of NaN or infinity is none that bytes can have. */
 static bool tells_missing_bytes(const refs_cfa_variable *variable) {
-    static const char *const names[] = {"missing_value", "valid_range", "valid_min", "valid_max"};
+    static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
+    const refs_json *missing = refs_json_get(variable->attributes, "missing_value");
+    double number;
+    if (refs_json_is_array(missing)) missing = refs_json_at(missing, 0);
+    if (missing != NULL && !(refs_json_double(missing, &number) && !isfinite(number))) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_json_get(variable->attributes, names[i]) != NULL) return true;
     return variable->fill != NULL;
