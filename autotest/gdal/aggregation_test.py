@@ -551,6 +551,38 @@ class Moved(InFolder):
 # -- over HTTP -----------------------------------------------------------------------------------------
 
 
+class Replaced(InFolder):
+    """Masters that were replaced while they are open."""
+
+    def replace(self, fragments, hours):
+        """Another version, of which the fragments are copied, with times that are long past."""
+        master_file = self.file("m.nc")
+        with open(master_file, "rb") as file:
+            master = file.read()
+        for name, content in ((f"f{i}.nc", -np.ones((1, 8), "i2")) for i in fragments):
+            cdf_fragment(self.file("new"), content)
+            os.utime(self.file("new"), (time.time() - 3600 * hours,) * 2)
+            os.replace(self.file("new"), self.file(name))
+        with open(self.file("new"), "wb") as file:
+            file.write(master)
+        os.replace(self.file("new"), master_file)
+
+    def test_have_the_fragments_that_they_had(self):
+        values = rows(self.folder, 3)
+        time.sleep(0.05)
+        array = array_of(self.file("m.nc"))
+        self.replace((), 0)
+        np.testing.assert_array_equal(array.ReadAsArray(), values)
+
+    def test_have_no_fragments_of_another_version(self):
+        for hours in (0, 1):
+            rows(self.folder, 3)
+            time.sleep(0.05)
+            array = array_of(self.file("m.nc"))
+            self.replace((1,), hours)
+            self.fails("was replaced since it was opened", "f1.nc may be younger", read=array.ReadAsArray)
+
+
 class Remote(unittest.TestCase):
     def setUp(self):
         self.folder = served.Folder()

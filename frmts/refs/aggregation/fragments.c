@@ -140,6 +140,15 @@ static bool is_later(const refs_vfs_validators *one, const refs_vfs_validators *
                                                 : one->modified_ns > other->modified_ns;
 }
 
+/* Whether a fragment is of what was read of a master. Copies keep times of modification: it must
+ * not have changed since, either. */
+static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *was) {
+    const bool is_unchanged = part->changed_s != was->changed_s
+                                  ? part->changed_s < was->changed_s
+                                  : part->changed_ns < was->changed_ns;
+    return !is_later(part, was) && part->changed_s != 0 && is_unchanged;
+}
+
 /* What a master that is read is like, which may have lost its name to another. */
 static refs_status look_at_master(const refs_vfs *vfs, const char *location,
                                   refs_vfs_validators *known, refs_error *err) {
@@ -158,8 +167,9 @@ static refs_status look_at_master(const refs_vfs *vfs, const char *location,
 
 /* An archive that is written anew has its fragments before its master, and under the same names;
  * one that grows has another master beside the fragments that it had. So where the master was
- * replaced, a fragment is of what was read only if it is no younger than that. Reading a byte of a
- * master that is not held fails where it is not as it was first read (watch.h). */
+ * replaced, a fragment is of what was read only if it is no younger than that, and did not change
+ * since. Reading a byte of a master that is not held fails where it is not as it was first read
+ * (watch.h). */
 static refs_status check_master(const refs_fragments *fragments, const char *fragment,
                                 refs_error *err) {
     const char *location = fragments->options.location;
@@ -175,12 +185,13 @@ static refs_status check_master(const refs_fragments *fragments, const char *fra
         now.size == was.size && !is_later(&now, &was))
         return REFS_OK;
     if (fragment != NULL && vfs->validators(vfs->self, fragment, &part, NULL) == REFS_OK &&
-        !is_later(&part, &was))
+        is_of(&part, &was))
         return REFS_OK;
-    return refs_fail(err, REFS_IO,
-                     "%s was replaced since it was opened, and %s is younger than it was: open the "
-                     "set again",
-                     location, fragment != NULL ? fragment : "what is there of its fragments");
+    return refs_fail(
+        err, REFS_IO,
+        "%s was replaced since it was opened, and %s may be younger than what was read: open "
+        "the set again",
+        location, fragment != NULL ? fragment : "what is there of its fragments");
 }
 
 static refs_status open_at(const refs_fragment_file *file, const char *location, opening *made,

@@ -24,11 +24,12 @@ typedef struct seen {
 struct refs_watch {
     refs_vfs functions;
     const refs_vfs *below;
-    char *folder;         /* in which the process was, or NULL: not known */
-    int held;             /* a file descriptor of … */
-    char *held_location;  /* … this, or NULL */
-    char held_name[40];   /* by which it is opened again */
-    pthread_mutex_t lock; /* guards what follows */
+    char *folder;          /* in which the process was, or NULL: not known */
+    int held;              /* a file descriptor of … */
+    char *held_location;   /* … this, or NULL */
+    char held_name[40];    /* by which it is opened again */
+    struct timespec since; /* what changed before then is as it was when it was held */
+    pthread_mutex_t lock;  /* guards what follows */
     refs_intern locations;
     seen *seen; /* one for each */
     size_t capacity;
@@ -179,6 +180,7 @@ void refs_watch_hold(refs_watch *watch, const char *location) {
 static void hold_as(refs_watch *watch, const refs_watch *other, const char *location) {
     if (watch->held_location != NULL || !is_held(other, location)) return;
     const int file = fcntl(other->held, F_DUPFD_CLOEXEC, 0);
+    watch->since = other->since;
     if (file >= 0) take_held(watch, location, file);
 }
 
@@ -353,9 +355,16 @@ static refs_status list(void *self, const char *location, const refs_vfs_listing
 
 static refs_status peek(void *self, const char *location, void *handle,
                         refs_vfs_validators *validators, refs_error *err) {
-    const refs_vfs *below = ((const refs_watch *)self)->below;
-    return below->peek(below->self, location, handle != NULL ? ((opened *)handle)->handle : NULL,
-                       validators, err);
+    const refs_watch *watch = self;
+    const refs_vfs *below = watch->below;
+    const opened *thing = handle;
+    REFS_TRY(
+        below->peek(below->self, location, thing != NULL ? thing->handle : NULL, validators, err));
+    if (thing != NULL && is_held(watch, thing->location)) {
+        validators->changed_s = watch->since.tv_sec;
+        validators->changed_ns = (uint32_t)watch->since.tv_nsec;
+    }
+    return REFS_OK;
 }
 
 static bool is_silent(void *self, const char *location) {
@@ -365,11 +374,23 @@ static bool is_silent(void *self, const char *location) {
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
+/* Times of files are coarse: the finer clock is ahead of them. */
+static struct timespec clock_of_files(void) {
+    struct timespec now = {0, 0};
+#ifdef CLOCK_REALTIME_COARSE
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+#else
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+#endif
+    return now;
+}
+
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err) {
     refs_watch *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     char folder[PATH_MAX];
     made->below = vfs;
+    made->since = clock_of_files();
     if (getcwd(folder, sizeof folder) != NULL) made->folder = refs_str_copy(refs_str_from(folder));
     made->functions = (refs_vfs){.self = made,
                                  .open = open_watched,

@@ -43,7 +43,8 @@ const refs_vfs *refs_watch_functions(const refs_watch *watch);
 /** Holds on to a local file that was opened, as it was then: where another file gets its name, it
  * is read on, and no longer current. Takes a file descriptor; does nothing where the system cannot
  * open one again (/proc/self/fd), and where another location is held. Called before other threads
- * use the watch. */
+ * use the watch. Of what is held refs_vfs.peek tells as changed_* when the watch was opened, or the
+ * one from which it was taken over: a file changes when it loses its name. */
 void refs_watch_hold(refs_watch *watch, const char *location);
 
 /** Has a watch, which has not seen `location`, expect it as `other` saw it first, and holds on to
