@@ -226,3 +226,27 @@ TEST_F(Watch, ExpectsNothingOfWhatAnotherHasForgotten) {
     refs_watch_expect_all(watch_.get(), before.get());
     EXPECT_TRUE(IsCurrent());
 }
+
+TEST_F(Watch, AsksForRelativeNamesWhereTheyWere) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder_);
+    Renew(refs_vfs_posix());
+    fs::current_path("/");
+    refs_vfs_validators known;
+    const refs_status status = vfs_->validators(vfs_->self, "file", &known, nullptr);
+    const refs_status peeked = vfs_->peek(vfs_->self, "file", nullptr, &known, nullptr);
+    std::string names;
+    const refs_vfs_listing listing = {[](void *user, refs_str name, refs_error *) {
+                                          static_cast<std::string *>(user)->append(name.data,
+                                                                                   name.size);
+                                          return REFS_OK;
+                                      },
+                                      &names};
+    const refs_status listed = vfs_->list(vfs_->self, ".", &listing, nullptr);
+    fs::current_path(before);
+    EXPECT_EQ(status, REFS_OK);
+    EXPECT_EQ(peeked, REFS_OK);
+    EXPECT_EQ(known.size, 10u);
+    EXPECT_EQ(listed, REFS_OK);
+    EXPECT_EQ(names, "file");
+}

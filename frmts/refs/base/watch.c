@@ -338,8 +338,12 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
 
 static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
                               refs_error *err) {
-    const refs_vfs *below = ((const refs_watch *)self)->below;
-    return below->validators(below->self, location, validators, err);
+    const refs_watch *watch = self;
+    refs_buf own = REFS_BUF_INIT;
+    const refs_status status = watch->below->validators(
+        watch->below->self, located(watch, location, &own), validators, err);
+    refs_buf_clear(&own);
+    return status;
 }
 
 static bool is_local(void *self, const char *location) {
@@ -349,8 +353,12 @@ static bool is_local(void *self, const char *location) {
 
 static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err) {
-    const refs_vfs *below = ((const refs_watch *)self)->below;
-    return below->list(below->self, location, listing, err);
+    const refs_watch *watch = self;
+    refs_buf own = REFS_BUF_INIT;
+    const refs_status status =
+        watch->below->list(watch->below->self, located(watch, location, &own), listing, err);
+    refs_buf_clear(&own);
+    return status;
 }
 
 static refs_status peek(void *self, const char *location, void *handle,
@@ -358,13 +366,15 @@ static refs_status peek(void *self, const char *location, void *handle,
     const refs_watch *watch = self;
     const refs_vfs *below = watch->below;
     const opened *thing = handle;
-    REFS_TRY(
-        below->peek(below->self, location, thing != NULL ? thing->handle : NULL, validators, err));
-    if (thing != NULL && is_held(watch, thing->location)) {
+    refs_buf own = REFS_BUF_INIT;
+    const refs_status status = below->peek(below->self, located(watch, location, &own),
+                                           thing != NULL ? thing->handle : NULL, validators, err);
+    refs_buf_clear(&own);
+    if (status == REFS_OK && thing != NULL && is_held(watch, thing->location)) {
         validators->changed_s = watch->since.tv_sec;
         validators->changed_ns = (uint32_t)watch->since.tv_nsec;
     }
-    return REFS_OK;
+    return status;
 }
 
 static bool is_silent(void *self, const char *location) {
