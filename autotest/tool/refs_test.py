@@ -723,7 +723,7 @@ class WithoutASet(Folder):
         gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
         dataset = gdal.Open('REFS:"d/*.nc":/t')
         gdal.PopErrorHandler()
-        self.assertIn("scale_factor 0.5 and 0.25", messages[0])
+        self.assertEqual(messages, [])
         for hour, scale in enumerate((0.5, 0.5, 0.5, 0.25)):
             np.testing.assert_array_equal(
                 dataset.GetRasterBand(hour + 1).ReadAsArray()[::-1],
