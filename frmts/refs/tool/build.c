@@ -46,6 +46,7 @@ typedef struct build {
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
 
     pthread_mutex_t lock;            /* guards what follows */
+    bool has_files;                  /* data files, which say nothing of how they were joined */
     bool has_parts, do_parts_differ; /* sets that say how they were joined, otherwise … */
     refs_buf of_parts;               /* … than this, but for the dimensions */
     tool_names skipped;              /* messages */
@@ -192,11 +193,16 @@ static bool is_remembered(const build *all) {
     return all->was.pattern != NULL || all->was.group != NULL || all->was.variables.n > 0;
 }
 
-/* Sets of single files, joined, say what they would have said at once. */
+/* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
 static refs_status note_record(build *all, const refs_set *set, refs_error *err) {
     refs_buf how = REFS_BUF_INIT;
     tool_record record = {.pattern = NULL};
-    if (refs_set_is_file(set)) return REFS_OK;
+    if (set == NULL) {
+        refs_lock(&all->lock);
+        all->has_files = true;
+        refs_unlock(&all->lock);
+        return REFS_OK;
+    }
     refs_status status = refs_joined_read(set, &how, err);
     if (status == REFS_OK)
         status = tool_record_read(refs_str_view((const char *)how.data, how.size), &record, err);
@@ -237,8 +243,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         status = was_kept ? refs_join_sources_add_state(all->sources, name, &now, err)
                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
-        if (status == REFS_OK && all->grown == NULL && !was_kept)
-            status = note_record(all, set, err);
+        if (status == REFS_OK && all->grown == NULL)
+            status = note_record(all, was_kept || refs_set_is_file(set) ? NULL : set, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
@@ -431,7 +437,7 @@ static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
     tool_record record = all->record, parts = {.pattern = NULL};
     const bool has_own = record.pattern != NULL || record.group != NULL || record.variables.n > 0 ||
                          given->inline_bytes != NULL;
-    if (all->has_parts && !all->do_parts_differ)
+    if (all->has_parts && !all->has_files && !all->do_parts_differ)
         REFS_TRY(tool_record_read(
             refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err));
     if (all->dims.n == 0 && all->has_parts) record = (tool_record){.pattern = NULL}; /* a copy */
