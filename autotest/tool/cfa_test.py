@@ -961,6 +961,17 @@ class Unlike(Folder):
                     self.assertIn(word, done.stderr)
                 self.assertFalse(os.path.exists("m.nca"))
 
+    def test_a_master_that_grows_keeps_its_own_sources_whatever_is_skipped(self):
+        names = self.days(1, 1, 1)
+        run("index", *names[:2], "--along", "time", "-q", "-o", "m.nc")
+        for lost in names[:2]:
+            with self.subTest(lost=lost):
+                os.rename(lost, "away.nc")
+                before = dump("m.nc")
+                self.assertIn(lost, run("append", "m.nc", names[2], "--skip-errors", status=1))
+                self.assertEqual(dump("m.nc"), before)
+                os.rename("away.nc", lost)
+
     def test_masters_are_no_fragments(self):
         self.combine(*self.days(1, 1))
         done = self.combine("m.nca", output="n.nca")

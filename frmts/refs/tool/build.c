@@ -34,6 +34,7 @@ typedef struct build {
     tool_master master; /* that the output is before, where it is one */
     tool_session session;
     tool_names names;
+    size_t n_own; /* names, the first ones, that the output has already: none can be left out */
     refs_join_options options;
     refs_join *join;
     refs_join_sources *sources;
@@ -261,7 +262,7 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = add_source(all, number, &problem);
     const bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
-                       all->arguments->skip_errors;
+                       all->arguments->skip_errors && number >= all->n_own;
     if (skips) {
         refs_lock(&all->lock);
         status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
@@ -294,7 +295,7 @@ static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **s
         status = open_source(all, *at, &location, set, &problem);
         bool is_last = *at + by >= all->names.n; /* by may be -1 */
         bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
-                     all->arguments->skip_errors && !is_last;
+                     all->arguments->skip_errors && *at >= all->n_own && !is_last;
         if (skips) continue;
         if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
         break;
@@ -741,6 +742,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     tool_names added = {.items = NULL};
     REFS_TRY(tool_session_open(&all->session, err));
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
+    all->n_own = kind == GROWING_SET ? 1 : all->names.n;
     refs_status status = tool_expand(&all->session, &names, &added, skipped, err);
     for (size_t i = 0; i < added.n && status == REFS_OK; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
