@@ -961,9 +961,18 @@ class Unlike(Folder):
                     self.assertIn(word, done.stderr)
                 self.assertFalse(os.path.exists("m.nca"))
 
+    def test_sets_beside_data_files_do_not_speak_for_them(self):
+        names = self.days(1, 1, 1)
+        run("index", names[0], "--variables", "t2m", "-o", "part.json")
+        run("combine", "part.json", names[1], "--along", "time", "-q", "-o", "mix.json")
+        with open("mix.json") as file:
+            self.assertEqual(json.loads(json.load(file)["refs"][".zsources/.zattrs"])["joined"], {"along": ["time"]})
+        run("append", "mix.json", names[2], "-q")
+        self.assertEqual(read("mix.json", "rh")[1:, 0, 0].tolist(), [11, 21])
+
     def test_a_master_that_grows_keeps_its_own_sources_whatever_is_skipped(self):
         names = self.days(1, 1, 1)
-        run("index", *names[:2], "--along", "time", "-q", "-o", "m.nc")
+        run("index", *names[:2], "--along", "time", "--inline", "0", "-q", "-o", "m.nc")
         for lost in names[:2]:
             with self.subTest(lost=lost):
                 os.rename(lost, "away.nc")

@@ -567,18 +567,6 @@ class Remembered(Steps):
         run("append", "all.json", self.write_named(3))
         self.expect(self.open("all.json"), range(4))
 
-    def test_sets_beside_data_files_do_not_speak_for_them(self):
-        names = [self.write_named(step) for step in range(3)]
-        how = ("--pattern", "t_{time:d}.nc")
-        run("index", names[0], *how, "--variables", "t", "-o", "part.json")
-        run("index", "part.json", names[1], *how, "-o", "mix.json")
-        with open("mix.json") as file:
-            recorded = json.loads(json.load(file)["refs"][".zsources/.zattrs"])["joined"]
-        self.assertNotIn("variables", recorded)
-        run("append", "mix.json", names[2])
-        steps = self.open("mix.json").GetRootGroup().OpenMDArray("u").ReadAsArray()[:, 1].tolist()
-        self.assertEqual(steps[1:], [101, 201])
-
     def test_what_contradicts_it_is_an_error_that_names_both(self):
         self.make(2)
         said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)

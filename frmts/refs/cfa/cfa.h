@@ -139,6 +139,10 @@ refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_
 refs_status refs_master_source(refs_master *master, const refs_source_state *state,
                                refs_error *err);
 
+/** Records how the master was joined, a JSON object that refs_joined_read returns, beside what is
+ * recorded of its fragments: it is no attribute of the data, and not copied. */
+refs_status refs_master_joined(refs_master *master, refs_str how, refs_error *err);
+
 /** Completes the master, moves it into place, and frees it, also on failure. */
 refs_status refs_master_finish(refs_master *master, refs_error *err);
 

@@ -25,6 +25,7 @@ struct refs_master {
     refs_intern recorded; /**< names of fragments in `sources` */
     char **sources;       /**< their states, as JSON */
     size_t n_sources, sources_capacity;
+    refs_buf joined; /**< refs_master_joined, or empty */
 };
 
 /** An aggregation that is being written. */

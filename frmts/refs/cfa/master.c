@@ -94,6 +94,7 @@ void refs_master_free(refs_master *master) {
     refs_intern_clear(&master->recorded);
     for (size_t i = 0; i < master->n_sources; i++) refs_free(master->sources[i]);
     refs_free(master->sources);
+    refs_buf_clear(&master->joined);
     refs_cfa__fillers_clear(master);
     refs_place_clear(&master->place);
     refs_free(master);
@@ -441,6 +442,11 @@ refs_status refs_master_source(refs_master *master, const refs_source_state *sta
     return status;
 }
 
+refs_status refs_master_joined(refs_master *master, refs_str how, refs_error *err) {
+    master->joined.size = 0;
+    return refs_buf_append_str(&master->joined, how, err);
+}
+
 static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -449,13 +455,20 @@ static int compare_texts(const void *a, const void *b) {
 static refs_status put_sources(const refs_master *master, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     nc_place place = {.id = -1};
-    if (master->n_sources == 0) return REFS_OK;
-    qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
+    if (master->n_sources == 0 && master->joined.size == 0) return REFS_OK;
+    if (master->n_sources > 0)
+        qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
     REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
     refs_status status = refs_buf_printf(&text, err, "{\"sources\":[");
     for (size_t i = 0; i < master->n_sources && status == REFS_OK; i++)
         status = refs_buf_printf(&text, err, "%s%s", i > 0 ? "," : "", master->sources[i]);
-    if (status == REFS_OK) status = refs_buf_append(&text, "]}", 2, err);
+    if (status == REFS_OK) status = refs_buf_append(&text, "]", 1, err);
+    if (status == REFS_OK && master->joined.size > 0) {
+        status = refs_buf_printf(&text, err, ",\"joined\":");
+        if (status == REFS_OK)
+            status = refs_buf_append(&text, master->joined.data, master->joined.size, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
     if (status == REFS_OK)
         status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE,
                                      refs_str_view((const char *)text.data, text.size), err);

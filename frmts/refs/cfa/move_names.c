@@ -189,7 +189,13 @@ refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str tex
         status = rename_source(moving, refs_json_at(sources, i), &list, err);
     if (status == REFS_OK) status = refs_buf_printf(renamed, err, "{\"sources\":[");
     if (status == REFS_OK) status = refs_buf_append(renamed, list.data, list.size, err);
-    if (status == REFS_OK) status = refs_buf_append(renamed, "]}", 2, err);
+    if (status == REFS_OK) status = refs_buf_append(renamed, "]", 1, err);
+    const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
+    if (status == REFS_OK && joined != NULL) {
+        status = refs_buf_printf(renamed, err, ",\"joined\":");
+        if (status == REFS_OK) status = refs_json_write(joined, renamed, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(renamed, "}", 1, err);
     refs_buf_clear(&list);
     refs_json_doc_free(doc);
     return status;

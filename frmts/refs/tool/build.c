@@ -464,20 +464,11 @@ static refs_status record_in_set(build *all, refs_writer *writer, refs_error *er
 }
 
 static refs_status record_how_in_master(build *all, refs_master *master, refs_error *err) {
-    refs_buf how = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_json_doc *doc = NULL;
+    refs_buf how = REFS_BUF_INIT;
     refs_status status = print_record(all, &how, err);
-    if (status == REFS_OK) status = refs_buf_printf(&text, err, "{\"" TOOL_RECORD_ATTRIBUTE "\":");
     if (status == REFS_OK)
-        status =
-            refs_json_write_string(refs_str_view((const char *)how.data, how.size), &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, err);
-    if (status == REFS_OK) status = refs_master_attributes(master, "", refs_json_root(doc), err);
-    refs_json_doc_free(doc);
+        status = refs_master_joined(master, refs_str_view((const char *)how.data, how.size), err);
     refs_buf_clear(&how);
-    refs_buf_clear(&text);
     return status;
 }
 

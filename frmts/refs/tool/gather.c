@@ -2,7 +2,6 @@
  * gather.h.
  */
 #include "gather.h"
-#include "record.h"
 #include "refs/file_name.h"
 
 #include <stdio.h>
@@ -85,9 +84,7 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
     master->how = (refs_buf)REFS_BUF_INIT;
     REFS_TRY(tool_arrays_open(session, name, &arrays, err));
     take_options(session->vfs, &arrays, &master->options);
-    const refs_json *attributes = refs_hierarchy_group(arrays.set.hierarchy, 0)->attributes;
-    refs_status status = refs_buf_append_str(
-        &master->how, refs_json_text(refs_json_get(attributes, TOOL_RECORD_ATTRIBUTE)), err);
+    refs_status status = refs_joined_read(arrays.set.set, &master->how, err);
     if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
     const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
     tool_arrays_close(&arrays);

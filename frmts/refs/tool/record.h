@@ -1,8 +1,7 @@
 /* record.h -- how a set or a master was joined, as it says itself: append goes on that way.
  *
- * A set has it as the member "joined" of what it records of its sources (refset.h), a master as the
- * global attribute TOOL_RECORD_ATTRIBUTE: {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and
- * "group", "variables", "inline".
+ * A set or a master has it as the member "joined" of what it records of its sources (refset.h):
+ * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline".
  *
  * Read before this: tool.h.
  */
@@ -10,8 +9,6 @@
 #define REFS_TOOL_RECORD_H
 
 #include "tool.h"
-
-#define TOOL_RECORD_ATTRIBUTE "refs_joined"
 
 /** Zeroed says nothing. Strings are borrowed. */
 typedef struct tool_record {
