@@ -981,6 +981,62 @@ class Unlike(Folder):
                 self.assertEqual(dump("m.nc"), before)
                 os.rename("away.nc", lost)
 
+    def test_what_lies_in_a_joined_master_itself_stays_when_it_grows(self):
+        names = self.days(1, 1, 1)
+        for size in (3, 3000):  # all is in the master, or large variables are in fragments
+            for day, name in enumerate(names):
+                with netCDF4.Dataset(name, "a") as file:
+                    file.createDimension(f"x{size}", size)
+                    file.createVariable(f"t{size}", "f8", ("time", f"x{size}"))[:] = day
+            for day in range(2):
+                with netCDF4.Dataset(f"s{day}.nc", "w") as file:
+                    file.createDimension("time", 1)
+                    file.createVariable("time", "f8", ("time",))[:] = day
+                    file["time"].units = "days since 2000-01-01"
+                    file.createVariable("s", "f4", ("time",))[:] = day + 1
+            with self.subTest(size=size):
+                run("index", *names[:2], "s0.nc", "s1.nc", "--along", "time", "-q", "-o", "m.nc")
+                run("append", "m.nc", names[2], "-q")
+                run("index", *names, "s0.nc", "s1.nc", "--along", "time", "-q", "-o", "once.nc")
+                self.assertEqual(read("m.nc", "s")[:2].tolist(), [1, 2])
+                self.assertEqual(run("diff", "m.nc", "once.nc"), "")
+
+    def test_masters_with_values_of_their_own_that_do_not_say_whose_they_are_do_not_grow(self):
+        names = self.days(1, 1, 1)
+        for name in names:
+            with netCDF4.Dataset(name, "a") as file:
+                file.createDimension("x", 3000)
+                file.createVariable("t", "f8", ("time", "x"))[:] = 1
+        self.write_day("other.nc", 3, ("t2m",), scale=0.5)
+        run("index", *names, "--along", "time", "-q", "-o", "m.nc")
+        with netCDF4.Dataset("m.nc", "a") as file:
+            file.delncattr("_refs_sources")
+        before = dump("m.nc")
+        with netCDF4.Dataset("other.nc", "a") as file:
+            file.createDimension("x", 3000)
+            file.createVariable("t", "i2", ("time", "x"))[:] = 1
+        self.assertIn("does not record (_refs_sources) of which files these are", run("append", "m.nc", "other.nc", status=1))
+        self.assertEqual(dump("m.nc"), before)
+
+    def test_how_a_master_was_joined_is_no_attribute_of_the_data(self):
+        for day in range(2):
+            self.write(f"d{day}.nc", (day,), data=np.zeros((1, 6, 8)))
+            with netCDF4.Dataset(f"d{day}.nc", "a") as file:
+                file.createDimension("x", 3000)
+                file.createVariable("large", "f8", ("time", "x"))[:] = day
+        run("index", "d0.nc", "d1.nc", "--along", "time", "-q", "-o", "n.nc")
+        run("convert", "n.nc", "-q", "-o", "n.json")
+        run("split", "n.nc", "-o", "split.nc")
+        with open("n.json") as file:
+            self.assertNotIn("refs_joined", file.read())
+        self.assertNotIn("along", dump("split.nc"))
+        with netCDF4.Dataset("n.nc") as file:
+            self.assertNotIn("refs_joined", file.ncattrs())
+        where = "file://" + os.path.realpath(self.folder)
+        run("mv", "n.nc", "--rewrite", f"{where}/d1=>{where}/e1")
+        with netCDF4.Dataset("n.nc") as file:
+            self.assertEqual(json.loads(file.getncattr("_refs_sources"))["joined"], {"along": ["time"]})
+
     def test_masters_are_no_fragments(self):
         self.combine(*self.days(1, 1))
         done = self.combine("m.nca", output="n.nca")

@@ -18,6 +18,7 @@
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
+#include "refs/unlimited.h"
 #include "selection.h"
 #include "tool.h"
 
@@ -720,8 +721,16 @@ static refs_status open_grown(build *all, refs_error *err) {
 static refs_status open_master(build *all, refs_error *err) {
     REFS_TRY(tool_master_read(&all->session, all->output, &all->master, err));
     const refs_buf *how = &all->master.how;
-    for (size_t i = 0; i < all->master.files.n; i++)
-        REFS_TRY(tool_names_add(&all->names, refs_str_from(all->master.files.items[i]), err));
+    const tool_names *files = &all->master.files;
+    if (!all->master.has_sources && all->master.has_inline)
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: it has values of its own, and does not record (" REFS_SOURCES_ATTRIBUTE
+            ") of which files these are: index all sources anew",
+            all->output);
+    for (size_t i = 0; i < files->n; i++)
+        if (how->size > 0 || !gather_is_filler_name(files->items[i]))
+            REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
     return tool_record_read(refs_str_view((const char *)how->data, how->size), &all->was, err);
 }
 
@@ -857,7 +866,7 @@ static master_kind kind_of_master(const char *set) {
     master_kind kind = {false, false};
     if (!tool_is_remote(set) && tool_session_open(&session, NULL) == REFS_OK &&
         tool_master_read(&session, set, &master, NULL) == REFS_OK)
-        kind = (master_kind){master.has_whole && master.how.size > 0, master.has_whole};
+        kind = (master_kind){master.how.size > 0, master.has_whole};
     tool_master_clear(&master);
     if (!tool_is_remote(set)) tool_session_close(&session);
     return kind;

@@ -30,17 +30,11 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
     return refs_buf_append_str(name, refs_str_from(file), err);
 }
 
-static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
-    collecting *to = user;
+static refs_status add_file(const collecting *to, const char *file, refs_error *err) {
     tool_names *files = &to->master->files;
     refs_buf text = REFS_BUF_INIT;
-    uint64_t n = 1;
-    for (size_t dim = 0; dim < to->rank; dim++) n *= partition->end[dim] - partition->begin[dim];
-    to->elements += n;
-    if (*partition->file == '\0') return REFS_OK;
-    if (refs_file_name_needs_folder(refs_str_from(partition->file)))
-        to->master->has_relative = true;
-    refs_status status = append_name(to, partition->file, &text, err);
+    if (refs_file_name_needs_folder(refs_str_from(file))) to->master->has_relative = true;
+    refs_status status = append_name(to, file, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *name = (const char *)text.data;
     if (status == REFS_OK) status = tool_confine(to->session, to->name, name, err);
@@ -48,6 +42,29 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
     if (status == REFS_OK) status = tool_names_have(files, name, &has, err);
     if (status == REFS_OK && !has) status = tool_names_add(files, refs_str_from(name), err);
     refs_buf_clear(&text);
+    return status;
+}
+
+/* Placeholders have no values for a join. */
+static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
+    collecting *to = user;
+    uint64_t n = 1;
+    for (size_t dim = 0; dim < to->rank; dim++) n *= partition->end[dim] - partition->begin[dim];
+    to->elements += n;
+    if (*partition->file == '\0') return REFS_OK;
+    const bool is_joined = to->master->how.size > 0;
+    return is_joined && gather_is_filler_name(partition->file) ? REFS_OK
+                                                               : add_file(to, partition->file, err);
+}
+
+/* What is small lies in a joined master itself: no partition names the files that it is of. */
+static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
+    const collecting *to = user;
+    to->master->has_sources = true;
+    if (to->master->how.size == 0) return REFS_OK;
+    char *file = refs_str_copy(state->url);
+    const refs_status status = file != NULL ? add_file(to, file, err) : refs_fail_nomem(err);
+    refs_free(file);
     return status;
 }
 
@@ -67,7 +84,13 @@ static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_e
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *meta = arrays->metas[i];
         uint64_t n = 0;
-        if (meta->aggregation == NULL) continue;
+        if (meta->aggregation == NULL) {
+            const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
+            const char *name = strrchr(variable->path, '/') + 1;
+            const bool is_axis = meta->rank == 1 && strcmp(variable->dims[0], name) == 0;
+            to->master->has_inline = to->master->has_inline || !is_axis;
+            continue;
+        }
         to->elements = 0;
         to->rank = meta->rank;
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));
@@ -86,6 +109,8 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
     take_options(session->vfs, &arrays, &master->options);
     refs_status status = refs_joined_read(arrays.set.set, &master->how, err);
     if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
+    const refs_source_visitor visitor = {collect_source, &to};
+    if (status == REFS_OK) status = refs_sources_read(arrays.set.set, &visitor, err);
     const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
     tool_arrays_close(&arrays);
     if (status == REFS_OK && master->files.n == 0 && !is_empty)

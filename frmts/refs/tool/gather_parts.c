@@ -7,8 +7,7 @@
 
 #include "refs/file_name.h"
 
-/* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
-static bool is_filler_name(const char *name) {
+bool gather_is_filler_name(const char *name) {
     const char *slash = strrchr(name, '/');
     return strstr(slash != NULL ? slash : name, ".fill.") != NULL;
 }
@@ -181,7 +180,7 @@ const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i
 }
 
 bool gather_is_filler(const gathering *all, size_t p) {
-    return is_filler_name(all->parts[p].named);
+    return gather_is_filler_name(all->parts[p].named);
 }
 
 size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path) {
@@ -198,7 +197,7 @@ refs_status gather_move_fillers(tool_names *names, refs_error *err) {
     if (moved == NULL) return refs_fail_nomem(err);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < names->n; i++)
-            if (is_filler_name(names->items[i]) == (pass == 1)) moved[n++] = names->items[i];
+            if (gather_is_filler_name(names->items[i]) == (pass == 1)) moved[n++] = names->items[i];
     if (n > 0) memcpy(names->items, moved, n * sizeof *moved);
     refs_free(moved);
     return REFS_OK;
