@@ -12,6 +12,7 @@ import subprocess
 import sys
 import unittest
 
+import netCDF4
 import numpy as np
 from osgeo import gdal
 
@@ -209,6 +210,23 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "n.nca")
         self.run_verb("split", "m/m.v.0.0.nc", "-o", "n.nca")
         np.testing.assert_array_equal(self.values("n.nca"), data)
+
+
+class AttributesCalledAsOurs(OwnFolder):
+    def test_do_not_keep_a_file_from_being_read(self):
+        """What the parsers note of dimensions stands in attributes, whose names others may use."""
+        name = os.path.join(self.folder, "others.nc")
+        for form in ("NETCDF3_CLASSIC", "NETCDF4"):
+            with self.subTest(form), netCDF4.Dataset(name, "w", format=form) as file:
+                file.setncatts({"_nc_unused_dimensions": "text", "_nc_unlimited_dimensions": "text"})
+                file.createDimension("unused", 3)
+                file.createDimension("time", None)
+                file.createVariable("time", "i4", ("time",))[:] = [1, 2]
+            done = subprocess.run([REFS, "index", name, "-q", "-o", name + ".json"], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), form)
+            with open(name + ".json", encoding="utf-8") as made:
+                attributes = json.loads(json.load(made)["refs"][".zattrs"])
+            self.assertEqual((attributes["_nc_unused_dimensions"], attributes["_nc_unlimited_dimensions"]), ({"unused": 3}, ["time"]), form)
 
 
 if __name__ == "__main__":

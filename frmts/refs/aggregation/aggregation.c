@@ -12,9 +12,10 @@
 /* What reading is expected to move on by, along the last two dimensions. */
 enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
 
-/* Elements of a variable that is read whole, such as a map: how many may be declared whatever is
- * stored, and how many for each that is stored. */
-enum { MAX_EMPTY_ELEMENTS = 65536, MAX_EMPTY_FOR_EACH = 64 };
+/* Elements of a variable that is read whole, such as a map, or partitions of a matrix: how many may
+ * be declared whatever is stored, and how many for each that is stored. A partition has 35 bytes.
+ */
+enum { MAX_EMPTY_ELEMENTS = 1 << 20, MAX_EMPTY_FOR_EACH = 64 };
 
 struct refs_aggregations {
     refs_aggregation **list;
@@ -309,11 +310,12 @@ refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, 
     uint64_t most;
     if (!refs_mul_u64(stored, MAX_EMPTY_FOR_EACH, &most)) most = UINT64_MAX;
     if (declared <= MAX_EMPTY_ELEMENTS || declared <= most) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT,
-                     "%s: declares %llu elements and stores %llu: expected at most %d, or %d for "
-                     "each that is stored",
-                     path, (unsigned long long)declared, (unsigned long long)stored,
-                     MAX_EMPTY_ELEMENTS, MAX_EMPTY_FOR_EACH);
+    return refs_fail(
+        err, REFS_LIMIT,
+        "%s: expected at most %d elements, or %d for each of the %llu that are stored, "
+        "found %llu",
+        path, MAX_EMPTY_ELEMENTS, MAX_EMPTY_FOR_EACH, (unsigned long long)stored,
+        (unsigned long long)declared);
 }
 
 static refs_status check_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,

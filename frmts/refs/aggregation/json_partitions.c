@@ -426,7 +426,7 @@ static refs_status read_partitions(reading *job, refs_error *err) {
     REFS_TRY(read_matrix(job, err));
     if (refs_json_size(list) > REFS_MAX_PARTITIONS)
         return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions", refs_json_size(list));
-    REFS_TRY(refs_aggregation__check_stored(aggregation->container.path, aggregation->n_partitions,
+    REFS_TRY(refs_aggregation__check_stored("pmshape of cfa_array", aggregation->n_partitions,
                                             refs_json_size(list), err));
     REFS_TRY(open_places(job, err));
     REFS_TRY(refs_aggregation__allocate(aggregation, 1, err));

@@ -1,7 +1,7 @@
 /* items.c -- lists of NAME=VALUE strings. */
 #include "cf_internal.h"
 
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 void refs_cf_items_clear(refs_cf_items *items) {
     for (size_t i = 0; i < items->n; i++) refs_free(items->items[i]);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cfa_internal.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 #include "refs/write.h"
 #include "writing.h"
 

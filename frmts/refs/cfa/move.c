@@ -9,7 +9,7 @@
 #include "move_widen.h"
 #include "nc_library.h"
 #include "refs/place.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 /* Largest variable or attribute with names. */
 #define MAX_NAMES ((size_t)1 << 26)

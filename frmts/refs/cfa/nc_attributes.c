@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 /* What other parts of a file say: how values are stored, and which dimensions there are. */
 static bool is_told_elsewhere(refs_str name) {

@@ -5,7 +5,7 @@
 
 #include "handles.h"
 #include "multidim_number.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 namespace {
 

@@ -11,14 +11,15 @@ typedef struct attribute_search {
     refs_buf text;
 } attribute_search;
 
-/* How values are stored differs between fragments, which keep these. */
+/* How values are stored differs between fragments, which keep these; what the parsers note of
+ * dimensions (base/own_attributes.h) is no attribute of the data. */
 static bool is_of_values(refs_str name) {
     static const char *const names[] = {
         "scale_factor", "add_offset", "_FillValue", "missing_value", "valid_range",   "valid_min",
         "valid_max",    "_Unsigned",  "units",      "calendar",      "unpacked_dtype"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (refs_str_is(name, names[i])) return true;
-    return refs_str_starts(name, "_ARRAY_DIMENSIONS");
+    return refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
 }
 
 static refs_status note_absent(attribute_search *at, const refs_json *kept, const refs_json *other,

@@ -4,7 +4,7 @@
 #include "ncrefs.h"
 #include "refs/cf.h"
 
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 /* What Zarr, HDF5 and the netCDF libraries write for themselves. */
 static const char *const hidden[] = {

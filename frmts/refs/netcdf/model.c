@@ -9,7 +9,7 @@
 
 #include "ncrefs.h"
 #include "refs/cf.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 #include "refs/write.h"
 
 void ncrefs_model_clear(ncrefs_model *model) {

@@ -3,7 +3,7 @@
 #include "format.h"
 #include "refs/refset.h"
 #include "refs/scan.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 #include "set.h"
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {

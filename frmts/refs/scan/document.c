@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 #include "refs/utf8.h"
 
 /* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
@@ -209,7 +209,7 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
 refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err) {
     if (*attributes == NULL) *attributes = json_object();
     json_t *list = json_object_get(*attributes, REFS_UNLIMITED_DIMENSIONS);
-    if (list == NULL) {
+    if (!json_is_array(list)) { /* none, or an attribute of the file that is called so */
         list = json_array();
         if (json_object_set_new(*attributes, REFS_UNLIMITED_DIMENSIONS, list) != 0)
             return refs_fail_nomem(err);
@@ -223,7 +223,7 @@ refs_status refs_documents_tell_unused(json_t **attributes, const char *name, ui
                                        refs_error *err) {
     if (*attributes == NULL) *attributes = json_object();
     json_t *sizes = json_object_get(*attributes, REFS_UNUSED_DIMENSIONS);
-    if (sizes == NULL) {
+    if (!json_is_object(sizes)) {
         sizes = json_object();
         if (json_object_set_new(*attributes, REFS_UNUSED_DIMENSIONS, sizes) != 0)
             return refs_fail_nomem(err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "refs/cf.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 /* Decoded chunks that are kept while boxes are read. */
 #define CACHE_BYTES (256 * REFS_MIB)

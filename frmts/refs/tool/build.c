@@ -18,7 +18,7 @@
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 #include "selection.h"
 #include "tool.h"
 

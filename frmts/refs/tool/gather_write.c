@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "refs/unlimited.h"
+#include "refs/own_attributes.h"
 
 /* Arrays that all parts have whole are compared up to this size, as refs index does. */
 #define MAX_COMPARED_BYTES (64 * REFS_KIB)

@@ -1,10 +1,10 @@
-/* unlimited.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs pass
+/* own_attributes.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs pass
  * over attributes whose names begin so.
  *
  * Read before this: nothing.
  */
-#ifndef REFS_UNLIMITED_H
-#define REFS_UNLIMITED_H
+#ifndef REFS_OWN_ATTRIBUTES_H
+#define REFS_OWN_ATTRIBUTES_H
 
 /** The attribute of a group in a set that names those of its dimensions that had no limit in the
  * file that the set was made of, as a list of strings. netCDF-C takes such dimensions for those of
