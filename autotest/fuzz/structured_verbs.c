@@ -228,7 +228,7 @@ static const char *output_of(const trial *at) {
     return at->arguments[1];
 }
 
-/* A copy of a file that a verb is going to change, beside it; false where it is none. */
+/* Copies a file before a verb changes it; false where `name` is no file. */
 static bool copy_file(const char *name, char copy[WORLD_NAME_SIZE]) {
     static char bytes[1 << 16];
     const char *ending = strchr(name, '.');

@@ -553,7 +553,7 @@ class Combine(Folder):
             (dict(values="text"), "/v: its type differs between a.nc and b.nc", 1),
             (dict(attributes={"cell_methods": "time: mean"}), '/v: its cell_methods is "" in a.nc and "time: mean"', 0),
         ):
-            # What a master cannot hold packed is appended to one that is unpacked.
+            # append unpacks the master where packing would lose values; combine refuses then
             status, of_append = status if isinstance(status, tuple) else (status, status)
             with self.subTest(**change):
                 self.write_parts("b.nc", 2, **change)

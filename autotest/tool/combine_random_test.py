@@ -143,16 +143,30 @@ class Random(OwnFolder):
         os.replace(parts[0], "again.json")
         return None
 
-    def check_round(self, number, chance):
+    @staticmethod
+    def write_files(label, n_files, chance, gap=0.):
+        """Files of an archive, their number in a range, each up to three hours and, by that chance, a gap: kind, names,
+        {hour: values}."""
         kind = random_kind(chance)
         names, expected, hour = [], {}, 0
-        for i in range(chance.randint(2, 6)):
+        for i in range(chance.randint(*n_files)):
             n = chance.choice((1, 2, 3))
-            names.append(f"r{number}_{i}.nc")
+            names.append(f"{label}_{i}.nc")
             write_file(names[-1], np.arange(hour, hour + n), chance, kind)
-            hour += n + (chance.random() < .1)
+            hour += n + (gap > 0 and chance.random() < gap)
             expected.update(zip(*read_file(names[-1])))
-            done = attempt("index", names[-1], "-q", "-o", names[-1] + ".json", "--along", "time")
+        return kind, names, expected
+
+    def check_values(self, found, expected, what):
+        """`found` is (hours, values), as readers give them."""
+        self.assertEqual(sorted(expected), found[0].tolist(), what)
+        for hour, values in zip(*found):
+            np.testing.assert_allclose(values, expected[hour], rtol=1e-6, atol=1e-9, err_msg=str(what))
+
+    def check_round(self, number, chance):
+        kind, names, expected = self.write_files(f"r{number}", (2, 6), chance, gap=.1)
+        for name in names:
+            done = attempt("index", name, "-q", "-o", name + ".json", "--along", "time")
             self.assertEqual(done.returncode, 0, done.stderr)
         what = (SEED, number, kind)
         done = self.combine(names, "all.json", chance)
@@ -160,18 +174,13 @@ class Random(OwnFolder):
             self.assertEqual(done.returncode, 1, (what, done.stderr))
             self.assertNotEqual(done.stderr, "", what)
             return False
-        hours, values = read_joined("all.json")
-        self.assertEqual(sorted(expected), hours.tolist(), what)
-        for hour, found in zip(hours, values):
-            np.testing.assert_allclose(found, expected[hour], rtol=1e-6, atol=1e-9, err_msg=str(what))
+        self.check_values(read_joined("all.json"), expected, what)
         failed = self.group(names, chance, number)
         self.assertIsNone(failed, what)
         with open("all.json", "rb") as one, open("again.json", "rb") as other:
             self.assertEqual(one.read(), other.read(), what)
         if attempt("combine", *names, "-q", "-o", "all.nc", "--along", "time").returncode == 0:
-            hours, values = read_joined("all.nc")
-            for hour, found in zip(hours, values):
-                np.testing.assert_allclose(found, expected[hour], rtol=1e-6, atol=1e-9, err_msg=str(what))
+            self.check_values(read_joined("all.nc"), expected, what)
         return True
 
     def test_groups_in_any_order_are_what_all_at_once_are(self):
@@ -184,14 +193,7 @@ class Random(OwnFolder):
 
     def check_appended(self, number, chance):
         """An archive that grows file by file has the values, and for refs diff is the same, as one made at once."""
-        kind = random_kind(chance)
-        names, expected, hour = [], {}, 0
-        for i in range(chance.randint(3, 6)):
-            n = chance.choice((1, 2, 3))
-            names.append(f"a{number}_{i}.nc")
-            write_file(names[-1], np.arange(hour, hour + n), chance, kind)
-            hour += n
-            expected.update(zip(*read_file(names[-1])))
+        kind, names, expected = self.write_files(f"a{number}", (3, 6), chance)
         n_first, grown = chance.randint(2, len(names) - 1), 0
         for ending in ("json", "parq", "nc"):
             what, name, once = (SEED, number, ending, kind), f"a{number}.{ending}", f"a{number}_once.{ending}"
@@ -203,22 +205,17 @@ class Random(OwnFolder):
             for added in names[n_first:]:
                 readers.append((open_joined(name), read_joined(name)[0].size))
                 done = attempt("append", name, added)
-                if "was written anew" in done.stderr:  # times in single precision became double
+                if "was written anew" in done.stderr:  # times of type f4 became f8
                     self.assertEqual(kind["time"], "f4", (what, done.stderr))
                     readers.clear()
                 self.assertEqual(done.returncode, 0, (what, done.stderr))
                 if ending == "nc" and is_inline(name):  # the file that readers have open is replaced
                     readers.clear()
             for reader, n_before in readers:
-                hours, values = read_opened(reader)
-                self.assertEqual(sorted(expected)[:n_before], hours.tolist(), what)
-                for at, found in zip(hours, values):
-                    np.testing.assert_allclose(found, expected[at], rtol=1e-6, atol=1e-9, err_msg=str(what))
+                before = {hour: expected[hour] for hour in sorted(expected)[:n_before]}
+                self.check_values(read_opened(reader), before, what)
             self.assertEqual(attempt("diff", name, once).stdout, "", what)
-            hours, values = read_joined(name)
-            self.assertEqual(sorted(expected), hours.tolist(), what)
-            for at, found in zip(hours, values):
-                np.testing.assert_allclose(found, expected[at], rtol=1e-6, atol=1e-9, err_msg=str(what))
+            self.check_values(read_joined(name), expected, what)
             grown += 1
         return grown
 

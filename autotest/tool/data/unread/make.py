@@ -1,4 +1,4 @@
-"""Makes an HDF5 file with variables that can be read beside some that cannot be read, or that no set can hold.
+"""Makes an HDF5 file of which some variables are sound; the others cannot be read, or no set can hold them.
 
     make.py        in this folder; needs h5py
 """
