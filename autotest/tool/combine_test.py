@@ -334,6 +334,20 @@ class Selections(InFolder):
                     np.testing.assert_array_equal(read(output, "y"), [2, 1])
                     self.assertEqual(attempt("check", "--deep", output).returncode, 0)
 
+    def test_do_not_cut_dimensions_of_other_groups(self):
+        """A set knows dimensions by name: which of two is to be cut is the user's choice, without the other."""
+        others = np.arange(6.)[::-1] + 87672
+        write("a.json", array("time", ["time"], self.TIMES, units="hours since 2024-01-30", standard_name="time"),
+              array("v", ["time"], np.arange(6, dtype="<i4"), [2]), array("w", ["time", "y", "x"], np.zeros((6, 1, 1), "<i4"), [2, 1, 1]),
+              array("g/time", ["time"], others, units="hours since 2010-01-01", standard_name="time"),
+              array("g/w", ["time", "y", "x"], np.ones((6, 1, 1), "<i4"), [2, 1, 1]), **{"g/.zgroup": '{"zarr_format": 2}'})
+        self.assertIn("dimension time has the lengths 4 and 6", self.select("w[time=#0:#3]", "v", "g/w", status=1))
+        self.assertFalse(os.path.exists("o.json"))
+        self.assertEqual(self.select("w[time=#0:#3]", "v"), "")
+        self.assertEqual((read("o.json", "w").shape, read("o.json", "v").shape), ((4, 1, 1), (4,)))
+        self.assertEqual(self.select("g/w[time=#4:#5]", output="g.json"), "")
+        np.testing.assert_array_equal(read("g.json", "g/time"), others[4:])
+
     def test_are_the_same_along_a_dimension(self):
         self.select("v[time=2024-02]", "u[time=#2:#5]")
         self.assertTrue((read("o.json", "u") == np.zeros((4, 1, 70000))).all())

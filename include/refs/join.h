@@ -74,9 +74,11 @@ typedef struct refs_join_kept_values {
 /** What is taken along a dimension of the only part: whole chunks, except of arrays whose values
  * are put into the set. */
 typedef struct refs_join_cut {
-    const char *dim;   /**< without its group: one of the options' dims */
-    uint64_t first, n; /**< elements that are taken */
-    uint64_t size;     /**< of the dimension */
+    const char *dim;        /**< without its group: one of the options' dims */
+    const char *coordinate; /**< path of the dimension's variable, or "": dimensions with another
+                               variable are not cut */
+    uint64_t first, n;      /**< elements that are taken */
+    uint64_t size;          /**< of the dimension */
 } refs_join_cut;
 
 typedef struct refs_join_options {

@@ -278,12 +278,16 @@ void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-/* What is taken along a dimension, or NULL: all. */
+/* What is taken along a dimension, or NULL: all. Groups may have dimensions of one name. */
 static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
-    const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
     const refs_join_cut *cut = in->join->options.cuts;
-    for (; cut != NULL && cut->dim != NULL; cut++)
-        if (refs_str_is(name, cut->dim)) return cut;
+    if (cut == NULL || cut->dim == NULL) return NULL;
+    const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
+    const refs_array_meta *coordinate =
+        refs_hierarchy_resolve(in->source.hierarchy, meta->group, name);
+    const char *path = coordinate != NULL ? coordinate->path : "";
+    for (; cut->dim != NULL; cut++)
+        if (refs_str_is(name, cut->dim) && strcmp(path, cut->coordinate) == 0) return cut;
     return NULL;
 }
 

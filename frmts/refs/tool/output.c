@@ -135,8 +135,17 @@ static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *
     return ref->kind == REFS_REF_INLINE ? REFS_OK : check_location(user, ref->location, err);
 }
 
+/* Names of fragments are counted from the master. */
 static refs_status check_partition(void *user, const refs_partition *partition, refs_error *err) {
-    return check_location(user, partition->file, err);
+    output_search *search = user;
+    const refs_url_context context = {.base = search->source};
+    refs_buf location = REFS_BUF_INIT;
+    if (*partition->file == '\0') return REFS_OK;
+    refs_status status = refs_url_map(refs_str_from(partition->file), &context, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK) status = check_location(search, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
 }
 
 static refs_status check_arrays(output_search *search, const tool_arrays *arrays, refs_error *err) {

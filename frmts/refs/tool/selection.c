@@ -35,7 +35,8 @@ static refs_status add_cut(tool_selection *selection, const char *variable,
                            const refs_join_cut *cut, refs_error *err) {
     for (size_t i = 0; i < selection->n; i++) {
         const refs_join_cut *other = &selection->cuts[i];
-        if (strcmp(other->dim, cut->dim) != 0) continue;
+        if (strcmp(other->dim, cut->dim) != 0 || strcmp(other->coordinate, cut->coordinate) != 0)
+            continue;
         if (other->first == cut->first && other->n == cut->n && other->size == cut->size)
             return REFS_OK;
         return refs_fail(err, REFS_INVALID,
@@ -53,18 +54,24 @@ static refs_status add_cut(tool_selection *selection, const char *variable,
     selection->cuts = cuts;
     cuts[selection->n] = *cut;
     REFS_TRY(tool_names_add(&selection->names, refs_str_from(cut->dim), err));
-    cuts[selection->n++].dim = selection->names.items[selection->names.n - 1];
+    cuts[selection->n].dim = selection->names.items[selection->names.n - 1];
+    REFS_TRY(tool_names_add(&selection->names, refs_str_from(cut->coordinate), err));
+    cuts[selection->n++].coordinate = selection->names.items[selection->names.n - 1];
     return REFS_OK;
 }
 
-static refs_status add_cuts(tool_selection *selection, const refs_array_meta *meta,
-                            const refs_cf_description *description, refs_error *err) {
+static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                            const refs_cf_description *description, tool_selection *selection,
+                            refs_error *err) {
     for (size_t i = 0; i < description->n_band_axes; i++) {
         const refs_cf_band_axis *axis = &description->band_axes[i];
         for (size_t dim = 0; dim < meta->rank; dim++) {
             const char *slash = strrchr(meta->dims[dim], '/');
             const char *name = slash != NULL ? slash + 1 : meta->dims[dim];
-            const refs_join_cut cut = {name, axis->first, axis->n, meta->shape[dim]};
+            const refs_array_meta *coordinate =
+                refs_hierarchy_resolve(hierarchy, meta->group, refs_str_from(name));
+            const refs_join_cut cut = {name, coordinate != NULL ? coordinate->path : "",
+                                       axis->first, axis->n, meta->shape[dim]};
             if (strcmp(name, axis->name) == 0 && axis->n < meta->shape[dim])
                 REFS_TRY(add_cut(selection, meta->path + 1, &cut, err));
         }
@@ -87,7 +94,8 @@ static refs_status select_from(tool_arrays *arrays, const char *name, const char
     options.selection = text;
     options.notes = selection->notes;
     refs_status status = refs_cf_describe(arrays->set.hierarchy, meta, &options, &description, err);
-    if (status == REFS_OK) status = add_cuts(selection, meta, &description, err);
+    if (status == REFS_OK)
+        status = add_cuts(arrays->set.hierarchy, meta, &description, selection, err);
     refs_cf_description_clear(&description);
     return status;
 }
