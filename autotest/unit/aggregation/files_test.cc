@@ -231,7 +231,8 @@ TEST_F(Rows, ThatAreForbiddenAreAlwaysErrors) {
             has(files.error.message, "m.json: /v partition (2, 0): f2.json: HTTP error 403"))
             << files.error.message;
         files.vfs.failOpensOf.clear();
-        EXPECT_EQ(files.read("v", &values), REFS_OK) << "what failed is tried again";
+        EXPECT_EQ(files.read("v", &values), REFS_OK)
+            << "what failed is tried again: " << files.error.message;
     }
 }
 

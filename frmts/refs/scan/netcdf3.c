@@ -309,6 +309,7 @@ static refs_status read_dimension(netcdf3 *file, refs_error *err) {
     if (!refs_grow((void **)&file->dims, &file->dims_capacity, file->n_dims, sizeof *file->dims))
         return refs_fail_nomem(err);
     dimension *dim = &file->dims[file->n_dims];
+    memset(dim, 0, sizeof *dim);
     REFS_TRY(read_name(file, &dim->name, err));
     file->n_dims++;
     REFS_TRY(read_count(file, &dim->length, err));
