@@ -39,7 +39,7 @@ typedef struct refs_fragment_file {
     refs_fragments *fragments;
     char *locations; /* to be tried, each with a NUL after it, and another one at the end */
     unsigned n_holders;
-    file_state state;
+    file_state state, outcome; /* outcome: of the attempt that is under way */
     bool is_noted;          /* that it is missing */
     refs_expected expected; /* as the aggregation's file recorded it */
     refs_set *set;          /* NULL: the aggregation's own file */
@@ -280,23 +280,19 @@ static refs_status run_open(void *argument, refs_error *unused) {
     refs_lock(&fragments->lock);
     if (status == REFS_OK) take_opened(file, &made);
     file->error = err;
-    file->state = status == REFS_OK ? OPEN : status == REFS_NOT_FOUND ? MISSING : FAILED;
-    fragments->any_missing |= file->state == MISSING;
-    pthread_cond_broadcast(&fragments->changed);
+    file->outcome = status == REFS_OK ? OPEN : status == REFS_NOT_FOUND ? MISSING : FAILED;
+    fragments->any_missing |= file->outcome == MISSING;
     refs_unlock(&fragments->lock);
     return REFS_OK;
 }
 
-/* Also where it could not begin, for want of memory or of a thread. */
+/* Also where it could not begin, for want of memory or of a thread. The outcome is shown here alone:
+ * where it is shown, another may begin to open the file again. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
     refs_lock(&fragments->lock);
-    if (file->state == OPENING) {
-        file->state = FAILED;
-        file->error = (refs_error)REFS_ERROR_INIT;
-        (void)refs_fail_nomem(&file->error);
-    }
+    file->state = file->outcome;
     file->n_holders--;
     pthread_cond_broadcast(&fragments->changed);
     refs_unlock(&fragments->lock);
@@ -435,6 +431,9 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
     begins = file->state == CLOSED || file->state == FAILED;
     if (begins) {
         file->state = OPENING;
+        file->outcome = FAILED;
+        file->error = (refs_error)REFS_ERROR_INIT;
+        (void)refs_fail_nomem(&file->error);
         file->n_holders++;
     } else if (file->state == OPEN) {
         delist(fragments, file);
