@@ -154,3 +154,11 @@ TEST(JsonTree, TakesNoMoreMemoryThanItMay) {
     EXPECT_STREQ(err.message, "JSON of 18874371 bytes takes more than 335544320 in memory");
     EXPECT_EQ(doc, nullptr);
 }
+
+TEST(JsonTree, CountsNoCommasOfStringsAsValues) {
+    const std::string text = "[\"\\\"" + std::string(30 << 20, ',') + "\"]";
+    refs_json_doc *doc = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_json_parse(View(text), &doc, &err), REFS_OK) << err.message;
+    refs_json_doc_free(doc);
+}

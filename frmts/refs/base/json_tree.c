@@ -212,13 +212,36 @@ size_t refs_json_doc_memory(const refs_json_doc *doc) {
     return doc->memory;
 }
 
+/* Values of a text, but for the first: each comma outside strings is before another one. */
+static size_t count_commas(refs_str text) {
+    size_t n = 0;
+    bool is_string = false;
+    for (size_t i = 0; i < text.size; i++) {
+        if (is_string && text.data[i] == '\\')
+            i++;
+        else if (text.data[i] == '"')
+            is_string = !is_string;
+        else
+            n += !is_string && text.data[i] == ',';
+    }
+    return n;
+}
+
+/* Before work on millions of values that would not fit. */
+static bool is_too_large(refs_str text) {
+    const size_t most = REFS_JSON_MAX_TREE_BYTES / sizeof(refs_json);
+    return text.size / 2 > most && count_commas(text) > most;
+}
+
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err) {
     builder b = {.doc = refs_calloc(1, sizeof *b.doc)};
     refs_status status = b.doc != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_json_reader_open_text(text, &b.reader, err);
     refs_error problem = REFS_ERROR_INIT;
-    if (status == REFS_OK) status = build(&b, &problem);
-    if (status == REFS_NOMEM && b.doc != NULL && b.doc->memory > REFS_JSON_MAX_TREE_BYTES)
+    const bool is_refused = status == REFS_OK && is_too_large(text);
+    if (status == REFS_OK && !is_refused) status = build(&b, &problem);
+    if (is_refused ||
+        (status == REFS_NOMEM && b.doc != NULL && b.doc->memory > REFS_JSON_MAX_TREE_BYTES))
         status = refs_fail(err, REFS_LIMIT, "JSON of %zu bytes takes more than %zu in memory",
                            text.size, REFS_JSON_MAX_TREE_BYTES);
     else if (problem.status != REFS_OK)
