@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <strings.h>
 
 #include "file_name.h"
 
@@ -49,9 +48,15 @@ static refs_str drop(refs_str text, size_t size) {
     return refs_str_part(text, size, text.size);
 }
 
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* In any case of letters. Sets ask this a dozen times of each of millions of URLs. */
 static bool starts_with(refs_str text, const char *beginning) {
-    const size_t size = strlen(beginning);
-    return text.size >= size && strncasecmp(text.data, beginning, size) == 0;
+    for (size_t i = 0; beginning[i] != '\0'; i++)
+        if (i == text.size || lower(text.data[i]) != lower(beginning[i])) return false;
+    return true;
 }
 
 const refs_url_scheme *refs_url_scheme_at(size_t i) {
@@ -59,7 +64,7 @@ const refs_url_scheme *refs_url_scheme_at(size_t i) {
 }
 
 bool refs_url_is_scheme(refs_str scheme, const char *name) {
-    return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
+    return scheme.size == strlen(name) && starts_with(scheme, name);
 }
 
 const refs_url_scheme *refs_url_scheme_of(refs_str location) {
@@ -216,6 +221,7 @@ enum { MAX_HOST = 255, MAX_WRITTEN = 4096 };
 size_t refs_url_authority_begin(refs_str name) {
     static const char *const marks[] = {"://", "%3A//", "%3A%2F%2F", ":%2F%2F"};
     for (size_t i = 0; i < name.size; i++) {
+        if (name.data[i] != ':' && name.data[i] != '%') continue;
         for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
             if (!starts_with(drop(name, i), marks[k])) continue;
             refs_str rest = drop(name, i + strlen(marks[k]));
@@ -439,9 +445,10 @@ static bool has_link_local_host(refs_str text) {
     if (rest.size > sizeof written) rest = drop(rest, rest.size - sizeof written); /* user */
     memcpy(written, rest.data, rest.size);
     rest = refs_str_view(written, rest.size);
-    for (int i = 0; i < READINGS; i++) {
+    const int n_readings = refs_str_find(rest, '%') != SIZE_MAX ? READINGS : 1;
+    for (int i = 0; i < n_readings; i++) {
         if (!host_of(take_authority(rest), host)) return true;
-        for (int k = i; k < READINGS; k++) {
+        for (int k = i; k < n_readings; k++) {
             char plain[MAX_HOST + 1];
             memcpy(plain, host, sizeof plain);
             if (is_link_local_host(plain)) return true;
