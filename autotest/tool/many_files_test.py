@@ -165,14 +165,15 @@ class Names(unittest.TestCase):
             gdal.OpenEx(f'REFS:"{files}"' if len(names) > 1 else f'REFS:"{names[0]}"')
         return done.stderr, str(caught.exception)
 
-    def write(self, name, variables, axis="x", first=0):
-        """Variables along an axis whose coordinates count on from `first`."""
+    def write(self, name, variables, axis="x", first=0, more=None):
+        """Variables along an axis whose coordinates count on from `first`, and more keys."""
         refs = {".zgroup": '{"zarr_format": 2}'}
         for each in (*variables, axis):
             refs[f"{each}/.zarray"] = json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "order": "C",
                                                   "fill_value": None, "compressor": None, "filters": None})
             refs[f"{each}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": [axis]})
             refs[f"{each}/0"] = chr(first) + chr(first + 1)
+        refs.update(more or {})
         path = os.path.join(self.work.name, name)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(refs, file)
@@ -192,6 +193,33 @@ class Names(unittest.TestCase):
         one, other = self.write("a.json", ["v"], axis="x"), self.write("b.json", ["v"], axis="y")
         for said in self.refuse(one, other):
             self.assertIn(f"{one} and {other} have no coordinate in common: ", said)
+
+    def time(self, shape, value):
+        """A time that is no coordinate of a dimension."""
+        return {"time/.zarray": json.dumps({"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": "|u1", "order": "C",
+                                            "fill_value": None, "compressor": None, "filters": None}),
+                "time/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["m"][:len(shape)], "units": "days since 2000-01-01"}),
+                "time/0": chr(value)}
+
+    def test_of_files_that_differ_in_other_times_name_these(self):
+        for shape, shown in (([], "time"), ([1], "time (along m)")):
+            one = self.write("a.json", ["v"], more=self.time(shape, 1))
+            other = self.write("b.json", ["v"], more=self.time(shape, 2))
+            for said in self.refuse(one, other):
+                self.assertIn(f"{one} and {other} differ in {shown}, and in no coordinate of a dimension: say", said)
+            same = self.write("b.json", ["v"], more=self.time(shape, 1))
+            for said in self.refuse(one, same):
+                self.assertIn("are the same", said)
+
+    def test_of_files_with_names_as_coordinates_say_that_these_are_not_compared(self):
+        labels = {"x/.zarray": json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "order": "C",
+                                           "fill_value": None, "compressor": None, "filters": [{"id": "json2"}]})}
+        one = self.write("a.json", ["v"], more={**labels, "x/0": '["p","q","|O",[2]]'})
+        other = self.write("b.json", ["v"], more={**labels, "x/0": '["r","s","|O",[2]]'})
+        for said in self.refuse(one, other):
+            self.assertIn(f"coordinates of {one} and {other} cannot be compared (x): say along which", said)
+        for said in self.refuse(one, self.write("c.json", ["v"], more={"x/.zattrs": '{"_ARRAY_DIMENSIONS":["y"]}'})):
+            self.assertIn("cannot be compared (x)", said)
 
     def test_that_are_given_twice_are_named(self):
         one, other = self.write("a.json", ["v"]), self.write("b.json", ["v"], first=2)

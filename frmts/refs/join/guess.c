@@ -57,27 +57,48 @@ static refs_status differ_in_samples(const refs_join_source *a, const refs_join_
     return status;
 }
 
-static refs_status differ(const refs_join_source *a, const refs_join_source *b,
-                          const refs_array_meta *one, bool *result, refs_error *err) {
-    const refs_array_meta *other =
-        refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+typedef enum outcome { NOT_COMPARED, SAME, DIFFERENT } outcome;
+
+static refs_status compare_values(const refs_join_source *a, const refs_join_source *b,
+                                  const refs_array_meta *const metas[2], bool *result,
+                                  refs_error *err) {
     refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    *result = false;
-    uint64_t bytes, other_bytes;
-    const refs_array_meta *const metas[2] = {one, other};
-    if (other == NULL || !refs_join__is_axis(other) || !refs_join__value_bytes(one, &bytes) ||
-        !refs_join__value_bytes(other, &other_bytes))
-        return REFS_OK;
-    if (bytes > REFS_JOIN_MAX_GRID_BYTES || other_bytes > REFS_JOIN_MAX_GRID_BYTES)
-        return differ_in_samples(a, b, metas, result, err);
-    refs_status status = load(a, one, &values[0], err);
-    if (status == REFS_OK) status = load(b, other, &values[1], err);
+    refs_status status = load(a, metas[0], &values[0], err);
+    if (status == REFS_OK) status = load(b, metas[1], &values[1], err);
     const refs_str read[2] = {refs_str_view((const char *)values[0].data, values[0].size),
                               refs_str_view((const char *)values[1].data, values[1].size)};
     *result = are_different(metas, read);
     refs_buf_clear(&values[0]);
     refs_buf_clear(&values[1]);
     return status;
+}
+
+static refs_status compare(const refs_join_source *a, const refs_join_source *b,
+                           const refs_array_meta *const metas[2], outcome *result,
+                           refs_error *err) {
+    uint64_t bytes, other_bytes;
+    bool is_other = false;
+    *result = NOT_COMPARED;
+    if (!refs_join__value_bytes(metas[0], &bytes) ||
+        !refs_join__value_bytes(metas[1], &other_bytes))
+        return REFS_OK;
+    const bool is_long = bytes > REFS_JOIN_MAX_GRID_BYTES || other_bytes > REFS_JOIN_MAX_GRID_BYTES;
+    REFS_TRY(is_long ? differ_in_samples(a, b, metas, &is_other, err)
+                     : compare_values(a, b, metas, &is_other, err));
+    *result = is_other ? DIFFERENT : SAME;
+    return REFS_OK;
+}
+
+static refs_status differ(const refs_join_source *a, const refs_join_source *b,
+                          const refs_array_meta *one, bool *result, refs_error *err) {
+    const refs_array_meta *other =
+        refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+    const refs_array_meta *const metas[2] = {one, other};
+    outcome found = NOT_COMPARED;
+    if (other != NULL && refs_join__is_axis(one) && refs_join__is_axis(other))
+        REFS_TRY(compare(a, b, metas, &found, err));
+    *result = found == DIFFERENT;
+    return REFS_OK;
 }
 
 /* What two sets share. */
@@ -118,7 +139,7 @@ refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(a.hierarchy, i);
         bool is_other = false;
-        if (refs_join__is_axis(meta)) status = differ(&a, &b, meta, &is_other, err);
+        status = differ(&a, &b, meta, &is_other, err);
         if (status != REFS_OK || !is_other) continue;
         status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
         n_dims++;
@@ -149,23 +170,88 @@ static refs_status list_variables(const refs_join_source *source, const char *na
     return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
 }
 
-static refs_status fail_for(const refs_join_source *a, const refs_join_source *b,
-                            const refs_join_part *const parts[2], const char *along,
+/* Coordinates and times of two sets without a dimension to join along: their names, as a message
+ * lists them. */
+typedef struct compared {
+    refs_buf times, unknown; /* times that differ, and coordinates that cannot be compared */
+} compared;
+
+static refs_status add_name(refs_buf *names, const refs_array_meta *meta, const char *along,
                             refs_error *err) {
-    const common found = find_common(a, b);
+    return refs_buf_printf(names, err, "%s%s%s%s%s", names->size > 0 ? ", " : "", meta->path + 1,
+                           along != NULL ? " (along " : "", along != NULL ? along : "",
+                           along != NULL ? ")" : "");
+}
+
+/* A time that is no coordinate of its dimension. */
+static bool is_other_time(const refs_array_meta *meta) {
+    const refs_cf_units units = {
+        refs_json_text(refs_json_get(meta->attributes, "units")),
+        refs_json_text(refs_json_get(meta->attributes, "calendar")),
+    };
+    refs_cf_clock clock;
+    return meta->status == REFS_OK && meta->rank <= 1 && !refs_join__is_axis(meta) &&
+           refs_cf_clock_of(&units, &clock);
+}
+
+static refs_status compare_named(const refs_join_source *a, const refs_join_source *b,
+                                 const refs_array_meta *const metas[2], compared *lists,
+                                 refs_error *err) {
+    const bool is_axis = refs_join__is_axis(metas[0]), are_axes = refs_join__is_axis(metas[1]);
+    const char *along = metas[0]->rank == 1 ? metas[0]->dims[0] : NULL;
+    outcome found = NOT_COMPARED;
+    if (is_axis != are_axes) return add_name(&lists->unknown, metas[0], NULL, err);
+    const bool are_times = is_other_time(metas[0]) && is_other_time(metas[1]);
+    if (!is_axis && !are_times) return REFS_OK;
+    REFS_TRY(compare(a, b, metas, &found, err));
+    if (is_axis && found == NOT_COMPARED) return add_name(&lists->unknown, metas[0], NULL, err);
+    return are_times && found == DIFFERENT ? add_name(&lists->times, metas[0], along, err)
+                                           : REFS_OK;
+}
+
+static refs_status compare_all(const refs_join_source *a, const refs_join_source *b,
+                               compared *lists, refs_error *err) {
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy) && status == REFS_OK; i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        const refs_array_meta *const metas[2] = {one, other};
+        if (other != NULL) status = compare_named(a, b, metas, lists, err);
+    }
+    return status;
+}
+
+static refs_status fail_between(const refs_join_part *const parts[2], const compared *lists,
+                                size_t n_axes, const char *along, refs_error *err) {
     const char *one = parts[0]->name, *other = parts[1]->name;
-    refs_buf text = REFS_BUF_INIT;
-    if (found.has_variable)
+    const refs_buf *times = &lists->times, *unknown = &lists->unknown;
+    if (unknown->size > 0)
         return refs_fail(err, REFS_INVALID,
-                         found.n_axes > 0
-                             ? "the coordinates of %s and %s are the same: say along "
-                               "which dimension they are joined (%s)"
-                             : "%s and %s have no coordinate in common: say along which "
-                               "dimension they are joined (%s)",
-                         one, other, along);
-    refs_status status = list_variables(a, one, &text, err);
+                         "coordinates of %s and %s cannot be compared (%.*s): say along which "
+                         "dimension they are joined (%s)",
+                         one, other, (int)unknown->size, (const char *)unknown->data, along);
+    if (times->size > 0)
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s and %s differ in %.*s, and in no coordinate of a dimension: say along which "
+            "dimension they are joined (%s)",
+            one, other, (int)times->size, (const char *)times->data, along);
+    return refs_fail(err, REFS_INVALID,
+                     n_axes > 0 ? "the coordinates of %s and %s are the same: say along "
+                                  "which dimension they are joined (%s)"
+                                : "%s and %s have no coordinate in common: say along which "
+                                  "dimension they are joined (%s)",
+                     one, other, along);
+}
+
+static refs_status fail_without_variable(const refs_join_source *a, const refs_join_source *b,
+                                         const refs_join_part *const parts[2], const char *along,
+                                         refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = list_variables(a, parts[0]->name, &text, err);
     if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
-    if (status == REFS_OK) status = list_variables(b, other, &text, err);
+    if (status == REFS_OK) status = list_variables(b, parts[1]->name, &text, err);
     if (status == REFS_OK)
         status =
             refs_fail(err, REFS_INVALID,
@@ -173,6 +259,19 @@ static refs_status fail_for(const refs_join_source *a, const refs_join_source *b
                       "share a grid, say along which dimension (%s)",
                       (int)text.size, (const char *)text.data, along);
     refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status fail_for(const refs_join_source *a, const refs_join_source *b,
+                            const refs_join_part *const parts[2], const char *along,
+                            refs_error *err) {
+    const common shared = find_common(a, b);
+    compared lists = {REFS_BUF_INIT, REFS_BUF_INIT};
+    if (!shared.has_variable) return fail_without_variable(a, b, parts, along, err);
+    refs_status status = compare_all(a, b, &lists, err);
+    if (status == REFS_OK) status = fail_between(parts, &lists, shared.n_axes, along, err);
+    refs_buf_clear(&lists.times);
+    refs_buf_clear(&lists.unknown);
     return status;
 }
 
