@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import unittest
@@ -277,8 +278,16 @@ class Grids(Folder):
         said = run("ls", "a.json")
         self.assertIn("3 of more than 18446744073709551615 chunks", said)
         self.assertIn(f"2 of {2**62} chunks", said)
-        run("ls", "a.json", "--json")
-        run("info", "a.json")
+        listed = {one["path"]: one for one in json.loads(run("ls", "a.json", "--json"))}
+        self.assertEqual([listed[name]["n_chunks"] for name in ("/v", "/w")], [None, 2**62])
+        self.assertEqual([listed[name]["n_present"] for name in ("/v", "/w")], [3, 2])
+        self.assertIn("5 references for more than 18446744073709551615 chunks", run("info", "a.json"))
+        self.assertIsNone(json.loads(run("info", "--json", "a.json"))["chunks"])
+        for name in ("v", "w"):
+            refs[f"{name}/.zarray"] = array([2**32, 2**32], [1, 2])
+        write("a.json", refs)
+        self.assertIsNone(json.loads(run("info", "--json", "a.json"))["chunks"], "of both together")
+        self.assertEqual([one["n_chunks"] for one in json.loads(run("ls", "a.json", "--json"))], [2**63, 2**63])
 
 
 class Unread(Folder):
@@ -298,10 +307,28 @@ class Unread(Folder):
                 if verb[0] == "info":
                     self.assertIn('"bytes":72' if "--json" in verb else "72 bytes in", done.stdout)
                 elif "--json" in verb:
-                    self.assertEqual([one["path"] for one in json.loads(done.stdout)], ["/a", "/external", "/z"])
+                    listed = json.loads(done.stdout)
+                    self.assertEqual([one["path"] for one in listed], ["/a", "/external", "/z"])
+                    self.assertEqual([one["bytes"] for one in listed], [48, None, 24])
+                    self.assertEqual([one["n_present"] for one in listed], [1, None, 1])
+                    self.assertEqual([one["n_inline"] for one in listed], [0, None, 0])
                 else:
+                    self.assertEqual(done.stdout.count("    chunks that cannot be counted\n"), 1)
+                    self.assertEqual(done.stdout.count("    1 of 1 chunks, "), 2)
                     self.assertEqual([line.split()[0] for line in done.stdout.splitlines() if line[0] == "/"],
                                      ["/a", "/external", "/z"])
+
+    def test_differ_where_filters_were_left_out_of_equal_bytes(self):
+        name = self.file("unlike.h5")
+        with open(name, "rb") as file:
+            data = file.read()
+        entry = struct.pack("<IIQQQ", 32, 1, 0, 0, 0)  # of the B-tree: size, filter mask, offsets
+        self.assertEqual(data.count(entry), 1)
+        with open("applied.h5", "wb") as file:
+            file.write(data.replace(entry, struct.pack("<IIQQQ", 32, 0, 0, 0, 0)))
+        for verb in (["diff", name, "applied.h5"], ["diff", "applied.h5", name]):
+            done = subprocess.run([REFS, *verb], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, "masked/0.0: other bytes\n"), done.stderr)
 
     def test_are_left_out_with_a_warning_where_no_set_can_hold_them(self):
         name, masks = self.file("unlike.h5"), "some chunks went through all filters and some did not, which sets cannot say"

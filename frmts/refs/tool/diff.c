@@ -264,7 +264,8 @@ static refs_status compare_bytes(comparison *at, refs_str key, const refs_ref *c
     refs_buf bytes[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = REFS_OK;
     *are_same = same_ref(at, refs[0], refs[1]);
-    if (*are_same || !is_within(&at->sets[0], refs[0]) || !is_within(&at->sets[1], refs[1]))
+    if (*are_same || refs[0]->filter_mask != refs[1]->filter_mask ||
+        !is_within(&at->sets[0], refs[0]) || !is_within(&at->sets[1], refs[1]))
         return REFS_OK;
     for (size_t i = 0; i < 2 && status == REFS_OK; i++)
         status = refs_store_get(at->sets[i].store, key, MAX_COMPARED_BYTES, &bytes[i], err);

@@ -20,6 +20,7 @@ typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
     uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
     uint64_t n_grid;              /* UINT64_MAX: as many or more */
+    bool is_unread;               /* the references cannot be counted; all but n_grid is 0 */
     const refs_chunk_keys *keys;
 } totals;
 
@@ -126,6 +127,15 @@ static void print_chunk_map(const totals *all) {
 
 /* -- ls ---------------------------------------------------------------------------------------- */
 
+static uint64_t size_of(const totals *all) {
+    uint64_t bytes;
+    return refs_add_u64(all->bytes, all->inline_bytes, &bytes) ? bytes : UINT64_MAX;
+}
+
+static const char *more_than(uint64_t n_grid) {
+    return n_grid == UINT64_MAX ? "more than " : "";
+}
+
 static void print_codecs(const refs_array_meta *array) {
     for (size_t i = 0; i < array->n_codecs; i++)
         printf("%s%s", i == 0 ? "" : " ", array->codecs[i].id);
@@ -149,11 +159,15 @@ static void print_array(const refs_array_meta *array, const totals *all) {
         printf("%s%llu", dim == 0 ? "" : ", ", (unsigned long long)array->chunk[dim]);
     printf(")  ");
     print_codecs(array);
-    printf("\n    %llu of %s%llu chunks", (unsigned long long)all->n_chunks,
-           all->n_grid == UINT64_MAX ? "more than " : "", (unsigned long long)all->n_grid);
+    if (all->is_unread) {
+        printf("\n    chunks that cannot be counted\n");
+        return;
+    }
+    printf("\n    %llu of %s%llu chunks", (unsigned long long)all->n_chunks, more_than(all->n_grid),
+           (unsigned long long)all->n_grid);
     if (all->n_inline > 0) printf(", %llu of them in the set", (unsigned long long)all->n_inline);
     printf(", ");
-    print_bytes(all->bytes + all->inline_bytes);
+    print_bytes(size_of(all));
     printf("\n");
     if (all->n_grid > 1) print_chunk_map(all);
 }
@@ -163,6 +177,11 @@ static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
     for (size_t i = 0; i < n; i++)
         printf("%s%llu", i == 0 ? "" : ",", (unsigned long long)numbers[i]);
     printf("]");
+}
+
+/* What was not counted is null: a zero would be a count. */
+static void print_count(const char *name, bool is_known, uint64_t count) {
+    printf(is_known ? "\"%s\":%llu" : "\"%s\":null", name, (unsigned long long)count);
 }
 
 static void print_array_json(const refs_array_meta *array, const totals *all) {
@@ -187,9 +206,15 @@ static void print_array_json(const refs_array_meta *array, const totals *all) {
         printf("%s", i == 0 ? "" : ",");
         tool_print_json_text(refs_str_from(array->codecs[i].id));
     }
-    printf("],\"n_chunks\":%llu,\"n_present\":%llu,\"n_inline\":%llu,\"bytes\":%llu}",
-           (unsigned long long)all->n_grid, (unsigned long long)all->n_chunks,
-           (unsigned long long)all->n_inline, (unsigned long long)(all->bytes + all->inline_bytes));
+    printf("],");
+    print_count("n_chunks", all->n_grid < UINT64_MAX, all->n_grid);
+    printf(",");
+    print_count("n_present", !all->is_unread, all->n_chunks);
+    printf(",");
+    print_count("n_inline", !all->is_unread, all->n_inline);
+    printf(",");
+    print_count("bytes", !all->is_unread, size_of(all));
+    printf("}");
 }
 
 static void print_problem(const refs_array_meta *array, bool json) {
@@ -214,7 +239,7 @@ static refs_status count_or_complain(const tool_set *set, const refs_array_meta 
         return refs_fail(err, status, "%s", why.message);
     if (status == REFS_OK) return REFS_OK;
     tool_complain(&why);
-    memset(all, 0, sizeof *all);
+    *all = (totals){.n_grid = all->n_grid, .is_unread = true};
     ++*n_unread;
     return REFS_OK;
 }
@@ -266,6 +291,7 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
         const refs_array_meta *array = &shown->arrays[i];
         if (array->status != REFS_OK) continue;
         REFS_TRY(count_or_complain(set, array, &all, &n_unread, err));
+        if (all.is_unread) continue;
         sum.n_chunks += all.n_chunks;
         if (!refs_add_u64(sum.n_grid, all.n_grid, &sum.n_grid)) sum.n_grid = UINT64_MAX;
         sum.n_inline += all.n_inline;
@@ -286,8 +312,10 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
     static const char *const names[] = {"arrays",  "references", "chunks",
                                         "inline",  "bytes",      "inline_bytes",
                                         "sources", "recorded",   "fragments"};
-    for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++)
-        printf("%s\"%s\":%llu", i == 0 ? "{" : ",", names[i], numbers[i]);
+    for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++) {
+        printf(i == 0 ? "{" : ",");
+        print_count(names[i], i != 2 || sum.n_grid < UINT64_MAX, numbers[i]);
+    }
     if (json) {
         refs_status status = tool_print_history(set->set, json, err);
         printf("}\n");
@@ -295,8 +323,8 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
     }
     printf("%llu arrays, ", numbers[0]);
     if (sum.n_fragments > 0) printf("%llu fragment%s, ", numbers[8], numbers[8] == 1 ? "" : "s");
-    printf("%llu references for %llu chunks, %llu of them in the set\n", numbers[1], numbers[2],
-           numbers[3]);
+    printf("%llu references for %s%llu chunks, %llu of them in the set\n", numbers[1],
+           more_than(sum.n_grid), numbers[2], numbers[3]);
     print_bytes(sum.bytes);
     printf(" in %llu sources", numbers[6]);
     printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
