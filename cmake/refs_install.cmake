@@ -131,6 +131,9 @@ set(refs_components plugin dev tool)
 if(TARGET ncrefs)
   list(APPEND refs_components netcdf)
 endif()
+# The plugin's has the pages too: the driver names one of them as its help (GDAL_DMD_HELPTOPIC).
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_plugin} COMPONENT plugin
+        PATTERN decisions EXCLUDE PATTERN *.sh EXCLUDE)
 foreach(component IN LISTS refs_components)
   install(FILES ${PROJECT_BINARY_DIR}/copyright README.md
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_${component}} COMPONENT ${component})
@@ -139,7 +142,7 @@ endforeach()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME refs)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(REFS_MAINTAINER "REFS maintainers <maintainers@refs.example>" CACHE STRING
+set(REFS_MAINTAINER "REFS maintainers <no-mailbox@refs.invalid>" CACHE STRING
     "Whom Debian packages name as their maintainer")
 set(CPACK_PACKAGE_CONTACT ${REFS_MAINTAINER})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})

@@ -29,8 +29,7 @@ def names(pattern):
     return sorted(os.path.relpath(path, ROOT) for path in glob(os.path.join(ROOT, pattern)))
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md",
-         *names("docs/*.md"), *names("docs/decisions/*.md")]
+PAGES = [*names("*.md"), *names("docs/*.md"), *names("docs/decisions/*.md")]
 SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
            for path in names(f"{folder}/*.{extension}")}
@@ -104,6 +103,11 @@ class Links(unittest.TestCase):
                 reached.add(page)
                 todo += [path for path, _ in links(page)]
         self.assertEqual([page for page in names("docs/*.md") if page not in reached], [])
+
+
+class Help(unittest.TestCase):
+    def test_topic_of_the_driver_is_a_page(self):
+        self.assertIn(gdal.GetDriverByName("REFS").GetMetadataItem("DMD_HELPTOPIC"), names("docs/*.md"))
 
 
 class Options(unittest.TestCase):

@@ -35,6 +35,8 @@ for package in $packages; do
     sed '1,/^License: Expat$/d; s/^ \.$//; s/^ //' "$doc/copyright" >"$work/license"
     sed 1,4d "$source/LICENSE" | cmp -s - "$work/license" || fail "$package: another licence"
 done
+[ -s "$(find "$work/root" -path '*/share/doc/gdal-plugin-refs/docs/driver.md')" ] ||
+    fail "the page that the driver names as its help is not installed"
 grep -q '^set(CPACK_PACKAGE_CONTACT ".* <[^@>]*@[^@>]*[.][^@>]*>")' "$binary/CPackConfig.cmake" ||
     fail "packages have no maintainer: $(grep CONTACT "$binary/CPackConfig.cmake")"
 

@@ -367,7 +367,7 @@ void GDALRegister_REFS() {
     driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Reference sets (kerchunk, VirtualiZarr, tifffile)");
-    driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/refs.html");
+    driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "docs/driver.md");
     driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "json parq nca");
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "REFS:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
