@@ -326,7 +326,7 @@ static refs_status define(nc_file *file, const nc_shape *shape, nc_type type, nc
 
 refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
                                   refs_error *err) {
-    nc_type type;
+    nc_type type = NC_NAT;
     REFS_TRY(refs_cfa__nc_type(file, shape->name, &shape->dtype, &type, err));
     place->is_half = shape->dtype.type == REFS_TYPE_FLOAT && shape->dtype.size == 2;
     if (type != NC_STRING || file->format == REFS_CFA_NETCDF4)
