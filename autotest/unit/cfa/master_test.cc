@@ -121,6 +121,17 @@ class Opened {
         refs_buf_clear(&text);
         return copy;
     }
+    size_t n_sources() const {
+        size_t n = 0;
+        refs_error error = REFS_ERROR_INIT;
+        const auto visit = [](void *user, const refs_source_state *, refs_error *) {
+            ++*static_cast<size_t *>(user);
+            return REFS_OK;
+        };
+        const refs_source_visitor visitor = {visit, &n};
+        EXPECT_EQ(refs_sources_read(set, &visitor, &error), REFS_OK) << error.message;
+        return n;
+    }
     std::string partitions(const std::string &path) const {
         std::string text;
         refs_error error = REFS_ERROR_INIT;
@@ -226,6 +237,44 @@ TEST(Master, SaysWhyFragmentsCannotBeNumbered) {
     EXPECT_EQ(
         message({{1, 1}, {ones.data(), much.data()}}).find("m.nca: /v has 2147483648 elements"),
         0u);
+}
+
+/** Records sources whose names have a MiB less a few bytes. */
+refs_status record(Master &master, size_t n) {
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const std::string name = std::to_string(10 + i) + std::string(REFS_MIB - 64, 'a');
+        const refs_source_state state = {refs_str_view(name.data(), name.size()), 1, 1,
+                                         refs_str_view("", 0), 1};
+        status = refs_master_source(master.master, &state, &master.error);
+    }
+    return status;
+}
+
+TEST(Master, RecordsAsMuchAsIsRead) {
+    const TemporaryFolder folder;
+    Master largest(folder / "m.nca"), larger(folder / "n.nca");
+    largest.ok(record(largest, 63));
+    largest.finish();
+    EXPECT_EQ(Opened(folder / "m.nca").n_sources(), 63u);
+    EXPECT_EQ(record(larger, 64), REFS_LIMIT);
+    EXPECT_EQ(std::string(larger.error.message),
+              "the record of its fragments (_refs_sources) has more than 66060288 bytes: make "
+              "several masters, or shorten the names of their fragments");
+}
+
+TEST(Master, IsNoMoreThanCanBeReadInMemory) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca");
+    master.ok(refs_master_joined(master.master, refs_str_from("{}"), &master.error));
+    std::string ones = "[1";
+    for (size_t i = 0; i < 12 * REFS_MIB; i++) ones += ",1";
+    ones = "{\"x\":" + ones + "]}";
+    master.ok(
+        refs_master_joined(master.master, refs_str_view(ones.data(), ones.size()), &master.error));
+    EXPECT_EQ(refs_master_finish(master.master, &master.error), REFS_LIMIT);
+    master.master = nullptr;
+    EXPECT_EQ(folder.List(), "");
 }
 
 TEST(Master, KeepsAttributesWithTheirTypes) {

@@ -25,6 +25,7 @@ struct refs_master {
     refs_intern recorded; /**< names of fragments in `sources` */
     char **sources;       /**< their states, as JSON */
     size_t n_sources, sources_capacity;
+    size_t sources_bytes;
     refs_buf joined; /**< refs_master_joined, or empty */
 };
 
@@ -81,6 +82,9 @@ refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
 refs_status refs_cfa__master_open_again(const refs_master *before,
                                         const refs_master_options *options, refs_master **master,
                                         refs_error *err);
+
+/** REFS_LIMIT: the document of REFS_SOURCES_ATTRIBUTE is one that cannot be read again. */
+refs_status refs_cfa__check_sources(refs_str document, refs_error *err);
 
 /** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
  * NULL: all of them, or none. Frees it, also on failure. */

@@ -410,13 +410,33 @@ refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_
                                        : refs_buf_append_str(name, refs_str_from(file), err);
 }
 
+static refs_status check_sources_size(size_t bytes, refs_error *err) {
+    if (bytes <= REFS_SOURCES_MAX_BYTES) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "the record of its fragments (" REFS_SOURCES_ATTRIBUTE
+                     ") has more than %zu bytes: make several masters, or shorten the names of "
+                     "their fragments",
+                     REFS_SOURCES_MAX_BYTES);
+}
+
+refs_status refs_cfa__check_sources(refs_str document, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(check_sources_size(document.size, err));
+    const refs_status status = refs_json_parse(document, &doc, err);
+    refs_json_doc_free(doc);
+    if (status != REFS_OK) refs_error_prefix(err, REFS_SOURCES_ATTRIBUTE);
+    return status;
+}
+
 static refs_status add_source(refs_master *master, const refs_source_state *state,
                               refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     if (!refs_grow((void **)&master->sources, &master->sources_capacity, master->n_sources,
                    sizeof *master->sources))
         return refs_fail_nomem(err);
-    const refs_status status = refs_source_state_write(state, &text, err);
+    refs_status status = refs_source_state_write(state, &text, err);
+    master->sources_bytes += text.size + 1;
+    if (status == REFS_OK) status = check_sources_size(master->sources_bytes, err);
     char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
     refs_buf_clear(&text);
     REFS_TRY(status);
@@ -469,9 +489,10 @@ static refs_status put_sources(const refs_master *master, refs_error *err) {
             status = refs_buf_append(&text, master->joined.data, master->joined.size, err);
     }
     if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    const refs_str document = refs_str_view((const char *)text.data, text.size);
+    if (status == REFS_OK) status = refs_cfa__check_sources(document, err);
     if (status == REFS_OK)
-        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE,
-                                     refs_str_view((const char *)text.data, text.size), err);
+        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE, document, err);
     refs_buf_clear(&text);
     return status;
 }

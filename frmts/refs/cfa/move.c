@@ -5,11 +5,12 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "cfa_internal.h"
 #include "move_names.h"
 #include "move_widen.h"
 #include "nc_library.h"
-#include "refs/place.h"
 #include "refs/own_attributes.h"
+#include "refs/place.h"
 
 /* Largest variable or attribute with names. */
 #define MAX_NAMES ((size_t)1 << 26)
@@ -374,8 +375,9 @@ static refs_status move_sources(const moving_file *file, refs_error *err) {
     REFS_TRY(get_text(file, of, &text, err));
     if (text == NULL) return REFS_OK;
     refs_status status = refs_cfa__rename_sources(file->moving, refs_str_from(text), &renamed, err);
-    if (status == REFS_OK)
-        status = put_text(file, of, refs_str_view((const char *)renamed.data, renamed.size), err);
+    const refs_str document = refs_str_view((const char *)renamed.data, renamed.size);
+    if (status == REFS_OK) status = refs_cfa__check_sources(document, err);
+    if (status == REFS_OK) status = put_text(file, of, document, err);
     refs_buf_clear(&renamed);
     refs_free(text);
     return status;

@@ -6,6 +6,10 @@
 #include "hdf5_btree2.h"
 #include "hdf5_fractal_heap.h"
 #include "hdf5_shared.h"
+#include "refs/own_attributes.h"
+
+_Static_assert(REFS_SOURCES_MAX_BYTES < REFS_HDF5_MAX_STRUCTURE_BYTES - 64 * REFS_KIB,
+               "what a master records of its fragments is read, with name, type and shape");
 
 /* -- dataspaces -------------------------------------------------------------------------------- */
 
