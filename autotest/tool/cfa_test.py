@@ -944,6 +944,21 @@ class Unlike(Folder):
                 run("append", "m.nca", self.late_fill(), "-q")
                 self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, -9999, 30])
 
+    def test_masters_grow_whose_fragments_have_names_that_are_escaped(self):
+        for name in ("a b", "é", "100%", "a%20b", "#{}"):
+            for version in (*VERSIONS, None):
+                for folder in ("", self.folder + "/"):
+                    names = [f"{folder}{name}{day}.nc" for day in range(3)]
+                    for day, one in enumerate(names):
+                        self.write_day(one, day, ("t2m",))
+                    with self.subTest(name, version=version, folder=folder):
+                        if version is None:
+                            run("index", *names[:2], "-q", "--along", "time", "-o", "m.nca")
+                        else:
+                            self.assertEqual(self.combine(*names[:2], version=version).returncode, 0)
+                        run("append", "m.nca", names[2], "-q")
+                        self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20])
+
     def late_fill(self):
         """The file of a day that was missing."""
         self.write_day("late.nc", 1, ("rh", "t2m"))

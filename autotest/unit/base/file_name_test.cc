@@ -1,6 +1,8 @@
 // file_name_test.cc -- which names depend on a folder, and which do not.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "refs/file_name.h"
 
 namespace {
@@ -42,6 +44,21 @@ TEST(FileName, NeedsAFolderWhereItsLastPartDoes) {
                              "simplecache::s3://b/k", "zip://m::s3://b/a.zip", "zip://m::/a.zip",
                              "zip://m::simplecache::file:///a.zip", "memory://x"})
         EXPECT_FALSE(refs_file_name_needs_folder(refs_str_from(name))) << name;
+}
+
+TEST(FileName, OfCfIsUnescapedUnlessAServerGetsIt) {
+    const auto plain = [](const char *name) {
+        refs_buf text = REFS_BUF_INIT;
+        EXPECT_EQ(refs_file_name_unescape(refs_str_from(name), &text, nullptr), REFS_OK);
+        const std::string copy(reinterpret_cast<const char *>(text.data), text.size);
+        refs_buf_clear(&text);
+        return copy;
+    };
+    EXPECT_EQ(plain("p/a%20%C3%a9.nc"), "p/a \u00e9.nc");
+    EXPECT_EQ(plain("file:///p/a%2520b.nc"), "file:///p/a%20b.nc");
+    EXPECT_EQ(plain("a%00%2%zz%"), "a%00%2%zz%");
+    EXPECT_EQ(plain("a%2"), "a%2");
+    EXPECT_EQ(plain("https://host/a%20b.nc"), "https://host/a%20b.nc");
 }
 
 TEST(FileName, IsOfARecordFileWithANumberAndEitherEnding) {

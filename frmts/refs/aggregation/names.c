@@ -136,34 +136,15 @@ static refs_status add_beside(const refs_aggregation *aggregation, const refs_ag
     return status;
 }
 
-static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Names of CF-1.13 are URIs: what they escape is not escaped in names of files. */
 static refs_status add_unescaped(const refs_aggregation *aggregation, const refs_agg_names *names,
                                  refs_str file, refs_buf *locations, refs_error *err) {
-    refs_str path = file;
-    bool is_file = refs_url_take_file(&path) || !holds(file, "://");
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    bool any = false;
-    for (size_t i = 0; i < file.size && status == REFS_OK && is_file; i++) {
-        int high = i + 2 < file.size ? digit_of(file.data[i + 1]) : -1;
-        int low = i + 2 < file.size ? digit_of(file.data[i + 2]) : -1;
-        bool is_escaped = file.data[i] == '%' && high >= 0 && low >= 0 && high + low > 0;
-        char c = file.data[i];
-        if (is_escaped) c = (char)(unsigned char)(high * 16 + low);
-        status = refs_buf_append(&name, &c, 1, err);
-        any = any || is_escaped;
-        i += is_escaped ? 2 : 0;
-    }
-    if (status == REFS_OK && any)
-        status = add_with_base(aggregation, names, refs_str_view((char *)name.data, name.size),
-                               locations, err);
-    refs_buf_clear(&name);
+    refs_buf plain = REFS_BUF_INIT;
+    refs_status status = refs_file_name_unescape(file, &plain, err);
+    const refs_str name = refs_str_view((const char *)plain.data, plain.size);
+    if (status == REFS_OK && name.size != file.size)
+        status = add_with_base(aggregation, names, name, locations, err);
+    refs_buf_clear(&plain);
     return status;
 }
 

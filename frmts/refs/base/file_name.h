@@ -33,6 +33,11 @@ const char *refs_file_name_relative_mark(refs_str path);
  * of a file that ends in one ("zip://m::a.zip", "simplecache::a.nc", "file://a.nc"). */
 bool refs_file_name_needs_folder(refs_str name);
 
+/** Appends a name of CF-1.13, which is a URI or a relative reference (RFC 3986), without its
+ * escapes, which names of files do not have: "a%20b.nc". "%00" stays, and so do URLs of servers,
+ * where escapes are part of the request. */
+refs_status refs_file_name_unescape(refs_str name, refs_buf *plain, refs_error *err);
+
 /** Whether it is that of a record file of a Parquet set, "refs.12.parq" or "refs.12.parquet"; then
  * *number is 12. */
 bool refs_file_name_is_record(refs_str name, uint64_t *number);
