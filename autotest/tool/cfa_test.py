@@ -959,6 +959,20 @@ class Unlike(Folder):
                         run("append", "m.nca", names[2], "-q")
                         self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20])
 
+    def test_files_are_no_placeholders_as_they_are_called_so(self):
+        names = [f"rain.fill.{2020 + day}.nc" for day in range(4)]
+        for day, name in enumerate(names):
+            self.write_day(name, day, ("t2m",))
+        for version in (*VERSIONS, None):
+            with self.subTest(version=version):
+                if version is None:
+                    run("index", *names[:2], "-q", "--along", "time", "-o", "m.nca")
+                else:
+                    self.assertEqual(self.combine(*names[:2], version=version).returncode, 0)
+                for name in names[2:]:
+                    run("append", "m.nca", name, "-q")
+                self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20, 30])
+
     def late_fill(self):
         """The file of a day that was missing."""
         self.write_day("late.nc", 1, ("rh", "t2m"))

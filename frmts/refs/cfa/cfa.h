@@ -129,6 +129,13 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err);
 
+/** Whether a name is that of such a small file, which stands for fragments of this shape: a file of
+ * somebody else may be called "rain.fill.2020.nc". */
+bool refs_cfa_is_filler(const char *name, const uint64_t *shape, size_t rank);
+
+/** Whether it is one of some shape. */
+bool refs_cfa_may_be_filler(const char *name);
+
 /** Appends the name by which a master of `version` has a file: a URI in CF-1.13, with its escapes.
  */
 refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_buf *name,
@@ -252,8 +259,8 @@ typedef struct refs_cfa_write_options {
             REFS_CFA_RELATIVE, REFS_CFA_OTHERS_ONE, NULL, REFS_CFA_SUBARRAY_BYTES, 0, NULL         \
     }
 
-/** Whether a master can have a dimension: netCDF-3 has one without elements at most, that of records,
- * and none is left for those that no array has. */
+/** Whether a master can have a dimension: netCDF-3 has one without elements at most, that of
+ * records, and none is left for those that no array has. */
 bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim);
 
 /** Writes `source` as the file at `path`. Fragments are called STEM/STEM.[GROUP.]VARIABLE.I.J.K.nc,

@@ -45,6 +45,59 @@ refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variab
     return refs_buf_append(name, ".nc", sizeof ".nc", err);
 }
 
+/* Takes "12" from the beginning of a text. */
+static bool take_number(refs_str *text, uint64_t *number) {
+    size_t n = 0;
+    while (n < text->size && text->data[n] >= '0' && text->data[n] <= '9') n++;
+    const bool is_number = refs_str_to_u64(refs_str_part(*text, 0, n), number);
+    *text = refs_str_part(*text, n, text->size);
+    return is_number;
+}
+
+/* What is between "….fill" and ".nc", or "….g1.nc"; *has_mark is false where nothing is. */
+static refs_str shape_text(const char *name, bool *has_mark) {
+    refs_str text = refs_str_from(name), number;
+    uint64_t generation;
+    *has_mark = refs_str_ends(text, ".nc");
+    text.size -= *has_mark ? strlen(".nc") : 0;
+    const size_t dot = refs_str_find_last(text, '.');
+    number = refs_str_part(text, dot == SIZE_MAX ? text.size : dot + 1, text.size);
+    if (refs_str_starts(number, "g") &&
+        refs_str_to_u64(refs_str_part(number, 1, number.size), &generation))
+        text.size = dot;
+    size_t begin = text.size;
+    while (begin > 0 && text.data[begin - 1] != '/' &&
+           !refs_str_ends(refs_str_part(text, 0, begin), ".fill"))
+        begin--;
+    *has_mark = *has_mark && refs_str_ends(refs_str_part(text, 0, begin), ".fill");
+    return refs_str_part(text, begin, text.size);
+}
+
+/* Sets `shape` to that in a name. */
+static bool read_shape(const char *name, uint64_t *shape, size_t *rank) {
+    bool has_mark;
+    refs_str text = shape_text(name, &has_mark);
+    for (*rank = 0; has_mark && text.size > 0 && *rank < REFS_MAX_RANK; ++*rank) {
+        const bool is_begun = *text.data == (*rank == 0 ? '.' : 'x');
+        text = refs_str_part(text, 1, text.size);
+        if (!is_begun || !take_number(&text, &shape[*rank])) return false;
+    }
+    return has_mark && text.size == 0;
+}
+
+bool refs_cfa_may_be_filler(const char *name) {
+    uint64_t shape[REFS_MAX_RANK];
+    size_t rank;
+    return read_shape(name, shape, &rank);
+}
+
+bool refs_cfa_is_filler(const char *name, const uint64_t *shape, size_t rank) {
+    uint64_t named[REFS_MAX_RANK];
+    size_t n;
+    return read_shape(name, named, &n) && n == rank &&
+           (rank == 0 || memcmp(named, shape, rank * sizeof *shape) == 0);
+}
+
 /* "/folder/stem" */
 static refs_status append_folder(const refs_master *master, refs_buf *path, refs_error *err) {
     const refs_str whole = refs_str_from(master->place.wanted);

@@ -729,8 +729,7 @@ static refs_status open_master(build *all, refs_error *err) {
             ") of which files these are: index all sources anew",
             all->output);
     for (size_t i = 0; i < files->n; i++)
-        if (how->size > 0 || !gather_is_filler_name(files->items[i]))
-            REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
     return tool_record_read(refs_str_view((const char *)how->data, how->size), &all->was, err);
 }
 

@@ -59,10 +59,11 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
     return status;
 }
 
-static refs_status add_file(const collecting *to, const char *file, refs_error *err) {
-    tool_names *files = &to->master->files;
+static refs_status add_file(const collecting *to, tool_names *files, const char *file,
+                            refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    if (refs_file_name_needs_folder(refs_str_from(file))) to->master->has_relative = true;
+    if (files == &to->master->files && refs_file_name_needs_folder(refs_str_from(file)))
+        to->master->has_relative = true;
     refs_status status = append_name(to, file, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *name = (const char *)text.data;
@@ -74,16 +75,18 @@ static refs_status add_file(const collecting *to, const char *file, refs_error *
     return status;
 }
 
-/* Placeholders have no values for a join. */
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
     collecting *to = user;
-    uint64_t n = 1;
-    for (size_t dim = 0; dim < to->rank; dim++) n *= partition->end[dim] - partition->begin[dim];
-    to->elements += n;
+    uint64_t n = 1, shape[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < to->rank; dim++) {
+        shape[dim] = partition->end[dim] - partition->begin[dim];
+        if (!refs_mul_u64(n, shape[dim], &n)) n = UINT64_MAX;
+    }
+    if (!refs_add_u64(to->elements, n, &to->elements)) to->elements = UINT64_MAX;
     if (*partition->file == '\0') return REFS_OK;
-    const bool is_joined = to->master->how.size > 0;
-    return is_joined && gather_is_filler_name(partition->file) ? REFS_OK
-                                                               : add_file(to, partition->file, err);
+    const bool is_filler = refs_cfa_is_filler(partition->file, shape, to->rank);
+    return add_file(to, is_filler ? &to->master->fillers : &to->master->files, partition->file,
+                    err);
 }
 
 /* What is small lies in a joined master itself: no partition names the files that it is of. */
@@ -92,7 +95,8 @@ static refs_status collect_source(void *user, const refs_source_state *state, re
     to->master->has_sources = true;
     if (to->master->how.size == 0) return REFS_OK;
     char *file = refs_str_copy(state->url);
-    const refs_status status = file != NULL ? add_file(to, file, err) : refs_fail_nomem(err);
+    const refs_status status =
+        file != NULL ? add_file(to, &to->master->files, file, err) : refs_fail_nomem(err);
     refs_free(file);
     return status;
 }
@@ -142,13 +146,14 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
     if (status == REFS_OK) status = refs_sources_read(arrays.set.set, &visitor, err);
     const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
     tool_arrays_close(&arrays);
-    if (status == REFS_OK && master->files.n == 0 && !is_empty)
+    if (status == REFS_OK && master->files.n + master->fillers.n == 0 && !is_empty)
         status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", name);
     return status;
 }
 
 void tool_master_clear(tool_master *master) {
     tool_names_clear(&master->files);
+    tool_names_clear(&master->fillers);
     refs_buf_clear(&master->how);
 }
 
@@ -161,6 +166,8 @@ static refs_status open_master(gathering *all, refs_error *err) {
         all->names = master.files;
         master.files = (tool_names){.items = NULL};
     }
+    for (size_t i = 0; status == REFS_OK && i < master.fillers.n; i++)
+        status = tool_names_add(&all->names, refs_str_from(master.fillers.items[i]), err);
     tool_master_clear(&master);
     return status;
 }

@@ -7,11 +7,6 @@
 
 #include "refs/file_name.h"
 
-bool gather_is_filler_name(const char *name) {
-    const char *slash = strrchr(name, '/');
-    return strstr(slash != NULL ? slash : name, ".fill.") != NULL;
-}
-
 bool gather_is_outline(const gathering *all, size_t p) {
     return p < all->names.n && tool_is_outline(all->names.items[p]);
 }
@@ -180,7 +175,13 @@ const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i
 }
 
 bool gather_is_filler(const gathering *all, size_t p) {
-    return gather_is_filler_name(all->parts[p].named);
+    const gather_part *part = &all->parts[p];
+    for (size_t i = 0; refs_cfa_may_be_filler(part->named) && i < part->arrays.source.n_arrays;
+         i++) {
+        const refs_cfa_array *array = gather_array_of(all, p, i);
+        if (refs_cfa_is_filler(part->named, array->shape, array->variable.rank)) return true;
+    }
+    return false;
 }
 
 size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path) {
@@ -197,7 +198,8 @@ refs_status gather_move_fillers(tool_names *names, refs_error *err) {
     if (moved == NULL) return refs_fail_nomem(err);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < names->n; i++)
-            if (gather_is_filler_name(names->items[i]) == (pass == 1)) moved[n++] = names->items[i];
+            if (refs_cfa_may_be_filler(names->items[i]) == (pass == 1))
+                moved[n++] = names->items[i];
     if (n > 0) memcpy(names->items, moved, n * sizeof *moved);
     refs_free(moved);
     return REFS_OK;

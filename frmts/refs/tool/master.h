@@ -9,8 +9,9 @@
 #include "tool.h"
 
 typedef struct tool_master {
-    tool_names files; /**< of its fragments, each once, as a user calls them */
-    refs_buf how;     /**< how they were joined (record.h); empty: it does not say */
+    tool_names files;   /**< of its fragments, each once, as a user calls them */
+    tool_names fillers; /**< files that stand for fragments that are missing, in the same way */
+    refs_buf how;       /**< how they were joined (record.h); empty: it does not say */
     refs_master_options options;
     bool has_relative; /**< it names some relative to itself */
     bool has_sources;  /**< it records what it is made of; of a joined one, these are `files` */
@@ -21,9 +22,6 @@ typedef struct tool_master {
 /** To be cleared also after a failure. */
 refs_status tool_master_read(const tool_session *session, const char *name, tool_master *master,
                              refs_error *err);
-/** Whether a name is that of a placeholder: "m.variable.fill.3x4.nc" stands in CF-1.13 for
- * fragments that are missing. */
-bool gather_is_filler_name(const char *name);
 void tool_master_clear(tool_master *master);
 
 #endif
