@@ -20,4 +20,5 @@ case $version in
 esac
 expect CHANGELOG.md "$(sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' CHANGELOG.md | head -n 1)"
 expect python/pyproject.toml "$(sed -n 's/^version = "\(.*\)"$/\1/p' python/pyproject.toml)"
+expect CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
 exit $wrong
