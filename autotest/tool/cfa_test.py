@@ -551,7 +551,7 @@ class Combine(Folder):
             (dict(height=(10, "K")), '/height is in "K" and in "m" in other sources', 1),
             (dict(units="hPa"), "/v: its unit differs between a.nc and b.nc", (1, 0)),
             (dict(values="text"), "/v: its type differs between a.nc and b.nc", 1),
-            (dict(attributes={"cell_methods": "time: mean"}), '/v: its cell_methods is "" in a.nc and "time: mean"', 0),
+            (dict(attributes={"cell_methods": "time: mean"}), '/v: cell_methods is "" in a.nc and "time: mean"', 0),
         ):
             # append unpacks the master where packing would lose values; combine refuses then
             status, of_append = status if isinstance(status, tuple) else (status, status)

@@ -1,6 +1,7 @@
 /* joined.c -- what the arrays of one path become. */
 #include "join_internal.h"
 #include "refs/cf.h"
+#include "refs/join_attributes.h"
 
 #define BECOMES                                                                                    \
     ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
@@ -540,21 +541,17 @@ static refs_status compare_values(const refs_join *join, const refs_joined *join
 /* Attributes that say what is measured: what differs in them is joined where people want it. */
 static refs_status tell_other_meaning(const refs_join *join, const refs_joined *joined,
                                       const refs_join_place *at, bool *told, refs_error *err) {
-    static const char *const names[] = {"standard_name", "cell_methods"};
     const uint32_t one = joined->like->whole, other = at->array->whole;
     refs_json_doc *docs[2] = {NULL, NULL};
     if (*told || one == other || one == REFS_JOIN_NONE || other == REFS_JOIN_NONE) return REFS_OK;
     refs_status status = refs_json_parse(refs_join__text(join, one), &docs[0], err);
     if (status == REFS_OK) status = refs_json_parse(refs_join__text(join, other), &docs[1], err);
-    for (size_t i = 0; status == REFS_OK && i < sizeof names / sizeof *names; i++) {
-        const refs_str mine = refs_json_text(refs_json_get(refs_json_root(docs[0]), names[i])),
-                       theirs = refs_json_text(refs_json_get(refs_json_root(docs[1]), names[i]));
-        if (refs_str_equal(mine, theirs)) continue;
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
-                  REFS_STR_ARG(refs_join__text(join, joined->path)), names[i], REFS_STR_ARG(mine),
-                  join->members[joined->first].name, REFS_STR_ARG(theirs), at->member->name);
-        *told = true;
+    if (status == REFS_OK) {
+        const refs_attribute_pair pair = {.kept = refs_json_root(docs[0]),
+                                          .other = refs_json_root(docs[1]),
+                                          .path = refs_join__text(join, joined->path)};
+        const char *const names[2] = {join->members[joined->first].name, at->member->name};
+        *told = refs_join_note_meaning(&join->options.notes, &pair, names);
     }
     refs_json_doc_free(docs[0]);
     refs_json_doc_free(docs[1]);

@@ -9,7 +9,7 @@
  *
  * In this order: parts are opened (gather_parts.c), fields found and compared (gather_fields.c),
  * members placed (gather_axes.c, with gather_gaps.c and gather_boxes.c), and the master written
- * (gather_write.c, with gather_values.c). gather.c is the verb.
+ * (gather_write.c, with gather_values.c and gather_attributes.c). gather.c is the verb.
  *
  * Read before this: arrays.h, outline.h.
  */
@@ -119,6 +119,9 @@ gather_content gather_content_of(const refs_cfa_source *source);
 /** What a file of netCDF is called in a master ("NETCDF4"), or NULL where it cannot be read. */
 const char *gather_format_of(const refs_vfs *vfs, const char *location);
 
+/** Where warnings go; nowhere where the user wants none. */
+refs_notes gather_notes(const gathering *all);
+
 /** A part as its user calls it. */
 const char *gather_name_of(const gathering *all, size_t p);
 
@@ -221,6 +224,12 @@ refs_status gather_check_boxes(gathering *all, gather_field *of, refs_error *err
 /** Writes an array of part `p` that is no field, put together from those of all parts. */
 refs_status gather_write_other(gathering *all, refs_master *master, size_t p, size_t i,
                                refs_error *err);
+
+/* -- gather_attributes.c --------------------------------------------------------------------------
+ */
+
+/** Warns of attributes of groups and arrays that only later parts have. */
+refs_status gather_tell_attributes(const gathering *all, refs_error *err);
 
 /* -- gather_write.c -------------------------------------------------------------------------------
  */

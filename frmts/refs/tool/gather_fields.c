@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "refs/join_aggregate.h"
+#include "refs/join_attributes.h"
 
 /* Whether `name` ends with that of a variable, as names of fragments have it: ".group.variable". */
 static bool ends_with_variable(refs_str name, const char *path) {
@@ -123,22 +124,14 @@ static refs_status check_units(const gathering *all, gather_field *of, size_t p,
 /* What says what is measured: as in refs index, which joins what differs in it where people want
  * that. */
 static void tell_other_words(const gathering *all, gather_field *of, size_t p, size_t i) {
-    static const char *const names[] = {"standard_name", "cell_methods"};
-    const refs_notes notes = {tool_note, NULL};
-    const refs_json *const both[2] = {
-        gather_array_of(all, of->members[0].part, of->members[0].array)->variable.attributes,
-        gather_array_of(all, p, i)->variable.attributes};
-    for (size_t k = 0; !of->has_told_words && k < sizeof names / sizeof *names; k++) {
-        const refs_str one = refs_json_text(refs_json_get(both[0], names[k])),
-                       other = refs_json_text(refs_json_get(both[1], names[k]));
-        if (refs_str_equal(one, other)) continue;
-        of->has_told_words = true;
-        if (!all->arguments->quiet)
-            refs_note(&notes, REFS_NOTE_WARNING,
-                      "%s: its %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
-                      of->path, names[k], REFS_STR_ARG(one), all->parts[of->members[0].part].named,
-                      REFS_STR_ARG(other), all->parts[p].named);
-    }
+    const gather_member *first = &of->members[0];
+    const refs_notes notes = gather_notes(all);
+    const refs_attribute_pair pair = {
+        .kept = gather_array_of(all, first->part, first->array)->variable.attributes,
+        .other = gather_array_of(all, p, i)->variable.attributes,
+        .path = refs_str_from(of->path)};
+    const char *const names[2] = {all->parts[first->part].named, all->parts[p].named};
+    of->has_told_words = of->has_told_words || refs_join_note_meaning(&notes, &pair, names);
 }
 
 /* What tells which values elements stand for is told once, for all fragments. */

@@ -184,6 +184,10 @@ bool gather_is_filler(const gathering *all, size_t p) {
     return false;
 }
 
+refs_notes gather_notes(const gathering *all) {
+    return all->arguments->quiet ? (refs_notes){NULL, NULL} : (refs_notes){tool_note, NULL};
+}
+
 size_t gather_coordinate_of(const gathering *all, size_t p, const char *dim_path) {
     return dim_path != NULL ? tool_arrays_find(&all->parts[p].arrays, dim_path) : SIZE_MAX;
 }

@@ -363,62 +363,17 @@ static const refs_cfa_group *find_group(const gathering *all, const char *path) 
     return NULL;
 }
 
-/* What a master says of itself is not lost. */
-static bool is_of_master(refs_str name) {
-    static const char *const names[] = {"Conventions", "_NCProperties", REFS_UNLIMITED_DIMENSIONS,
-                                        REFS_UNUSED_DIMENSIONS};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return false;
-}
-
-static refs_status list_absent(const refs_cfa_group *kept, const refs_cfa_group *other,
-                               refs_intern *absent, refs_error *err) {
-    char text[1024];
-    uint32_t id;
-    for (size_t k = 0; k < refs_json_size(other->attributes); k++) {
-        const refs_str name = refs_json_name_at(other->attributes, k);
-        if (is_of_master(name) || refs_json_get_str(kept->attributes, name) != NULL) continue;
-        (void)snprintf(text, sizeof text, "%.*s of %s", REFS_STR_ARG(name),
-                       *other->path != '\0' ? other->path : "/");
-        REFS_TRY(refs_intern_add(absent, refs_str_from(text), &id, err));
-    }
-    return REFS_OK;
-}
-
-static refs_status note_absent(const gathering *all, const refs_intern *absent, refs_error *err) {
-    const refs_notes notes = {tool_note, NULL};
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    if (absent->count == 0 || all->arguments->quiet) return REFS_OK;
-    for (uint32_t i = 0; i < absent->count && status == REFS_OK; i++)
-        status = refs_buf_printf(&text, err, "%s%.*s", i > 0 ? ", " : "",
-                                 REFS_STR_WHOLE(refs_intern_get(absent, i)));
-    if (status == REFS_OK)
-        refs_note(&notes, REFS_NOTE_WARNING,
-                  "attributes that only later sources have are left out: %.*s", (int)text.size,
-                  (const char *)text.data);
-    refs_buf_clear(&text);
-    return status;
-}
-
 /* Groups keep the attributes of the first part that has them, as in sets (join/attributes.c). */
 static refs_status write_groups(gathering *all, refs_master *master, refs_error *err) {
-    refs_intern absent = {.count = 0};
     refs_status status = REFS_OK;
     for (size_t p = 0; p < all->names.n; p++) {
         const refs_cfa_source *source = &all->parts[p].arrays.source;
         for (size_t i = 0; i < source->n_groups && !gather_is_filler(all, p); i++) {
             const refs_cfa_group *group = &source->groups[i];
-            const refs_cfa_group *kept = find_group(all, group->path);
-            if (status == REFS_OK)
-                status = kept == group
-                             ? refs_master_attributes(master, group->path, group->attributes, err)
-                             : list_absent(kept, group, &absent, err);
+            if (status == REFS_OK && find_group(all, group->path) == group)
+                status = refs_master_attributes(master, group->path, group->attributes, err);
         }
     }
-    if (status == REFS_OK) status = note_absent(all, &absent, err);
-    refs_intern_clear(&absent);
     return status;
 }
 
@@ -459,6 +414,7 @@ static refs_status record_part(gathering *all, refs_master *master, size_t p, re
 refs_status gather_write_master(gathering *all, refs_master *master, refs_error *err) {
     REFS_TRY(write_dims(all, master, err));
     REFS_TRY(write_groups(all, master, err));
+    REFS_TRY(gather_tell_attributes(all, err));
     for (size_t p = 0; p < all->names.n; p++)
         if (!gather_is_outline(all, p) && !gather_is_filler(all, p))
             REFS_TRY(record_part(all, master, p, err));
