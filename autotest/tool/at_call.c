@@ -7,6 +7,8 @@
  *                                 name is moved to "NAME.away", and a link to PATH takes its place
  *     AT_OPEN_LINK_TO=PATH        a link to PATH is put wherever an unfinished file is going to be
  * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
+ *     AT_OPEN=3 AT_OPEN_REPLACE=PATH  behind the third time that PATH is opened, what is called
+ *                                 "PATH.next" takes its place
  *     AT_READDIR=3                    the third call of readdir fails with EIO
  */
 #define _GNU_SOURCE
@@ -83,6 +85,19 @@ static void put_link(const char *path) {
     if (to != NULL && strstr(path, ".tmp-") != NULL) (void)symlink(to, path);
 }
 
+static atomic_long n_opened;
+
+static void replace_opened(const char *path) {
+    typedef int (*function)(const char *, const char *);
+    const char *at = getenv("AT_OPEN"), *replaced = getenv("AT_OPEN_REPLACE");
+    char next[256];
+    if (at == NULL || replaced == NULL || strcmp(path, replaced) != 0 ||
+        atomic_fetch_add(&n_opened, 1) + 1 != atol(at))
+        return;
+    (void)snprintf(next, sizeof next, "%s.next", path);
+    (void)NEXT(function, "rename")(next, path);
+}
+
 int open(const char *path, int flags, ...) {
     typedef int (*function)(const char *, int, ...);
     va_list list;
@@ -90,7 +105,9 @@ int open(const char *path, int flags, ...) {
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
     va_end(list);
     if ((flags & O_CREAT) != 0) put_link(path);
-    return NEXT(function, "open")(path, flags, mode);
+    const int file = NEXT(function, "open")(path, flags, mode);
+    replace_opened(path);
+    return file;
 }
 
 int open64(const char *path, int flags, ...) {
@@ -100,7 +117,9 @@ int open64(const char *path, int flags, ...) {
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
     va_end(list);
     if ((flags & O_CREAT) != 0) put_link(path);
-    return NEXT(function, "open64")(path, flags, mode);
+    const int file = NEXT(function, "open64")(path, flags, mode);
+    replace_opened(path);
+    return file;
 }
 
 FILE *fopen(const char *path, const char *mode) {

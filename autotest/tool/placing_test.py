@@ -441,5 +441,34 @@ class Permissions(Placing):
         return mask
 
 
+class Replaced(Placing):
+    """Sources whose place other files take while they are read."""
+
+    def test_are_known_by_what_was_read(self):
+        """Whenever that happens, the record is of what was read, or check tells."""
+        outcomes = set()
+        for verb, output in ((("index",), "all.json"), (("index", "--resume"), "all.json"), (("index",), "all.nca"),
+                             (("combine", "--format", "cfa"), "m.nca")):
+            for n in range(1, 100):
+                for name in ("a.nc", "a.nc.next"):
+                    self.write(name, range(4 if name == "a.nc" else 8), value=len(name))
+                os.utime("a.nc", (1, 1))
+                done = refs(*verb, "a.nc", "-q", "-o", output, AT_OPEN=n, AT_OPEN_REPLACE="a.nc")
+                with self.subTest(verb=verb, output=output, n=n):
+                    if done.returncode == 0 and refs("check", output).returncode == 0:
+                        time, values = read(output)
+                        root = gdal.OpenEx('REFS:"a.nc"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+                        self.assertEqual(values, root.OpenMDArray("tas").ReadAsArray().tobytes())
+                        outcomes.add("same")
+                    elif done.returncode == 0:
+                        outcomes.add("told")
+                for path in (output, "all.json.resume", "m"):
+                    shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.path.exists(path) and os.remove(path)
+                if os.path.exists("a.nc.next"):
+                    break
+            self.assertGreater(n, 2, verb)
+        self.assertEqual(outcomes, {"same", "told"})
+
+
 if __name__ == "__main__":
     unittest.main()

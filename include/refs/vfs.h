@@ -102,6 +102,11 @@ typedef struct refs_vfs {
 refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
                                 refs_error *err);
 
+/** What is known of `location` now, to be asked for before it is opened: where another file takes
+ * its place meanwhile, what was read is no younger. False where another machine would be asked,
+ * which answers with it when the file is opened: `validators` tells it afterwards. */
+bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validators *seen);
+
 /** Opens `location` and reads one range of it, as `read` does. */
 refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
                                 const refs_vfs_range *range, size_t *got, refs_error *err);

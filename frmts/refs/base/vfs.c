@@ -7,6 +7,10 @@ refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void 
     return vfs->open_whole(vfs->self, location, handle, err);
 }
 
+bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validators *seen) {
+    return vfs->peek != NULL && vfs->peek(vfs->self, location, NULL, seen, NULL) == REFS_OK;
+}
+
 refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
                                 const refs_vfs_range *range, size_t *got, refs_error *err) {
     void *handle = NULL;

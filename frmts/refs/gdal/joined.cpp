@@ -184,11 +184,16 @@ class Parts {
     static refs_status run(void *self, size_t number, refs_error *error) {
         const auto *parts = static_cast<const Parts *>(self);
         RefsSetHandle set;
+        refs_vfs_validators seen;
+        const char *name = parts->job_.files[number].c_str();
+        const bool isSeen = refs_vfs_look(parts->job_.vfs, name, &seen);
         REFS_TRY(parts->open(number, set, error));
-        const refs_join_part part = {number, parts->job_.files[number].c_str(), set.get(),
-                                     REFS_JOIN_FROM_NAME};
+        const refs_join_part part = {number, name, set.get(), REFS_JOIN_FROM_NAME};
         const Whole &whole = parts->whole_;
-        if (whole.sources != nullptr) REFS_TRY(refs_join_sources_add(whole.sources, &part, error));
+        if (whole.sources != nullptr && isSeen && refs_set_is_file(set.get()))
+            REFS_TRY(refs_join_sources_add_state(whole.sources, name, &seen, error));
+        else if (whole.sources != nullptr)
+            REFS_TRY(refs_join_sources_add(whole.sources, &part, error));
         return refs_join_add(whole.join, &part, error);
     }
 

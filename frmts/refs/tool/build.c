@@ -231,22 +231,24 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     const refs_vfs *vfs = all->session.vfs;
     bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
+    const bool is_seen = was_kept || (status == REFS_OK && refs_vfs_look(vfs, name, &now));
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
-    const bool is_to_keep =
-        status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set);
-    if (is_to_keep && vfs->validators != NULL) (void)vfs->validators(vfs->self, name, &now, NULL);
+    const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
+    const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
+    if (is_file && !is_seen && vfs->validators != NULL)
+        (void)vfs->validators(vfs->self, name, &now, NULL);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
         const bool has_values = set == all->grown || (is_remembered(all) && !refs_set_is_file(set));
         const refs_join_values_from from = has_values ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
         const refs_join_part part = {number, name, set, from};
-        status = was_kept ? refs_join_sources_add_state(all->sources, name, &now, err)
-                          : refs_join_sources_add(all->sources, &part, err);
+        status = is_file ? refs_join_sources_add_state(all->sources, name, &now, err)
+                         : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
         if (status == REFS_OK && all->grown == NULL)
-            status = note_record(all, was_kept || refs_set_is_file(set) ? NULL : set, err);
+            status = note_record(all, is_file ? NULL : set, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)

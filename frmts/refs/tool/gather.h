@@ -26,7 +26,9 @@
 /** A source. */
 typedef struct gather_part {
     tool_arrays arrays;
-    char *named; /**< in the master */
+    char *named;              /**< in the master */
+    refs_vfs_validators seen; /**< what was known before it was opened */
+    bool is_seen;             /**< false: nothing was, see refs_vfs_look */
     const char *format;
 } gather_part;
 

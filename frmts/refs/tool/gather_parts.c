@@ -118,6 +118,17 @@ static void drop_empty_parts(gathering *all) {
     all->names.n = n;
 }
 
+static refs_status look_at(const gathering *all, const char *name, gather_part *part,
+                           refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    part->is_seen = status == REFS_OK &&
+                    refs_vfs_look(all->session.vfs, (const char *)location.data, &part->seen);
+    refs_buf_clear(&location);
+    return status;
+}
+
 refs_status gather_open_parts(gathering *all, refs_error *err) {
     REFS_TRY(find_folder(all, err));
     all->parts = refs_calloc(all->names.n + 1, sizeof *all->parts);
@@ -126,6 +137,7 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
         gather_part *one = &all->parts[p];
         REFS_TRY(tool_check_interrupted(err));
         REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
+        REFS_TRY(look_at(all, all->names.items[p], one, err));
         REFS_TRY(tool_arrays_open_part(&all->session, all->names.items[p], &one->arrays, err));
         if (all->arguments->output != NULL)
             REFS_TRY(tool_check_references(all->arguments->output, TOOL_REPLACED_FILE, &one->arrays,

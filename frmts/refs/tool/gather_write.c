@@ -401,6 +401,8 @@ static refs_status record_part(gathering *all, refs_master *master, size_t p, re
         now = (refs_vfs_validators){
             .size = was.size, .modified_s = was.modified_s, .modified_ns = was.modified_ns};
         state.etag = refs_str_from(was.etag != NULL ? was.etag : "");
+    } else if (part->is_seen) {
+        now = part->seen;
     } else if (vfs->validators != NULL) {
         (void)vfs->validators(vfs->self, part->arrays.location, &now, NULL);
         state.etag = refs_str_from(now.etag);
