@@ -4,32 +4,51 @@ include(GNUInstallDirs)
 
 # -- the plugin -------------------------------------------------------------------------------------
 
-# Where the installed GDAL looks for plugins: it says so itself from 3.9 on; before, the folder is a
-# text in the library.
-function(refs_find_plugin_dir result)
+# Prints what gdal-config says, or sets nothing where it does not know the option.
+function(refs_ask_gdal option result)
   find_program(REFS_GDAL_CONFIG gdal-config)
   mark_as_advanced(REFS_GDAL_CONFIG)
   if(REFS_GDAL_CONFIG)
-    execute_process(COMMAND ${REFS_GDAL_CONFIG} --plugindir OUTPUT_VARIABLE folder ERROR_QUIET
+    execute_process(COMMAND ${REFS_GDAL_CONFIG} ${option} OUTPUT_VARIABLE answer ERROR_QUIET
                     OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
-    if(status EQUAL 0 AND folder MATCHES "^/[^\n]*$")
-      set(${result} ${folder} PARENT_SCOPE)
-      return()
+    if(status EQUAL 0 AND answer MATCHES "^/[^\n]*$")
+      set(${result} ${answer} PARENT_SCOPE)
     endif()
   endif()
-  get_target_property(library GDAL::GDAL LOCATION)
-  file(STRINGS ${library} folders REGEX "^/.*/gdalplugins$")
-  list(GET folders 0 folder)
+endfunction()
+
+# Where the installed GDAL looks for plugins: it says so itself from 3.9 on; before, the folder is a
+# text in the library.
+function(refs_find_plugin_dir result)
+  refs_ask_gdal(--plugindir folder)
+  if(NOT folder)
+    get_target_property(library GDAL::GDAL LOCATION)
+    file(STRINGS ${library} folders REGEX "^/.*/gdalplugins$")
+    list(GET folders 0 folder)
+  endif()
   set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
+# The same folder below a prefix, as GDAL has it below its own: lib/gdalplugins, or
+# lib/x86_64-linux-gnu/gdalplugins.
+function(refs_place_plugin folder result)
+  refs_ask_gdal(--prefix prefix)
+  if(prefix AND folder MATCHES "^${prefix}/(.*)$")
+    set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  else()
+    set(${result} ${CMAKE_INSTALL_LIBDIR}/gdalplugins PARENT_SCOPE)
+  endif()
+endfunction()
+
 include(refs_gdal)
-if(NOT REFS_PLUGIN_DIR)
-  refs_find_plugin_dir(folder)
-  set(REFS_PLUGIN_DIR ${folder} CACHE PATH "Where GDAL looks for plugins" FORCE)
+set(REFS_PLUGIN_DIR "" CACHE PATH "Where the plugin is installed, if not below the prefix as GDAL's plugins are below GDAL's")
+set(refs_plugin_place ${REFS_PLUGIN_DIR})
+refs_find_plugin_dir(refs_gdal_plugins)
+if(NOT refs_plugin_place)
+  refs_place_plugin(${refs_gdal_plugins} refs_plugin_place)
 endif()
-message(STATUS "The plugin is installed in: ${REFS_PLUGIN_DIR}")
-install(TARGETS gdal_REFS LIBRARY DESTINATION ${REFS_PLUGIN_DIR} COMPONENT plugin)
+message(STATUS "The plugin is installed in: ${refs_plugin_place} (GDAL looks in ${refs_gdal_plugins})")
+install(TARGETS gdal_REFS LIBRARY DESTINATION ${refs_plugin_place} COMPONENT plugin)
 
 # -- the program ------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
            for path in names(f"{folder}/*.{extension}")}
 CODE = "\n".join(SOURCES.values())
+CMAKE = "".join(map(read, ["CMakeLists.txt", *names("cmake/*.cmake"), *names("frmts/refs/*/CMakeLists.txt")]))
 HOST = "frmts/refs/host/"  # settings of programs without GDAL
 
 
@@ -171,7 +172,7 @@ class Options(unittest.TestCase):
 
     def test_that_pages_name_exist(self):
         """Whatever begins with REFS_ on a page is an option, or a name of the code."""
-        known = set(re.findall(r"\bREFS_[A-Z0-9_]+", CODE + read("CMakeLists.txt"))) | \
+        known = set(re.findall(r"\bREFS_[A-Z0-9_]+", CODE + CMAKE)) | \
             set(re.findall(r"\bREFS_[A-Z0-9_]+", "\n".join(
                 read(path) for path in names("autotest/*/*.py"))))
         for page in PAGES:
@@ -224,6 +225,20 @@ class Commands(unittest.TestCase):
                 for name in re.findall(r"\bgdal\.([A-Z]\w+)", text):
                     with self.subTest(page=page, name=name):
                         self.assertTrue(hasattr(gdal, name))
+
+
+class Packaging(unittest.TestCase):
+    """What docs/packaging.md tells packagers is what CMake has."""
+    def first_cells(self, title):
+        return sorted(name for cells in rows(section("docs/packaging.md", title)) for name in quoted(cells[0]))
+
+    def test_options_are_those_of_the_build(self):
+        options = re.findall(r"^ *(?:option|set)\((REFS_\w+) [^)]*?(?:CACHE|O(?:N|FF)\))", CMAKE, re.M)
+        self.assertEqual(self.first_cells("Options"), sorted(set(options)))
+
+    def test_libraries_are_those_of_the_build(self):
+        libraries = set(re.findall(r"^ *refs_codec_library\((\w+)", CMAKE, re.M))
+        self.assertEqual(self.first_cells("Optional"), sorted(libraries))
 
 
 class Architecture(unittest.TestCase):

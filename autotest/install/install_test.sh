@@ -19,6 +19,20 @@ case $plugin in
 */gdalplugins/gdal_REFS.so) ;;
 *) fail "the plugin is installed as: $plugin" ;;
 esac
+# It follows the prefix, unless the build was told a folder.
+plugin_dir=$(sed -n 's/^REFS_PLUGIN_DIR:PATH=//p' "$binary/CMakeCache.txt")
+if [ -z "$plugin_dir" ]; then
+    "$cmake" --install "$binary" --component plugin --prefix "$work/elsewhere" >/dev/null
+    case $(find "$work/elsewhere" -name gdal_REFS.so) in
+    "$work"/elsewhere/lib*/gdalplugins/gdal_REFS.so) ;;
+    *) fail "the plugin does not follow --prefix" ;;
+    esac
+else
+    case $plugin in
+    "$work/root$plugin_dir"/*) ;;
+    *) fail "the plugin is not in $plugin_dir" ;;
+    esac
+fi
 
 # Each package says whose it is, and how it may be used.
 DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
