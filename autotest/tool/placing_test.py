@@ -144,6 +144,17 @@ class Listings(Placing):
         self.assertEqual(set(statuses), {0, 1}, statuses)
         self.assertEqual(statuses[-1], 0)
 
+    def test_of_files_of_others_end_where_there_are_enough_to_name(self):
+        self.write("a.nc")
+        for i in range(20):
+            os.makedirs(f"others.parq/{i}")
+            for k in range(20):
+                os.mknod(f"others.parq/{i}/{k}")
+        expected = refs("index", "a.nc", "-q", "-o", "others.parq")
+        self.assertRegex(expected.stderr, "expected files of a Parquet set alone, found .*, .*, .* and more: move them away")
+        done = refs("index", "a.nc", "-q", "-o", "others.parq", AT_READDIR=40)
+        self.assertEqual((done.returncode, done.stderr), (1, expected.stderr))
+
     def test_of_sources(self):
         os.mkdir("in")
         for step in range(3):

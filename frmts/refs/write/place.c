@@ -171,7 +171,7 @@ static refs_status find_foreign(void *user, int folder, const char *name, refs_e
     if (found->is_set && is_of_set(name, at->depth)) return REFS_OK;
     const int opened = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (opened >= 0) return search(at, opened, name, err);
-    if (found->n++ >= MAX_FOREIGN) return REFS_OK;
+    if (found->n++ >= MAX_FOREIGN) return REFS_CANCELLED; /* as many as are named, and one more */
     return refs_buf_printf(&found->names, err, "%s%s%s", found->names.size > 0 ? ", " : "",
                            at->path, name);
 }
@@ -186,10 +186,11 @@ refs_status refs_place_check_replaced(const char *path, refs_error *err) {
         found.is_set = access((const char *)metadata.data, F_OK) == 0;
         status = refs_folder_each(path, &visitor, err);
     }
-    if (status == REFS_NOT_FOUND) {
+    if (status == REFS_NOT_FOUND || (status == REFS_CANCELLED && found.n > MAX_FOREIGN)) {
         refs_error_clear(err);
         status = REFS_OK;
-    } else if (status != REFS_OK)
+    }
+    if (status != REFS_OK)
         refs_error_prefix(err, "%s: cannot be replaced", path);
     else if (found.n > 0)
         status = refs_fail(err, REFS_INVALID,
