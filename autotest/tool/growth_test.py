@@ -567,6 +567,29 @@ class Remembered(Steps):
         run("append", "all.json", self.write_named(3))
         self.expect(self.open("all.json"), range(4))
 
+    def test_what_is_damaged_in_it_is_an_error_that_names_the_member(self):
+        self.make(2)
+        run("convert", "all.parq", "-o", "all.json")
+        with open("all.json", encoding="utf-8") as file:
+            made = json.load(file)
+        refs = made.get("refs", made)
+        (key,) = [key for key in refs if "joined" in refs[key]]
+        attributes = json.loads(refs[key]) if isinstance(refs[key], str) else refs[key]
+        for joined, expected in (({"along": [1]}, 'no list of strings as "along"'),
+                                 ({"along": "time"}, 'no list of strings as "along"'),
+                                 ({"along": ["time", None]}, 'no list of strings as "along"'),
+                                 ({"variables": {}}, 'no list of strings as "variables"'),
+                                 ({"pattern": 5}, 'no string as "pattern"'), ({"group": ["g"]}, 'no string as "group"'),
+                                 ({"inline": "many"}, 'no number of bytes as "inline"'), ([], "joined is not an object")):
+            with self.subTest(joined):
+                refs[key] = json.dumps({**attributes, "joined": joined})
+                with open("all.json", "w", encoding="utf-8") as file:
+                    json.dump(made, file)
+                said = run("append", "all.json", self.write(2, 1), status=1)
+                self.assertIn(expected, said)
+                if isinstance(joined, dict):
+                    self.assertTrue(said.startswith("refs: all.json: the record of how it was joined"), said)
+
     def test_what_contradicts_it_is_an_error_that_names_both(self):
         self.make(2)
         said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)

@@ -87,8 +87,11 @@ refs_status refs_joined_read(const refs_set *set, refs_buf *how, refs_error *err
     refs_json_doc *doc;
     REFS_TRY(read_attributes(set, &doc, err));
     const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
-    const refs_status status =
-        refs_json_is_object(joined) ? refs_json_write(joined, how, err) : REFS_OK;
+    refs_status status = REFS_OK;
+    if (joined != NULL && !refs_json_is_object(joined))
+        status = refs_fail(err, REFS_CORRUPT, "%s: joined is not an object", SOURCES_KEY);
+    else if (joined != NULL)
+        status = refs_json_write(joined, how, err);
     refs_json_doc_free(doc);
     return status;
 }

@@ -441,9 +441,10 @@ static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
     tool_record record = all->record, parts = {.pattern = NULL};
     const bool has_own = record.pattern != NULL || record.group != NULL || record.variables.n > 0 ||
                          given->inline_bytes != NULL;
+    refs_status status = REFS_OK;
     if (all->has_parts && !all->has_files && !all->do_parts_differ)
-        REFS_TRY(tool_record_read(
-            refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err));
+        status = tool_record_read(
+            refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err);
     if (all->dims.n == 0 && all->has_parts) record = (tool_record){.pattern = NULL}; /* a copy */
     if (parts.doc != NULL && (!has_own || all->dims.n == 0)) {
         record.pattern = parts.pattern;
@@ -452,7 +453,7 @@ static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
         record.inline_bytes = parts.inline_bytes;
     }
     record.along = all->dims.n > 0 ? all->dims : parts.along;
-    const refs_status status = tool_record_write(&record, how, err);
+    if (status == REFS_OK) status = tool_record_write(&record, how, err);
     tool_record_clear(&parts);
     return status;
 }
@@ -705,6 +706,13 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
 /* What the output is. */
 typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
 
+static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {
+    const refs_str text = refs_str_view((const char *)how->data, how->size);
+    const refs_status status = tool_record_read(text, &all->was, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", all->output);
+    return status;
+}
+
 /* The set that grows is the first of its sources. */
 static refs_status open_grown(build *all, refs_error *err) {
     refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
@@ -712,8 +720,7 @@ static refs_status open_grown(build *all, refs_error *err) {
     refs_status status = open_source(all, 0, &location, &grown, err);
     all->grown = grown;
     if (status == REFS_OK) status = refs_joined_read(grown, &how, err);
-    if (status == REFS_OK)
-        status = tool_record_read(refs_str_view((const char *)how.data, how.size), &all->was, err);
+    if (status == REFS_OK) status = read_was(all, &how, err);
     refs_buf_clear(&location);
     refs_buf_clear(&how);
     return status;
@@ -732,7 +739,7 @@ static refs_status open_master(build *all, refs_error *err) {
             all->output);
     for (size_t i = 0; i < files->n; i++)
         REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
-    return tool_record_read(refs_str_view((const char *)how->data, how->size), &all->was, err);
+    return read_was(all, how, err);
 }
 
 static refs_status open_sources(build *all, output_kind kind, refs_error *err) {

@@ -5,16 +5,40 @@
 
 /* -- reading and writing ----------------------------------------------------------------------- */
 
-static refs_status read_list(const refs_json *items, tool_list *list, refs_error *err) {
-    for (size_t i = 0; i < refs_json_size(items); i++)
-        if (!tool_append(list, refs_json_text(refs_json_at(items, i)).data))
-            return refs_fail_nomem(err);
+static refs_status fail_member(const char *name, const char *expected, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT,
+                     "the record of how it was joined (\"joined\") has no %s as \"%s\": index all "
+                     "sources anew",
+                     expected, name);
+}
+
+static refs_status read_list(const refs_json *object, const char *name, tool_list *list,
+                             refs_error *err) {
+    const refs_json *items = refs_json_get(object, name);
+    if (items == NULL) return REFS_OK;
+    if (!refs_json_is_array(items)) return fail_member(name, "list of strings", err);
+    for (size_t i = 0; i < refs_json_size(items); i++) {
+        const refs_json *item = refs_json_at(items, i);
+        if (!refs_json_is_string(item)) return fail_member(name, "list of strings", err);
+        if (!tool_append(list, refs_json_text(item).data)) return refs_fail_nomem(err);
+    }
     return REFS_OK;
 }
 
-static const char *read_text(const refs_json *object, const char *name) {
+static refs_status read_text(const refs_json *object, const char *name, const char **text,
+                             refs_error *err) {
     const refs_json *value = refs_json_get(object, name);
-    return value != NULL ? refs_json_text(value).data : NULL;
+    if (value == NULL) return REFS_OK;
+    if (!refs_json_is_string(value)) return fail_member(name, "string", err);
+    *text = refs_json_text(value).data;
+    return REFS_OK;
+}
+
+static refs_status read_size(const refs_json *object, const char *name, uint64_t *size,
+                             refs_error *err) {
+    const refs_json *value = refs_json_get(object, name);
+    if (value == NULL || refs_json_u64(value, size)) return REFS_OK;
+    return fail_member(name, "number of bytes", err);
 }
 
 refs_status tool_record_read(refs_str text, tool_record *record, refs_error *err) {
@@ -22,11 +46,11 @@ refs_status tool_record_read(refs_str text, tool_record *record, refs_error *err
     if (text.size == 0) return REFS_OK;
     REFS_TRY(refs_json_parse(text, &record->doc, err));
     const refs_json *root = refs_json_root(record->doc);
-    record->pattern = read_text(root, "pattern");
-    record->group = read_text(root, "group");
-    (void)refs_json_u64(refs_json_get(root, "inline"), &record->inline_bytes);
-    REFS_TRY(read_list(refs_json_get(root, "along"), &record->along, err));
-    return read_list(refs_json_get(root, "variables"), &record->variables, err);
+    REFS_TRY(read_text(root, "pattern", &record->pattern, err));
+    REFS_TRY(read_text(root, "group", &record->group, err));
+    REFS_TRY(read_size(root, "inline", &record->inline_bytes, err));
+    REFS_TRY(read_list(root, "along", &record->along, err));
+    return read_list(root, "variables", &record->variables, err);
 }
 
 void tool_record_clear(tool_record *record) {

@@ -18,7 +18,8 @@ typedef struct tool_record {
     refs_json_doc *doc; /**< that it was read from, or NULL */
 } tool_record;
 
-/** Reads what was written; nothing of an empty text. */
+/** Reads what was written; nothing of an empty text. REFS_CORRUPT: it is not as it is written. To
+ * be cleared also on failure. */
 refs_status tool_record_read(refs_str text, tool_record *record, refs_error *err);
 void tool_record_clear(tool_record *record);
 
