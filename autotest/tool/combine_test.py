@@ -226,7 +226,7 @@ class Hostile(InFolder):
                                   ("apart", [[0, 1, 0, 2], [0, 2, 1, 2]], "steps 1 are no two numbers"),
                                   ("twice", [[0, 1, 0, 1], [0, 1, 0, 1]], "steps 1 are no two numbers"),
                                   ("behind", [[0, 1, 1, 3]], "box 0 ends at step 3 of a dimension: expected at most 2"),
-                                  ("named", [[0, 1, 0, 1]], "steps 0 are no two numbers"),
+                                  ("named", [[0, 1, 0, 1]], "\"refs_holes\": along has time twice"),
                                   ("one", [[0, 2]], "steps 0 are no two numbers")):
             write(f"{name}.json", *axes, array("v", ["time", "lon"], [[1., 2.], [3., 4.]]))
             with open(f"{name}.json", encoding="utf-8") as file:

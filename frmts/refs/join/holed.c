@@ -89,11 +89,16 @@ static bool follows(const refs_join_steps *box, const refs_join_steps *before, s
     return k < n_along && box[k].begin >= before[k].end;
 }
 
-static bool names_twice(const refs_join_holes *holes) {
+static refs_status check_along(const refs_json *told, const refs_join_holes *holes,
+                               refs_error *err) {
+    const refs_json *along = refs_json_get(told, "along");
     for (size_t i = 0; i < holes->n_along; i++)
         for (size_t k = 0; k < i; k++)
-            if (holes->line[k] == holes->line[i]) return true;
-    return false;
+            if (holes->line[k] == holes->line[i])
+                return refs_fail(err, REFS_INVALID,
+                                 "\"" REFS_HOLES_MEMBER "\": along has %.*s twice",
+                                 REFS_STR_ARG(refs_json_text(refs_json_at(along, i))));
+    return REFS_OK;
 }
 
 static refs_status read_steps(const refs_json *told, refs_join_holes *holes, refs_error *err) {
@@ -106,7 +111,7 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
     if (holes->steps == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < holes->n; i++) {
         refs_join_steps *box = &holes->steps[i * n_along];
-        if (names_twice(holes) || !read_box(refs_json_at(steps, i), n_along, box) ||
+        if (!read_box(refs_json_at(steps, i), n_along, box) ||
             (i > 0 && !follows(box, box - n_along, n_along)))
             return refs_fail(err, REFS_INVALID,
                              "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers for each "
@@ -164,6 +169,7 @@ static refs_status restore(refs_intern *strings, const refs_json *told, refs_joi
     holes->packing = array->packing;
     holes->has_fill = array->has_fill;
     memcpy(holes->fill, array->fill, sizeof holes->fill);
+    REFS_TRY(check_along(told, holes, err));
     REFS_TRY(read_steps(told, holes, err));
     REFS_TRY(restore_fill(strings, refs_json_get(told, "fill_value"), array, err));
     REFS_TRY(restore_attributes(strings, refs_json_get(told, "added"), holes, err));
