@@ -17,8 +17,12 @@ static const char *get(const refs_settings *settings, const char *name) {
 
 /* -- rules ------------------------------------------------------------------------------------- */
 
+unsigned refs_host__ms(double seconds) {
+    return seconds < INT32_MAX / 1000.0 ? (unsigned)(1000 * seconds) : INT32_MAX;
+}
+
 static unsigned in_ms(const refs_settings *settings, const char *name, unsigned otherwise_ms) {
-    return (unsigned)(1000 * refs_settings__number(settings, name, otherwise_ms / 1000.0));
+    return refs_host__ms(refs_settings__number(settings, name, otherwise_ms / 1000.0));
 }
 
 static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) {
@@ -90,12 +94,23 @@ static const struct {
                {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
                {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
 
-static refs_status set_value(CURL *easy, CURLoption option, const char *text, refs_error *err) {
+/* Whether libcurl took a setting: requests without it would go elsewhere, or say something else. */
+static refs_status check_set(CURLcode code, const char *name, refs_error *err) {
+    if (code == CURLE_OK) return REFS_OK;
+    if (code == CURLE_OUT_OF_MEMORY) return refs_fail_nomem(err);
+    return refs_fail(err, REFS_INVALID, "%s: libcurl does not take it: %s", name,
+                     curl_easy_strerror(code));
+}
+
+static refs_status set_value(const refs_settings *settings, const char *name, CURL *easy,
+                             CURLoption option, refs_error *err) {
+    const char *text = get(settings, name);
     if (text == NULL) return REFS_OK;
     char *value = refs_str_copy(refs_identity_value(text));
-    const bool is_set = value != NULL && curl_easy_setopt(easy, option, value) == CURLE_OK;
+    if (value == NULL) return refs_fail_nomem(err);
+    const refs_status status = check_set(curl_easy_setopt(easy, option, value), name, err);
     refs_free(value);
-    return is_set ? REFS_OK : refs_fail_nomem(err);
+    return status;
 }
 
 static const struct {
@@ -105,20 +120,26 @@ static const struct {
                        {"NTLM", CURLAUTH_NTLM},   {"NEGOTIATE", CURLAUTH_NEGOTIATE},
                        {"ANY", CURLAUTH_ANY},     {"ANYSAFE", CURLAUTH_ANYSAFE}};
 
-static void set_authentication(CURL *easy, CURLoption option, const char *name) {
-    for (size_t i = 0; name != NULL && i < sizeof authentications / sizeof authentications[0]; i++)
-        if (strcasecmp(name, authentications[i].name) == 0)
-            curl_easy_setopt(easy, option, (long)authentications[i].bits);
+static refs_status set_authentication(const refs_settings *settings, const char *name, CURL *easy,
+                                      CURLoption option, refs_error *err) {
+    const char *kind = get(settings, name);
+    for (size_t i = 0; kind != NULL && i < sizeof authentications / sizeof authentications[0]; i++)
+        if (strcasecmp(kind, authentications[i].name) == 0)
+            REFS_TRY(check_set(curl_easy_setopt(easy, option, (long)authentications[i].bits), name,
+                               err));
+    return REFS_OK;
 }
 
-static void set_seconds(const refs_settings *settings, const char *name, CURL *easy,
-                        CURLoption option) {
-    if (get(settings, name) != NULL) curl_easy_setopt(easy, option, (long)in_ms(settings, name, 0));
+static refs_status set_seconds(const refs_settings *settings, const char *name, CURL *easy,
+                               CURLoption option, refs_error *err) {
+    if (get(settings, name) == NULL) return REFS_OK;
+    return check_set(curl_easy_setopt(easy, option, (long)in_ms(settings, name, 0)), name, err);
 }
 
-static void set_unsafe(CURL *easy) {
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+static refs_status set_unsafe(CURL *easy, refs_error *err) {
+    static const char *const name = "GDAL_HTTP_UNSAFESSL";
+    REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L), name, err));
+    return check_set(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L), name, err);
 }
 
 static refs_status append_header(refs_str header, void **headers, refs_error *err) {
@@ -161,26 +182,32 @@ static refs_status append_header_file(const char *file, void **headers, refs_err
 
 void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy) {
     if (seconds > 0 && get(settings, "GDAL_HTTP_CONNECTTIMEOUT") == NULL)
-        curl_easy_setopt((CURL *)easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(1000 * seconds));
+        (void)curl_easy_setopt((CURL *)easy, CURLOPT_CONNECTTIMEOUT_MS,
+                               (long)refs_host__ms(seconds));
 }
 
 refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *handle,
                                void **headers, refs_error *err) {
     CURL *easy = handle;
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* as it was signed */
+    /* HTTP 2 is a wish: a libcurl that was built without it goes on with 1.1. */
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION),
+                       "User-Agent", err));
+    REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L), /* as it was signed */
+                       "CURLOPT_PATH_AS_IS", err));
     if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
-        curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+        REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL),
+                           "GDAL_HTTP_NETRC", err));
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
-        REFS_TRY(set_value(easy, strings[i].option, get(settings, strings[i].setting), err));
-    if (strncasecmp(url, "https:", 6) == 0 && get(settings, "GDAL_HTTPS_PROXY") != NULL)
-        curl_easy_setopt(easy, CURLOPT_PROXY, get(settings, "GDAL_HTTPS_PROXY"));
-    set_authentication(easy, CURLOPT_HTTPAUTH, get(settings, "GDAL_HTTP_AUTH"));
-    set_authentication(easy, CURLOPT_PROXYAUTH, get(settings, "GDAL_PROXY_AUTH"));
-    set_seconds(settings, "GDAL_HTTP_CONNECTTIMEOUT", easy, CURLOPT_CONNECTTIMEOUT_MS);
-    set_seconds(settings, "GDAL_HTTP_TIMEOUT", easy, CURLOPT_TIMEOUT_MS);
-    if (refs_settings__is_on(settings, "GDAL_HTTP_UNSAFESSL")) set_unsafe(easy);
+        REFS_TRY(set_value(settings, strings[i].setting, easy, strings[i].option, err));
+    if (strncasecmp(url, "https:", 6) == 0)
+        REFS_TRY(set_value(settings, "GDAL_HTTPS_PROXY", easy, CURLOPT_PROXY, err));
+    REFS_TRY(set_authentication(settings, "GDAL_HTTP_AUTH", easy, CURLOPT_HTTPAUTH, err));
+    REFS_TRY(set_authentication(settings, "GDAL_PROXY_AUTH", easy, CURLOPT_PROXYAUTH, err));
+    REFS_TRY(
+        set_seconds(settings, "GDAL_HTTP_CONNECTTIMEOUT", easy, CURLOPT_CONNECTTIMEOUT_MS, err));
+    REFS_TRY(set_seconds(settings, "GDAL_HTTP_TIMEOUT", easy, CURLOPT_TIMEOUT_MS, err));
+    if (refs_settings__is_on(settings, "GDAL_HTTP_UNSAFESSL")) REFS_TRY(set_unsafe(easy, err));
     REFS_TRY(append_headers(get(settings, "GDAL_HTTP_HEADERS"), headers, err));
     return append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), headers, err);
 }

@@ -64,7 +64,7 @@ static refs_status rules(void *self, const char *location, refs_http_rules *chan
     changed->is_signed = is_signed(host, location, &object);
     if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
         refs_settings__get(&host->settings, "REFS_HTTP_STALL") == NULL)
-        changed->stall_ms = (unsigned)(1000 * object.alias->read_timeout_s);
+        changed->stall_ms = refs_host__ms(object.alias->read_timeout_s);
     refs_unlock(&host->lock);
     return REFS_OK;
 }

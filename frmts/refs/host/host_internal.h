@@ -101,12 +101,17 @@ void refs_host__forget_grant(refs_host *host, const char *location, const refs_o
 
 /* -- handle.c: options of libcurl -------------------------------------------------------------- */
 
+/** Positive seconds in milliseconds, at most as many as libcurl takes where `long` has 32 bits: 24
+ * days. */
+unsigned refs_host__ms(double seconds);
+
 /** As refs_identity_check. */
 refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err);
 
 /** As `rules` and `prepare` of refs_http_host. */
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
+/** REFS_INVALID, with its name: libcurl does not take a setting. */
 refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *easy,
                                void **headers, refs_error *err);
 
