@@ -53,6 +53,50 @@ class Folder(OwnFolder):
         os.chdir(self.folder)
 
 
+class NamesOfMany(Folder):
+    """Patterns, folders and lists are sets for whatever reads one, as for the driver."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir("data")
+        for i in range(3):
+            write(f"data/{i}.json", {
+                ".zgroup": '{"zarr_format":2}',
+                "time/.zarray": array([1], [1]), "time/.zattrs": '{"_ARRAY_DIMENSIONS":["time"]}', "time/0": chr(i),
+                "v/.zarray": array([1, 2], [1, 2]), "v/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}', "v/0.0": chr(65 + i) * 2})  # fmt: skip
+        with open("list.txt", "w", encoding="utf-8") as file:
+            file.write("data/2.json\r\ndata/0.json\n\n")
+        run("index", "data", "-o", "all.json", "--quiet")
+
+    def test_of_many_files_are_read_as_one_set(self):
+        expected = run("ls", "all.json")
+        for name in ("data/*.json", "data", "data/", "[d]ata/?.json", os.path.abspath("data")):
+            self.assertEqual(run("ls", name), expected)
+            self.assertEqual(run("diff", name, "all.json"), "")
+            self.assertEqual(run("cat", name, "v/0.0"), "AABBCC")
+            self.assertEqual(run("check", name), run("check", "all.json").replace("all.json", name))
+        self.assertIn("/v  (time 2, x 2)", run("ls", "list.txt"))
+        self.assertEqual(run("cat", "list.txt", "time/0"), "\x00\x02")
+        self.assertIn("in the set", run("info", "data/*.json", "v/.zarray"))
+        self.assertEqual(sorted(os.listdir()), ["all.json", "data", "list.txt"])
+
+    def test_that_match_nothing_or_cannot_be_joined_say_so(self):
+        self.assertIn("data/*.nc: nothing has a name like this", run("ls", "data/*.nc", status=1))
+        os.mkdir("empty")
+        self.assertIn("no file in this folder", run("ls", "empty", status=1))
+        with open("none.txt", "w", encoding="utf-8") as file:
+            file.write("\n")
+        self.assertIn("none.txt: the list names no file", run("ls", "none.txt", status=1))
+        write("data/3.json", {".zgroup": '{"zarr_format":2}', "w/.zarray": array([1], [1])})
+        said = run("ls", "data", status=1)
+        self.assertIn("data: no variable in common: data/0.json has v, data/3.json has w", said)
+        self.assertIn("refs index --along DIM", said)
+
+    def test_of_sets_with_signs_of_patterns_stay_names(self):
+        shutil.copy("data/1.json", "data/[0-2].json")
+        self.assertIn("(time 1, x 2)", run("ls", "data/[0-2].json"))
+
+
 class Keys(Folder):
     # The example of the reference specification, version 1, beside an array.
     SPECIFIED = {

@@ -25,6 +25,7 @@ extern "C" {
 #endif
 
 struct refs_http;
+struct refs_task_context;
 
 /** How local files are named in what is written. */
 typedef struct refs_join_urls {
@@ -232,6 +233,10 @@ typedef struct refs_names_host {
     refs_status (*list)(void *user, const char *folder, refs_buf *names, refs_error *err);
     const refs_vfs *vfs; /**< used to tell what kind a file is */
     refs_notes notes;    /**< told what is passed over in a folder, though people may mean it */
+    /** Appends the objects of a store (refs_location_is_of_store) that `name`, a pattern or a
+     * prefix with a slash at its end, stands for (refs_join_takes_object), each with a NUL, in the
+     * order of names. NULL: none are listed. */
+    refs_status (*list_objects)(void *user, const char *name, refs_buf *names, refs_error *err);
 } refs_names_host;
 
 /** This machine's files. */
@@ -246,6 +251,34 @@ refs_names_host refs_names_posix(void);
  * a folder that is named is skipped, with a note, since it cannot be joined. */
 refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
                              refs_error *err);
+
+/** Appends what `location` stands for where it is no set itself, each with a NUL: as
+ * refs_join_expand, the objects that a pattern of a store matches, or what the lines of a list, a
+ * .txt file, name. Nothing where it is the name of one file, or of a prefix of a store, which may
+ * be a set. */
+refs_status refs_join_list_files(const refs_names_host *host, const char *location, refs_buf *names,
+                                 refs_error *err);
+
+/** Files that are read as one set, without one being written. */
+typedef struct refs_join_files {
+    const char *location;             /**< the name that stands for them */
+    const refs_vfs *vfs;              /**< that opens them … */
+    const refs_set_options *sets;     /**< … like this */
+    const refs_join_options *options; /**< how values are read. Without dimensions, files are joined
+                                         along those of the pattern, or those that differ */
+    const char *along;                /**< as of refs_join_fail_no_dim */
+    const struct refs_task_context *context; /**< of the calling thread (pool.h), or NULL */
+    refs_writer *writer; /**< gets the set, too, and stays the caller's; or NULL */
+} refs_join_files;
+
+/** Opens the set that `refs index` would write of `n` files, in memory. A single file that is
+ * joined along nothing is opened as it is, and the writer gets nothing. */
+refs_status refs_join_open_files(const refs_join_files *files, const char *const *names, size_t n,
+                                 refs_set **set, refs_error *err);
+
+/** Opens the set at the location, or the files that it names as one. */
+refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
+                                refs_set **set, refs_error *err);
 
 /** What a document of STAC names, each with a NUL. */
 typedef struct refs_stac {

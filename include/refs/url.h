@@ -71,6 +71,9 @@ size_t refs_url_authority_begin(refs_str name);
  * without a URL. */
 size_t refs_url_path_begin(refs_str name);
 
+/** Whether a location is of an object store, as "/vsis3/bucket/key". */
+bool refs_location_is_of_store(refs_str location);
+
 /** Whether a location is fetched from another machine. */
 bool refs_location_is_remote(refs_str location);
 

@@ -188,6 +188,13 @@ static bool has_remote_scheme(refs_str location) {
     return false;
 }
 
+bool refs_location_is_of_store(refs_str location) {
+    for (size_t i = 0; i < N_SCHEMES; i++)
+        if (schemes[i].form != REFS_URL_WHOLE && refs_str_starts(location, schemes[i].prefix))
+            return true;
+    return false;
+}
+
 bool refs_location_is_remote(refs_str location) {
     if (!refs_str_starts(location, "/")) return has_remote_scheme(location);
     const refs_str name = unwrapped(location);

@@ -118,16 +118,8 @@ refs_status listObjects(const Listed &listed, std::vector<std::string> &files, r
 
 } // namespace
 
-bool RefsIsOfStore(const std::string &location) {
-    const refs_url_scheme *scheme = nullptr;
-    for (size_t i = 0; (scheme = refs_url_scheme_at(i)) != nullptr; i++)
-        if (scheme->form != REFS_URL_WHOLE && STARTS_WITH(location.c_str(), scheme->prefix))
-            return true;
-    return false;
-}
-
 bool RefsIsPrefix(const std::string &location) {
-    return RefsIsOfStore(location) && location.back() == '/';
+    return refs_location_is_of_store(refs_str_from(location.c_str())) && location.back() == '/';
 }
 
 refs_status RefsListObjects(const std::string &location, std::vector<std::string> &files,

@@ -7,10 +7,8 @@
 
 #include "refs/error.h"
 
-/** Whether a location is of a store whose objects GDAL lists: "/vsis3/", "/vsigs/" and others. */
-bool RefsIsOfStore(const std::string &location);
-
-/** Whether it is the prefix of names there: it ends with a slash. */
+/** Whether a location is the prefix of names in a store whose objects GDAL lists, "/vsis3/",
+ * "/vsigs/" and others: it ends with a slash. */
 bool RefsIsPrefix(const std::string &location);
 
 /** Appends the locations that a prefix or a pattern stands for, as `refs index` takes them

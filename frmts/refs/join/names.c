@@ -45,7 +45,7 @@ static refs_status list(void *user, const char *folder, refs_buf *names, refs_er
 }
 
 refs_names_host refs_names_posix(void) {
-    const refs_names_host host = {NULL, look, list, refs_vfs_posix(), {NULL, NULL}};
+    const refs_names_host host = {NULL, look, list, refs_vfs_posix(), {NULL, NULL}, NULL};
     return host;
 }
 

@@ -87,6 +87,35 @@ static bool is_of_store(const char *name) {
            (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
 }
 
+/* As a location of a store, see refs_names_host. */
+static refs_status list_objects(void *user, const char *location, refs_buf *locations,
+                                refs_error *err) {
+    const tool_session *session = user;
+    refs_buf url = REFS_BUF_INIT;
+    tool_names names = {0};
+    refs_status status = tool_append_shown(location, &url);
+    if (status == REFS_OK)
+        status = add_objects(session, &names, (const char *)url.data, err);
+    else
+        status = refs_fail_nomem(err);
+    for (size_t i = 0; i < names.n && status == REFS_OK; i++) {
+        status = tool_location(names.items[i], locations, err);
+        if (status == REFS_OK) status = refs_buf_append(locations, "", 1, err);
+    }
+    tool_names_clear(&names);
+    refs_buf_clear(&url);
+    return status;
+}
+
+refs_names_host tool_names_host(const tool_session *session) {
+    refs_names_host host = refs_names_posix();
+    host.user = (void *)(uintptr_t)session;
+    host.vfs = session->vfs;
+    host.notes = (refs_notes){tool_note, NULL};
+    host.list_objects = list_objects;
+    return host;
+}
+
 /* -- arguments --------------------------------------------------------------------------------- */
 
 static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
@@ -112,10 +141,10 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
     return status;
 }
 
-static refs_status add_expanded(tool_names *names, const char *name, refs_error *err) {
-    refs_names_host host = refs_names_posix();
+static refs_status add_expanded(const tool_session *session, tool_names *names, const char *name,
+                                refs_error *err) {
+    const refs_names_host host = tool_names_host(session);
     refs_buf found = REFS_BUF_INIT;
-    host.notes = (refs_notes){tool_note, NULL};
     refs_status status = refs_join_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {
         const refs_str one = refs_str_from((const char *)found.data + at);
@@ -260,7 +289,7 @@ static refs_status add_argument(const expanding *to, const char *name, refs_erro
     if (is_stac(session, name)) return add_data_of_stac(to, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
     if (strstr(name, "://") != NULL) return tool_names_add(names, refs_str_from(name), err);
-    return add_expanded(names, name, err);
+    return add_expanded(session, names, name, err);
 }
 
 static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err) {
@@ -270,7 +299,7 @@ static refs_status add_of_gdal(const expanding *to, const char *name, refs_error
     const char *shown = (const char *)url.data;
     if (status == REFS_OK)
         status = strncmp(shown, "/vsi", 4) != 0 ? add_argument(to, shown, err)
-                                                : add_expanded(to->names, name, err);
+                                                : add_expanded(to->session, to->names, name, err);
     refs_buf_clear(&url);
     return status;
 }

@@ -24,7 +24,14 @@ static bool is_combined(const refs_hierarchy *hierarchy) {
     return root != NULL && refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL;
 }
 
+/* A folder or a pattern may stand for many files, which are no master. */
+static bool may_be_one_file(const char *name) {
+    struct stat info;
+    return strstr(name, "://") != NULL || (stat(name, &info) == 0 && S_ISREG(info.st_mode));
+}
+
 bool tool_is_master(const char *name) {
+    if (!may_be_one_file(name)) return false;
     tool_session session;
     tool_set set = {NULL, NULL, NULL};
     bool is_master = tool_session_open(&session, NULL) == REFS_OK &&

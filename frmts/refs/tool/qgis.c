@@ -50,7 +50,6 @@ typedef struct making {
     double *samples;     /* of the data, n_samples of them that are not missing */
     size_t n_samples;
     double least, most;
-    char scratch[TOOL_SCRATCH_BYTES]; /* folder of a set that was joined of files, or "" */
 } making;
 
 /* -- the array --------------------------------------------------------------------------------- */
@@ -454,60 +453,11 @@ static const char *title_of(const refs_array_meta *meta, char *buffer, size_t si
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-/* Joins files to a set in a folder of its own, as `refs index` does, which prints its failure: *err
- * stays empty. */
-static refs_status join_files(making *all, const char *name, refs_buf *joined, refs_error *err) {
-    const char *items[] = {name, NULL};
-    REFS_TRY(tool_make_scratch(all->scratch, err));
-    REFS_TRY(refs_buf_printf(joined, err, "%s/joined.json", all->scratch));
-    REFS_TRY(refs_buf_append(joined, "", 1, err));
-    const tool_arguments arguments = {
-        .names = {items, 1, 1}, .output = (const char *)joined->data, .quiet = true};
-    if (tool_index(&arguments) == TOOL_OK) return REFS_OK;
-    REFS_TRY(tool_check_interrupted(err));
-    return REFS_INVALID;
-}
-
-static void remove_joined(making *all) {
-    refs_buf joined = REFS_BUF_INIT;
-    if (all->scratch[0] == '\0') return;
-    if (refs_buf_printf(&joined, NULL, "%s/joined.json%c", all->scratch, '\0') == REFS_OK)
-        (void)unlink((const char *)joined.data);
-    (void)rmdir(all->scratch);
-    refs_buf_clear(&joined);
-}
-
-/* A folder that says itself that it is a Parquet set is no folder of files, even if it is damaged.
- */
-static bool is_parquet(const char *folder) {
-    refs_buf path = REFS_BUF_INIT;
-    const bool is_it = refs_buf_printf(&path, NULL, "%s/.zmetadata%c", folder, '\0') == REFS_OK &&
-                       access((const char *)path.data, F_OK) == 0;
-    refs_buf_clear(&path);
-    return is_it;
-}
-
-/* A set, or files that a pattern or a folder names. */
-static refs_status open_sources(making *all, const char *name, refs_error *err) {
-    struct stat info;
-    refs_buf joined = REFS_BUF_INIT;
-    bool are_files = is_pattern(name);
-    if (!are_files && stat(name, &info) == 0 && S_ISDIR(info.st_mode) && !is_parquet(name)) {
-        tool_set set;
-        are_files = tool_set_open(&all->session, name, &set, NULL) != REFS_OK;
-        if (!are_files) tool_set_close(&set);
-    }
-    refs_status status = are_files ? join_files(all, name, &joined, err) : REFS_OK;
-    if (status == REFS_OK) status = open_set(all, are_files ? (char *)joined.data : name, err);
-    refs_buf_clear(&joined);
-    return status;
-}
-
 static refs_status make(making *all, const tool_arguments *arguments, refs_error *err) {
     enum { CACHE_BYTES = 256 * REFS_MIB };
     REFS_TRY(tool_session_open(&all->session, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &all->cache, err));
-    REFS_TRY(open_sources(all, arguments->names.items[0], err));
+    REFS_TRY(open_set(all, arguments->names.items[0], err));
     REFS_TRY(describe(all, arguments, err));
     for (size_t i = 0; i < all->description.n_band_axes; i++)
         if (all->time == NULL && all->description.band_axes[i].kind == REFS_CF_AXIS_TIME)
@@ -567,7 +517,6 @@ static refs_status write_file(const making *all, const tool_arguments *arguments
 }
 
 static void clear(making *all) {
-    remove_joined(all);
     refs_free(all->samples);
     refs_free(all->periods);
     refs_buf_clear(&all->source);

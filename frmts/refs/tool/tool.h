@@ -153,7 +153,8 @@ typedef struct tool_set {
     refs_hierarchy *hierarchy;
 } tool_set;
 
-/** Opens the references at a location, again where a writer replaces them meanwhile. */
+/** Opens the references at a location, or those of the files that it stands for as one
+ * (refs_join_open_name), again where a writer replaces them meanwhile. */
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
                                  refs_error *err);
 
@@ -181,6 +182,9 @@ typedef struct tool_names {
     refs_intern known; /**< of the first known.count or more of them, for tool_names_have */
     size_t n_known;
 } tool_names;
+
+/** Where the session looks names up. */
+refs_names_host tool_names_host(const tool_session *session);
 
 /** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
  * stores, and for "-" the lines of standard input. `skipped` gets why what a document of STAC names
