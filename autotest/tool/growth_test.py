@@ -590,6 +590,24 @@ class Remembered(Steps):
                 if isinstance(joined, dict):
                     self.assertTrue(said.startswith("refs: all.json: the record of how it was joined"), said)
 
+    def test_records_of_sources_that_are_damaged_are_told_with_the_set(self):
+        self.make(2)
+        run("convert", "all.parq", "-o", "all.json")
+        with open("all.json", encoding="utf-8") as file:
+            made = json.load(file)
+        refs = made.get("refs", made)
+        (key,) = [key for key in refs if "joined" in refs[key]]
+        attributes = json.loads(refs[key]) if isinstance(refs[key], str) else refs[key]
+        for sources, problem in ((5, "sources is not a list"), ([{}], "sources[0] has no url")):
+            refs[key] = json.dumps({**attributes, "sources": sources})
+            with open("all.json", "w", encoding="utf-8") as file:
+                json.dump(made, file)
+            for verb in (["info", "all.json"], ["check", "all.json"], ["convert", "all.json", "-o", "o.json"],
+                         ["append", "all.json", self.write(2, 1)]):
+                with self.subTest(verb, problem=problem):
+                    self.assertIn(f"refs: all.json: {key}: {problem}: make the set anew of its sources\n",
+                                  run(*verb, status=1))
+
     def test_what_contradicts_it_is_an_error_that_names_both(self):
         self.make(2)
         said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)

@@ -158,6 +158,18 @@ class Keys(Folder):
         said = run("index", "t.json", "t.json", "-o", "d.json", "--along", "t", "--strict", status=1)
         self.assertIn("t.json: 1 keys belong to no array, and only arrays are joined: readme", said)
 
+    def test_that_are_left_out_are_named_up_to_twenty(self):
+        many = {".zgroup": '{"zarr_format":2}', "t/.zarray": array([1], [1], "<i4"), "t/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
+                "t/0": "abcd"}  # fmt: skip
+        for n, more in ((20, "k19"), (50, "k19 and 30 more")):
+            write("a.json", {**many, **{f"k{i}": "text" for i in range(n)}})
+            for verb in (["convert", "a.json", "-o", "a.parq"], ["split", "a.json", "-o", "m.nca"]):
+                said = [line for line in run(*verb).splitlines() if "belong to no array" in line]
+                with self.subTest(verb, n=n):
+                    self.assertEqual(len(said), 1, said)
+                    self.assertEqual(said[0].count(", k"), 19)
+                    self.assertTrue(said[0].endswith(more), said)
+
     def test_are_all_compared(self):
         write("a.json", self.SPECIFIED)
         for key in ("key0", "key1", "x/7", "x/note", "y/0.1", "z/c/0/1", "dot.ted/c.0.1"):

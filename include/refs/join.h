@@ -309,6 +309,9 @@ const char *refs_join_advice_for(const char *name);
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
 
+/** Keys that belong to no array which a message names. */
+#define REFS_JOIN_MAX_TOLD 20
+
 /** How many of so many sources are worth reading at a time: one for each processor or, where
  * servers may have to be waited for, REFS_JOIN_REMOTE_THREADS. Servers have URLs among the names,
  * and what local sets refer to; sets that are large are read by fewer threads, as each is held in

@@ -282,9 +282,12 @@ refs_status refs_join__tell_others(const refs_join *join, const refs_join_member
     refs_buf names = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (member->n_others == 0) return REFS_OK;
-    for (size_t i = 0; i < member->n_others && status == REFS_OK; i++)
+    for (size_t i = 0; i < member->n_others && i < REFS_JOIN_MAX_TOLD && status == REFS_OK; i++)
         status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
                                  REFS_STR_WHOLE(refs_join__text(join, member->others[i])));
+    if (status == REFS_OK && member->n_others > REFS_JOIN_MAX_TOLD)
+        status = refs_buf_printf(&names, err, " and %zu more",
+                                 member->n_others - (size_t)REFS_JOIN_MAX_TOLD);
     if (status == REFS_OK && join->options.unlike == REFS_JOIN_REFUSE)
         status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
                            member->name, member->n_others, why, (int)names.size,

@@ -109,7 +109,9 @@ refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_pa
     at.names.base = part->name;
     const refs_source_visitor visitor = {record_one, &at};
     if (refs_set_is_file(part->set)) return refs_join_sources_add_file(sources, part->name, err);
-    return refs_sources_read(part->set, &visitor, err);
+    const refs_status status = refs_sources_read(part->set, &visitor, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
+    return status;
 }
 
 /* -- written ----------------------------------------------------------------------------------- */

@@ -228,17 +228,38 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
 
 /* -- what is no array -------------------------------------------------------------------------- */
 
+typedef struct other_keys {
+    refs_buf names; /* of the first of them */
+    uint64_t n;
+} other_keys;
+
 static refs_status add_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
-    refs_buf *keys = user;
+    other_keys *keys = user;
     (void)ref;
-    if (keys->size > 0) REFS_TRY(refs_buf_append(keys, ", ", 2, err));
-    return refs_buf_append_str(keys, key, err);
+    if (keys->n++ >= REFS_JOIN_MAX_TOLD) return REFS_OK;
+    if (keys->names.size > 0) REFS_TRY(refs_buf_append(&keys->names, ", ", 2, err));
+    return refs_buf_append_str(&keys->names, key, err);
+}
+
+static refs_status tell_others(const other_keys *keys, const char *name, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (keys->n == 0) return REFS_OK;
+    refs_status status =
+        refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s", name,
+                        (int)keys->names.size, (const char *)keys->names.data);
+    if (status == REFS_OK && keys->n > REFS_JOIN_MAX_TOLD)
+        status = refs_buf_printf(&text, err, " and %llu more",
+                                 (unsigned long long)(keys->n - REFS_JOIN_MAX_TOLD));
+    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
+    if (status == REFS_OK) tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
 }
 
 refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name, refs_error *err) {
     const refs_hierarchy *hierarchy = arrays->set.hierarchy;
     const size_t n = refs_hierarchy_n_arrays(hierarchy);
-    refs_buf others = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    other_keys others = {.names = REFS_BUF_INIT};
     const refs_key_visitor visitor = {add_other, &others};
     refs_chunk_keys *keys = refs_calloc(n + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n + 1, sizeof *grids);
@@ -252,16 +273,10 @@ refs_status tool_arrays_tell_others(const tool_arrays *arrays, const char *name,
     }
     if (status == REFS_OK)
         status = refs_set_each_other(arrays->set.set, keys, n_keys, &visitor, err);
-    if (status == REFS_OK && others.size > 0)
-        status = refs_buf_printf(&text, err, "%s: keys that belong to no array are left out: %.*s",
-                                 name, (int)others.size, (const char *)others.data);
-    if (status == REFS_OK && text.size > 0) status = refs_buf_append(&text, "", 1, err);
-    if (status == REFS_OK && text.size > 0)
-        tool_note(NULL, REFS_NOTE_WARNING, (const char *)text.data);
+    if (status == REFS_OK) status = tell_others(&others, name, err);
     refs_free(keys);
     refs_free(grids);
-    refs_buf_clear(&others);
-    refs_buf_clear(&text);
+    refs_buf_clear(&others.names);
     return status;
 }
 

@@ -205,7 +205,7 @@ static refs_status note_record(build *all, const refs_set *set, refs_error *err)
         refs_unlock(&all->lock);
         return REFS_OK;
     }
-    refs_status status = refs_joined_read(set, &how, err);
+    refs_status status = tool_joined_read(set, &how, err);
     if (status == REFS_OK)
         status = tool_record_read(refs_str_view((const char *)how.data, how.size), &record, err);
     if (all->options.dims != NULL) record.along.n = 0; /* else it is copied */
@@ -719,7 +719,7 @@ static refs_status open_grown(build *all, refs_error *err) {
     refs_set *grown = NULL;
     refs_status status = open_source(all, 0, &location, &grown, err);
     all->grown = grown;
-    if (status == REFS_OK) status = refs_joined_read(grown, &how, err);
+    if (status == REFS_OK) status = tool_joined_read(grown, &how, err);
     if (status == REFS_OK) status = read_was(all, &how, err);
     refs_buf_clear(&location);
     refs_buf_clear(&how);

@@ -213,7 +213,7 @@ static refs_status check_targets(tool_checking *at, refs_error *err) {
     refs_status status = note_refs(at, err);
     /* Those of a master are compared when they are opened (check_fragments.c). */
     if (status == REFS_OK && !refs_set_is_file(at->set.set))
-        status = refs_sources_read(at->set.set, &visitor, err);
+        status = tool_sources_read(at->set.set, &visitor, err);
     if (status == REFS_OK) status = measure_targets(at, err);
     /* Also after an interruption: what was measured is worth reporting. */
     refs_status compared = compare_sizes(at, err);

@@ -140,10 +140,10 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
     master->how = (refs_buf)REFS_BUF_INIT;
     REFS_TRY(tool_arrays_open(session, name, &arrays, err));
     take_options(session->vfs, &arrays, &master->options);
-    refs_status status = refs_joined_read(arrays.set.set, &master->how, err);
+    refs_status status = tool_joined_read(arrays.set.set, &master->how, err);
     if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
     const refs_source_visitor visitor = {collect_source, &to};
-    if (status == REFS_OK) status = refs_sources_read(arrays.set.set, &visitor, err);
+    if (status == REFS_OK) status = tool_sources_read(arrays.set.set, &visitor, err);
     const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
     tool_arrays_close(&arrays);
     if (status == REFS_OK && master->files.n + master->fillers.n == 0 && !is_empty)

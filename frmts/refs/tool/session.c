@@ -241,6 +241,20 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
     return status;
 }
 
+static refs_status name_set(const refs_set *set, refs_status status, refs_error *err) {
+    if (status != REFS_OK) refs_error_prefix(err, "%s", refs_set_location(set));
+    return status;
+}
+
+refs_status tool_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err) {
+    return name_set(set, refs_sources_read(set, visitor, err), err);
+}
+
+refs_status tool_joined_read(const refs_set *set, refs_buf *how, refs_error *err) {
+    return name_set(set, refs_joined_read(set, how, err), err);
+}
+
 void tool_set_close(tool_set *set) {
     refs_hierarchy_free(set->hierarchy);
     refs_store_free(set->store);

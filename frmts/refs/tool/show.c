@@ -299,7 +299,7 @@ static refs_status sum_up(const tool_set *set, const contents *shown, bool json,
         if (!refs_add_u64(sum.bytes, all.bytes, &sum.bytes)) sum.bytes = UINT64_MAX;
         sum.inline_bytes += all.inline_bytes;
     }
-    REFS_TRY(refs_sources_read(set->set, &visitor, err));
+    REFS_TRY(tool_sources_read(set->set, &visitor, err));
     const unsigned long long numbers[] = {shown->n_shown,
                                           sum.n_chunks,
                                           sum.n_grid,

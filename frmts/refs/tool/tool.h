@@ -162,6 +162,11 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
                           refs_error *err);
 void tool_set_close(tool_set *set);
 
+/** As refs_sources_read and refs_joined_read; failures name the set. */
+refs_status tool_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err);
+refs_status tool_joined_read(const refs_set *set, refs_buf *how, refs_error *err);
+
 /** Prints a JSON string. */
 void tool_print_json_text(refs_str text);
 
