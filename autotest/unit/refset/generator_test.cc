@@ -83,3 +83,36 @@ TEST(RefsetGenerator, RefusesMoreTextThanItMayMake) {
                         R"(", "url": "u", "dimensions": {"i": {"stop": 8000}}}]})"),
               REFS_LIMIT);
 }
+
+TEST(RefsetGenerator, TakesFractionsAsPythonWritesThem) {
+    SetUnderTest set;
+    ASSERT_EQ(set.Open(R"({"version": 1, "gen": [{"key": "k{{l}}", "url": "u", "dimensions":
+                           {"l": [0.5, -10.0, 1000.25, 0.0001]}}]})"),
+              REFS_OK)
+        << set.error.message;
+    for (const char *key : {"k0.5", "k-10.0", "k1000.25", "k0.0001"})
+        EXPECT_EQ(set.At(key), "[u]") << key;
+    for (const char *number : {"1e3", "0.50", "1E3", "2.5e-1", "0.00001", "0.12345678901234567"}) {
+        SetUnderTest other;
+        EXPECT_EQ(other.Open(std::string(R"({"version": 1, "gen": [{"key": "k{{l}}", "url": "u",
+                             "dimensions": {"l": [)") +
+                             number + "]}}]}"),
+                  REFS_UNSUPPORTED);
+        EXPECT_NE(std::string(other.error.message)
+                      .find(std::string("expected an integer or a fraction such as 0.5, found ") +
+                            number),
+                  std::string::npos)
+            << other.error.message;
+    }
+}
+
+TEST(RefsetGenerator, IsLimitedInDimensions) {
+    SetUnderTest set;
+    std::string dimensions;
+    for (int i = 0; i < 33; i++)
+        dimensions += (i > 0 ? ",\"d" : "\"d") + std::to_string(i) + "\": [1]";
+    EXPECT_EQ(set.Open(R"({"version": 1, "gen": [{"key": "k", "url": "u", "dimensions": {)" +
+                       dimensions + "}}]}"),
+              REFS_LIMIT);
+    EXPECT_STREQ(set.error.message, "refs.json: gen[0]: expected at most 32 dimensions, found 33");
+}

@@ -7,6 +7,9 @@
  * Chunks of one array, in files that are not many, take next to nothing of it. */
 #define MAX_GENERATED_BYTES (384 * (uint64_t)REFS_MIB)
 
+/* Most variables: names are looked for among them. */
+#define MAX_DIMENSIONS 32
+
 /* A variable and what it runs through: a list, or a range as Python's. */
 typedef struct dimension {
     const refs_json *list; /* NULL: a range */
@@ -20,7 +23,8 @@ typedef enum field { FIELD_KEY, FIELD_URL, FIELD_OFFSET, FIELD_LENGTH, N_FIELDS 
 static const char *const field_names[N_FIELDS] = {"key", "url", "offset", "length"};
 
 typedef struct generator {
-    refs_template *field[N_FIELDS]; /* NULL: not said, or a number */
+    refs_template field[N_FIELDS];
+    bool is_template[N_FIELDS]; /* false: not said, or a number */
     uint64_t number[N_FIELDS];
     bool has_range;
     dimension *dimensions;
@@ -29,7 +33,7 @@ typedef struct generator {
 } generator;
 
 static void generator_clear(generator *g) {
-    for (size_t i = 0; i < N_FIELDS; i++) refs_template_free(g->field[i]);
+    for (size_t i = 0; i < N_FIELDS; i++) refs_template_clear(&g->field[i]);
     refs_free(g->dimensions);
     refs_free(g->bindings);
 }
@@ -42,7 +46,8 @@ static refs_status read_field(const refs_json *item, field i, generator *g, refs
     if (may_be_number && refs_json_u64(value, &g->number[i])) return REFS_OK;
     if (!refs_json_is_string(value))
         return refs_fail(err, REFS_INVALID, "\"%s\" is missing or not a string", field_names[i]);
-    return refs_template_open(refs_json_text(value), &g->field[i], err);
+    g->is_template[i] = true;
+    return refs_template_parse(&g->field[i], refs_json_text(value), err);
 }
 
 static refs_status read_fields(const refs_json *item, generator *g, refs_error *err) {
@@ -105,11 +110,14 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
     if (!refs_json_is_object(members))
         return refs_fail(err, REFS_INVALID, "\"dimensions\" is missing or no object");
     g->n_dimensions = refs_json_size(members);
+    if (g->n_dimensions > MAX_DIMENSIONS)
+        return refs_fail(err, REFS_LIMIT, "expected at most %d dimensions, found %zu",
+                         MAX_DIMENSIONS, g->n_dimensions);
     g->dimensions = refs_calloc(g->n_dimensions, sizeof *g->dimensions);
     g->bindings = refs_calloc(g->n_dimensions, sizeof *g->bindings);
     if (g->dimensions == NULL || g->bindings == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < g->n_dimensions; i++) {
-        refs_value value;
+        refs_template_value value;
         refs_str name = g->bindings[i].name = refs_json_name_at(members, i);
         if (refs_refset__templates_find(templates, name, &value))
             return refs_fail(err, REFS_INVALID, "\"%.*s\" is a dimension and a template",
@@ -123,23 +131,41 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
 
 /* -- expanding -------------------------------------------------------------------------------- */
 
-static refs_status number_value(refs_str text, refs_value *value, refs_error *err) {
-    int64_t integer;
-    bool integral;
-    *value = refs_value_float(refs_json_number_to_double(text));
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] != '-' && (text.data[i] < '0' || text.data[i] > '9')) return REFS_OK;
-    if (!refs_json_number_to_i64(text, &integer, &integral))
-        return refs_fail(err, REFS_LIMIT, "%.*s needs more than 64 bits", REFS_STR_ARG(text));
-    *value = refs_value_integer(integer);
-    return REFS_OK;
+/* Whether Python writes the number as it stands here: "-0.5", but "1000.0" for "1e3". Digits of up
+ * to 15 places are never rounded. */
+static bool is_plain_fraction(refs_str number) {
+    const size_t point = refs_str_find(number, '.'), last = number.size - 1;
+    const size_t begin = number.data[0] == '-';
+    if (point == SIZE_MAX || number.size - begin > 16) return false;
+    if (refs_str_find(number, 'e') != SIZE_MAX || refs_str_find(number, 'E') != SIZE_MAX)
+        return false;
+    const bool is_tiny = refs_str_starts(refs_str_part(number, begin, number.size), "0.0000");
+    return (number.data[last] != '0' || last == point + 1) && !is_tiny;
 }
 
-static refs_status list_value(const refs_json *element, refs_value *value, refs_error *err) {
+static refs_status number_value(refs_str number, refs_template_value *value, refs_error *err) {
+    bool integral;
+    const bool has_digits_alone = refs_str_find(number, '.') == SIZE_MAX &&
+                                  refs_str_find(number, 'e') == SIZE_MAX &&
+                                  refs_str_find(number, 'E') == SIZE_MAX;
+    *value = (refs_template_value){.text = number};
+    if (is_plain_fraction(number)) return REFS_OK;
+    if (!has_digits_alone)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "expected an integer or a fraction such as 0.5, found %.*s",
+                         REFS_STR_ARG(number));
+    value->kind = REFS_TEMPLATE_INTEGER;
+    if (refs_json_number_to_i64(number, &value->integer, &integral)) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%.*s needs more than 64 bits", REFS_STR_ARG(number));
+}
+
+/* Truth values and null are the strings that jinja2 renders them to. */
+static refs_status list_value(const refs_json *element, refs_template_value *value,
+                              refs_error *err) {
     bool truth;
-    *value = (refs_value){.kind = REFS_VALUE_NONE};
-    if (refs_json_bool(element, &truth)) *value = refs_value_bool(truth);
-    if (refs_json_is_string(element)) *value = refs_value_text(refs_json_text(element));
+    *value = (refs_template_value){.text = refs_str_from("None")};
+    if (refs_json_bool(element, &truth)) value->text = refs_str_from(truth ? "True" : "False");
+    if (refs_json_is_string(element)) value->text = refs_json_text(element);
     if (refs_json_is_number(element)) return number_value(refs_json_text(element), value, err);
     return REFS_OK;
 }
@@ -149,20 +175,21 @@ static refs_status bind(generator *g, size_t i, refs_error *err) {
     if (d->list != NULL)
         return list_value(refs_json_at(d->list, (size_t)d->at), &g->bindings[i].value, err);
     uint64_t value = (uint64_t)d->start + d->at * (uint64_t)d->step;
-    g->bindings[i].value = refs_value_integer((int64_t)value);
+    g->bindings[i].value =
+        (refs_template_value){.kind = REFS_TEMPLATE_INTEGER, .integer = (int64_t)value};
     return REFS_OK;
 }
 
-/* An offset or length that is a template gives its number in g->number. */
-static refs_status read_number(generator *g, field i, refs_str text, refs_error *err) {
-    if (g->field[i] == NULL || (i != FIELD_OFFSET && i != FIELD_LENGTH)) return REFS_OK;
-    const refs_value value = refs_value_text(text);
-    int64_t number;
-    refs_status status = refs_value_to_integer(&value, &number, err);
+/* Sets g->number of an offset or a length. */
+static refs_status render_number(generator *g, field i, const refs_scope *scope,
+                                 refs_template_scratch *scratch, refs_error *err) {
+    int64_t number = 0;
+    if (!g->is_template[i]) return REFS_OK;
+    refs_status status = refs_template_render_integer(&g->field[i], scope, scratch, &number, err);
     if (status == REFS_OK && number < 0)
         status = refs_fail(err, REFS_INVALID, "%lld is negative", (long long)number);
     if (status != REFS_OK) refs_error_prefix(err, "\"%s\"", field_names[i]);
-    if (status == REFS_OK) g->number[i] = (uint64_t)number;
+    g->number[i] = (uint64_t)number;
     return status;
 }
 
@@ -171,18 +198,16 @@ static refs_status add_reference(generator *g, refs_templates *templates, refs_s
                                  refs_error *err) {
     const refs_scope scope = {g->bindings, g->n_dimensions, refs_refset__templates_find, templates};
     refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
-    refs_str text[N_FIELDS] = {{NULL, 0}};
+    refs_str key = {NULL, 0}, url = {NULL, 0};
     scratch->used = 0;
     for (size_t i = 0; i < g->n_dimensions; i++) REFS_TRY(bind(g, i, err));
-    for (field i = FIELD_KEY; i < N_FIELDS; i++) {
-        if (g->field[i] != NULL)
-            REFS_TRY(refs_template_render(g->field[i], &scope, scratch, &text[i], err));
-        REFS_TRY(read_number(g, i, text[i], err));
-    }
-    if (!g->has_range)
-        return refs_set_builder_whole(builder, text[FIELD_KEY], text[FIELD_URL], err);
+    REFS_TRY(refs_template_render(&g->field[FIELD_KEY], &scope, scratch, &key, err));
+    REFS_TRY(refs_template_render(&g->field[FIELD_URL], &scope, scratch, &url, err));
+    REFS_TRY(render_number(g, FIELD_OFFSET, &scope, scratch, err));
+    REFS_TRY(render_number(g, FIELD_LENGTH, &scope, scratch, err));
+    if (!g->has_range) return refs_set_builder_whole(builder, key, url, err);
     const refs_byte_range range = {g->number[FIELD_OFFSET], g->number[FIELD_LENGTH]};
-    return refs_set_builder_range(builder, text[FIELD_KEY], text[FIELD_URL], range, err);
+    return refs_set_builder_range(builder, key, url, range, err);
 }
 
 /* Moves on, the last dimension fastest; false behind the end. */

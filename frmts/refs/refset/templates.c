@@ -1,6 +1,7 @@
 /* templates.c -- the templates of a set, see templates.h. */
 #include "templates.h"
 
+#include "builder.h"
 #include "refs/intern.h"
 
 /* Expressions may use this many times the room of what they may make. */
@@ -14,28 +15,27 @@ struct refs_templates {
     struct named_template {
         char *text;
         size_t size;
-        refs_template *template; /* where the text has to be called, else NULL */
-    } * items;                   /* one for each name */
+        bool is_callable;
+        refs_template template; /* of the text where it is callable */
+    } * items;                  /* one for each name */
     size_t capacity;
     refs_template_scratch scratch;
+    refs_template url; /* that is rendered last, kept for its memory */
 };
+
+static void clear_item(struct named_template *item) {
+    refs_free(item->text);
+    refs_template_clear(&item->template);
+}
 
 void refs_refset__templates_free(refs_templates *templates) {
     if (templates == NULL) return;
-    for (size_t i = 0; i < templates->names.count; i++) {
-        refs_free(templates->items[i].text);
-        refs_template_free(templates->items[i].template);
-    }
+    for (size_t i = 0; i < templates->names.count; i++) clear_item(&templates->items[i]);
     refs_intern_clear(&templates->names);
     refs_free(templates->items);
+    refs_template_clear(&templates->url);
     refs_free(templates->scratch.memory);
     refs_free(templates);
-}
-
-static bool is_callable(refs_str text) {
-    for (size_t i = 0; i + 1 < text.size; i++)
-        if (text.data[i] == '{' && text.data[i + 1] == '{') return true;
-    return false;
 }
 
 static refs_status add_name(refs_templates *templates, refs_str name, uint32_t *id,
@@ -52,18 +52,19 @@ static refs_status add_name(refs_templates *templates, refs_str name, uint32_t *
 static refs_status set_template(refs_templates *templates, refs_str name, refs_str text,
                                 refs_error *err) {
     uint32_t id = 0;
-    struct named_template made = {refs_str_copy(text), text.size, NULL};
+    struct named_template made = {refs_str_copy(text),
+                                  text.size,
+                                  refs_refset__holds_template(text),
+                                  {{NULL, 0}, NULL, 0, 0, 0, 0}};
     refs_status status = made.text != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK && is_callable(text))
-        status = refs_template_open(text, &made.template, err);
+    if (status == REFS_OK && made.is_callable)
+        status = refs_template_parse(&made.template, refs_str_view(made.text, made.size), err);
     if (status == REFS_OK) status = add_name(templates, name, &id, err);
     if (status != REFS_OK) {
-        refs_free(made.text);
-        refs_template_free(made.template);
+        clear_item(&made);
         return status;
     }
-    refs_free(templates->items[id].text);
-    refs_template_free(templates->items[id].template);
+    clear_item(&templates->items[id]);
     templates->items[id] = made;
     return REFS_OK;
 }
@@ -139,31 +140,25 @@ refs_template_scratch *refs_refset__templates_scratch(refs_templates *templates)
     return &templates->scratch;
 }
 
-bool refs_refset__templates_find(const void *user, refs_str name, refs_value *value) {
+bool refs_refset__templates_find(const void *user, refs_str name, refs_template_value *value) {
     const refs_templates *templates = user;
     uint32_t id = refs_intern_find(&templates->names, name);
     if (id == REFS_INTERN_NONE) return false;
     const struct named_template *item = &templates->items[id];
-    *value = item->template != NULL
-                 ? (refs_value){.kind = REFS_VALUE_TEMPLATE, .callee = item->template}
-                 : refs_value_text(refs_str_view(item->text, item->size));
+    if (item->is_callable)
+        *value = (refs_template_value){.kind = REFS_TEMPLATE_TEMPLATE, .callee = &item->template};
+    else
+        *value = (refs_template_value){.text = refs_str_view(item->text, item->size)};
     return true;
-}
-
-static refs_status render(refs_templates *templates, const refs_template *template,
-                          refs_buf *rendered, refs_error *err) {
-    const refs_scope scope = {NULL, 0, refs_refset__templates_find, templates};
-    refs_str text;
-    templates->scratch.used = 0;
-    REFS_TRY(refs_template_render(template, &scope, &templates->scratch, &text, err));
-    return refs_buf_append_str(rendered, text, err);
 }
 
 refs_status refs_refset__templates_render(void *user, refs_str text, refs_buf *rendered,
                                           refs_error *err) {
-    refs_template *template;
-    REFS_TRY(refs_template_open(text, &template, err));
-    refs_status status = render(user, template, rendered, err);
-    refs_template_free(template);
-    return status;
+    refs_templates *templates = user;
+    const refs_scope scope = {NULL, 0, refs_refset__templates_find, templates};
+    refs_str result = {NULL, 0};
+    templates->scratch.used = 0;
+    REFS_TRY(refs_template_parse(&templates->url, text, err));
+    REFS_TRY(refs_template_render(&templates->url, &scope, &templates->scratch, &result, err));
+    return refs_buf_append_str(rendered, result, err);
 }

@@ -22,7 +22,7 @@ void refs_refset__templates_free(refs_templates *templates);
 size_t refs_refset__templates_count(const refs_templates *templates);
 
 /** The value of a name, as refs_scope has it; `user` is the templates. */
-bool refs_refset__templates_find(const void *user, refs_str name, refs_value *value);
+bool refs_refset__templates_find(const void *user, refs_str name, refs_template_value *value);
 
 /** Renders `text` with the templates as names, and appends it to `rendered`. */
 refs_status refs_refset__templates_render(void *templates, refs_str text, refs_buf *rendered,
