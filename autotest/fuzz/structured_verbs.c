@@ -203,7 +203,6 @@ static void add_join_options(trial *at) {
     add_some(at, "--strict", NULL);
     add_some(at, "--relative", NULL);
     add_some(at, "--objects", NULL);
-    add_some(at, "--generators", NULL);
     add_some(at, "--skip-errors", NULL);
     if (world_once_in(&at->dice, 6)) {
         add(at, "--inline");

@@ -218,7 +218,7 @@ INPUTS = {
 COMMANDS = (
     "ls {in}", "info {in}", "info {in} v[0]", "cat {in} v/0", "check {in}", "check --deep {in}",
     "check --deep --sample 3 {in}", "diff {in} {twin}", "convert {in} -o out.json", "convert {in} -o out.parq",
-    "convert {in} --inline 2000 -o out.json", "convert {in} --generators -o out.json", "index {in} -o out.json",
+    "convert {in} --inline 2000 -o out.json", "index {in} -o out.json",
     "index {in} {twin} --along x -o out.json", "combine {in} {twin} --along x -o out.json",
     "combine {in} {twin} --along t -o out.nc", "append {copy} {in} --along x", "split {in} -o out.nca", "mv {copy} --rewrite a=>b",
 )

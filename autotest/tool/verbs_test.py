@@ -125,11 +125,10 @@ class Keys(Folder):
     def test_that_belong_to_no_array_are_kept(self):
         write("a.json", self.SPECIFIED)
         expected = set(self.SPECIFIED["refs"]) | {f"gen_key{i}" for i in range(5)}
-        for options in ((), ("--set-version", "0"), ("--objects",), ("--generators",)):
+        for options in ((), ("--set-version", "0"), ("--objects",)):
             run("convert", "a.json", "-o", "b.json", *options)
             self.assertEqual(run("diff", "a.json", "b.json"), "")
-            if options != ("--generators",):
-                self.assertEqual(set(keys("b.json")), expected)
+            self.assertEqual(set(keys("b.json")), expected)
         self.assertEqual(keys("b.json")["key2"], ["http://server.domain/path", 10000, 100])
         self.assertEqual(keys("b.json")["gen_key4"], ["http://server.domain/path_4", 5000, 1000])
         run("convert", "b.json", "-o", "c.json", "--rewrite", "http://b=>http://c")

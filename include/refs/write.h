@@ -53,13 +53,6 @@ typedef enum refs_write_documents {
  * machine that fails may leave half a set. */
 typedef enum refs_write_sync { REFS_WRITE_SYNCED, REFS_WRITE_UNSYNCED } refs_write_sync;
 
-/** Whether consecutive chunks of equal length are written as generators, which make a set with many
- * such chunks smaller. Not all readers know them: GDAL's own does not. */
-typedef enum refs_write_generators {
-    REFS_GENERATORS_NONE,
-    REFS_GENERATORS_WHERE_SMALLER
-} refs_write_generators;
-
 /** What happens to an existing Parquet set. One that grows stays in place with all that it holds:
  * only what is new is written, and programs that have opened it go on reading its old state.
  * Otherwise it is written anew, like all others. */
@@ -77,22 +70,21 @@ typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_writ
 typedef struct refs_writer_options {
     size_t struct_size; /**< sizeof(refs_writer_options) */
     refs_write_format format;
-    refs_write_packing packing;       /**< JSON */
-    refs_write_documents documents;   /**< JSON */
-    unsigned version;                 /**< JSON: 1 or 0 */
-    uint64_t record_size;             /**< Parquet: rows of a record file */
-    const char *const *templates;     /**< JSON, version 1: "name=beginning of URLs", NULL-ended, or
-                                           NULL */
-    refs_write_sync sync;             /**< JSON */
-    refs_write_generators generators; /**< JSON, version 1 */
-    refs_write_growth growth;         /**< Parquet */
-    refs_notes notes;                 /**< why a set that was to grow was written anew */
+    refs_write_packing packing;     /**< JSON */
+    refs_write_documents documents; /**< JSON */
+    unsigned version;               /**< JSON: 1 or 0 */
+    uint64_t record_size;           /**< Parquet: rows of a record file */
+    const char *const *templates;   /**< JSON, version 1: "name=beginning of URLs", NULL-ended, or
+                                         NULL */
+    refs_write_sync sync;           /**< JSON */
+    refs_write_growth growth;       /**< Parquet */
+    refs_notes notes;               /**< why a set that was to grow was written anew */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE, REFS_WRITE_ANEW, { \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_ANEW, {                       \
             NULL, NULL                                                                             \
         }                                                                                          \
     }

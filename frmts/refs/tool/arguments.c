@@ -51,10 +51,7 @@ const tool_option tool_options[] = {
     {'M', true, "metadata", NULL, "attributes, too"},
     {'X', true, "prefix", "FOLDER", "the folder or beginning of a URL that fragments are in now"},
     {'O', true, "objects", NULL, "JSON: metadata as objects, not as text"},
-    {'G', true, "generators", NULL,
-     "JSON: chunks one behind the other as generators where that is smaller; GDAL's own reader "
-     "does "
-     "not know them"},
+    {'G', true, "generators", NULL, "no effect: sets are written without generators"},
     {'V', true, "set-version", "N", "JSON: version of the set, 1 or 0"},
     {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
     {'q', false, "quiet", NULL, "no progress and no warnings"},

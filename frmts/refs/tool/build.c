@@ -380,7 +380,10 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     options->record_size = tool_number(given->record_size, options->record_size);
     options->version = version > 9 ? 9 : (unsigned)version;
     if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
-    if (given->generators) options->generators = REFS_GENERATORS_WHERE_SMALLER;
+    if (given->generators)
+        refs_note(&all->options.notes, REFS_NOTE_WARNING,
+                  "--generators has no effect: sets are written without generators, which other "
+                  "programs do not read");
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 

@@ -2,14 +2,10 @@
  *
  * https://fsspec.github.io/kerchunk/spec.html
  */
-#include "json_generator.h"
 #include "numbers.h"
 #include "output.h"
 #include "refs/json.h"
 #include "writer_internal.h"
-
-/* Fewer references are not worth a generator. */
-#define LEAST_GENERATED 8
 
 /* One "name=beginning". */
 typedef struct template {
@@ -32,12 +28,6 @@ typedef struct json_writer {
     refs_buf url; /* as JSON, template included */
     uint32_t url_id;
     bool has_url;
-    bool generates;
-    refs_json_run run; /* of chunks that are not written yet */
-    uint32_t run_url_id;
-    refs_buf run_url;
-    const refs_write_array *run_array;
-    refs_buf generators;
 } json_writer;
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -116,7 +106,6 @@ static refs_status write_templates(json_writer *json, refs_error *err) {
 static refs_status begin(json_writer *json, const refs_writer_options *options, refs_error *err) {
     json->version = options->version;
     json->documents = options->documents;
-    json->generates = options->generators == REFS_GENERATORS_WHERE_SMALLER;
     REFS_TRY(read_templates(json, options->templates, err));
     if (json->version == 0) return append_text(json, "{", err);
     REFS_TRY(append_text(json, "{\"version\":1,\n", err));
@@ -129,8 +118,6 @@ static void free_json(void *self) {
     refs_write__output_free(json->output);
     refs_buf_clear(&json->text);
     refs_buf_clear(&json->url);
-    refs_buf_clear(&json->run_url);
-    refs_buf_clear(&json->generators);
     refs_free(json->templates);
     refs_free(json);
 }
@@ -274,8 +261,17 @@ static refs_status append_range(json_writer *json, const refs_write_chunk *chunk
     return refs_buf_append(&json->text, text, (size_t)(end - text), err);
 }
 
-static refs_status put_chunk(json_writer *json, const refs_write_array *array,
-                             const refs_write_chunk *chunk, refs_error *err) {
+static refs_status begin_array(void *self, const refs_write_array *array, refs_error *err) {
+    json_writer *json = self;
+    (void)array;
+    (void)err;
+    json->has_index = false;
+    return REFS_OK;
+}
+
+static refs_status write_chunk(void *self, const refs_write_array *array,
+                               const refs_write_chunk *chunk, refs_error *err) {
+    json_writer *json = self;
     set_index(json, array, chunk->number);
     REFS_TRY(next_member(json, err));
     REFS_TRY(append_key(json, array, err));
@@ -286,94 +282,9 @@ static refs_status put_chunk(json_writer *json, const refs_write_array *array,
     return append_buf(json, &json->text, err);
 }
 
-/* -- runs of chunks ---------------------------------------------------------------------------- */
-
-static refs_write_chunk first_of_run(const json_writer *json) {
-    const refs_write_chunk chunk = {
-        .number = json->run.first,
-        .kind = REFS_REF_RANGE,
-        .url = refs_str_view((const char *)json->run_url.data, json->run_url.size),
-        .url_id = json->run_url_id,
-        .offset = json->run.offset,
-        .length = json->run.length};
-    return chunk;
-}
-
-static void skip(refs_json_run *run, uint64_t n) {
-    run->first += n;
-    run->n -= n;
-    run->offset += n * run->step;
-}
-
-/* A generator takes as much text as some references do. */
-static refs_status flush_run(json_writer *json, refs_error *err) {
-    while (json->run.n > 0) {
-        const refs_write_chunk chunk = first_of_run(json);
-        const refs_json_block block = refs_write__first_block(json->run_array, &json->run);
-        if (block.n < LEAST_GENERATED) {
-            REFS_TRY(put_chunk(json, json->run_array, &chunk, err));
-            skip(&json->run, 1);
-            continue;
-        }
-        REFS_TRY(set_url(json, &chunk, err));
-        const refs_json_generator made = {
-            json->run_array, &json->run, block,
-            refs_str_view((const char *)json->url.data, json->url.size)};
-        REFS_TRY(refs_write__append_generator(&made, &json->generators, err));
-        skip(&json->run, block.n);
-    }
-    return REFS_OK;
-}
-
-static refs_status begin_run(json_writer *json, const refs_write_array *array,
-                             const refs_write_chunk *chunk, refs_error *err) {
-    json->run = (refs_json_run){chunk->number, 1, chunk->offset, chunk->length, 0};
-    json->run_array = array;
-    json->run_url_id = chunk->url_id;
-    json->run_url.size = 0;
-    return refs_buf_append_str(&json->run_url, chunk->url, err);
-}
-
-static refs_status begin_array(void *self, const refs_write_array *array, refs_error *err) {
-    json_writer *json = self;
-    (void)array;
-    (void)err;
-    json->has_index = false;
-    return REFS_OK;
-}
-
-static refs_status end_array(void *self, refs_error *err) {
-    return flush_run(self, err);
-}
-
-static refs_status write_chunk(void *self, const refs_write_array *array,
-                               const refs_write_chunk *chunk, refs_error *err) {
-    json_writer *json = self;
-    if (!json->generates || chunk->kind != REFS_REF_RANGE || array->rank == 0) {
-        REFS_TRY(flush_run(json, err));
-        return put_chunk(json, array, chunk, err);
-    }
-    if (json->run_url_id == chunk->url_id && refs_write__goes_on(&json->run, chunk)) {
-        if (json->run.n == 1) json->run.step = chunk->offset - json->run.offset;
-        json->run.n++;
-        return REFS_OK;
-    }
-    REFS_TRY(flush_run(json, err));
-    return begin_run(json, array, chunk, err);
-}
-
-static refs_status write_generators(json_writer *json, refs_error *err) {
-    if (json->generators.size == 0) return REFS_OK;
-    REFS_TRY(append_text(json, ",\n\"gen\":[\n", err));
-    REFS_TRY(append_buf(json, &json->generators, err));
-    return append_text(json, "\n]", err);
-}
-
 static refs_status finish_json(void *self, refs_error *err) {
     json_writer *json = self;
-    REFS_TRY(append_text(json, "\n}", err));
-    REFS_TRY(write_generators(json, err));
-    REFS_TRY(append_text(json, json->version == 1 ? "}\n" : "\n", err));
+    REFS_TRY(append_text(json, json->version == 1 ? "\n}}\n" : "\n}\n", err));
     refs_output *output = json->output;
     json->output = NULL;
     return refs_write__output_finish(output, err);
@@ -384,6 +295,5 @@ static refs_status move_json(void *self, refs_place *place, refs_error *err) {
     return refs_place_move(place, err);
 }
 
-const refs_write_kind refs_write__json = {false,       open_json,   write_document,
-                                          begin_array, write_chunk, end_array,
-                                          finish_json, move_json,   free_json};
+const refs_write_kind refs_write__json = {false,       open_json,   write_document, begin_array,
+                                          write_chunk, finish_json, move_json,      free_json};

@@ -250,6 +250,6 @@ static refs_status move_parquet(void *self, refs_place *place, refs_error *err) 
                                    : refs_place_move(place, err);
 }
 
-const refs_write_kind refs_write__parquet = {true,           open_parquet, write_document,
-                                             begin_array,    write_chunk,  NULL,
-                                             finish_parquet, move_parquet, free_parquet};
+const refs_write_kind refs_write__parquet = {true,         open_parquet, write_document,
+                                             begin_array,  write_chunk,  finish_parquet,
+                                             move_parquet, free_parquet};

@@ -59,8 +59,6 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
                          (unsigned long long)options->record_size);
     if (is_parquet && options->packing != REFS_PACK_NONE)
         return refs_fail(err, REFS_INVALID, "a folder of Parquet files cannot be compressed whole");
-    if (options->generators != REFS_GENERATORS_NONE && (is_parquet || options->version == 0))
-        return refs_fail(err, REFS_INVALID, "generators are of JSON, version 1");
     if (options->templates != NULL && options->templates[0] != NULL &&
         (is_parquet || options->version == 0))
         return refs_fail(err, REFS_INVALID, "templates are of JSON, version 1");
@@ -241,15 +239,8 @@ refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes d
     return write_document(writer, key, document, err);
 }
 
-static refs_status end_array(refs_writer *writer, refs_error *err) {
-    return writer->has_array && writer->kind->end_array != NULL
-               ? writer->kind->end_array(writer->self, err)
-               : REFS_OK;
-}
-
 refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err) {
     refs_write_array *array = &writer->array;
-    REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));
     writer->has_array = true;
     writer->has_number = false;
@@ -303,7 +294,6 @@ refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_writ
 }
 
 static refs_status finish(refs_writer *writer, refs_error *err) {
-    REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));
     REFS_TRY(writer->kind->finish(writer->self, err));
     return writer->kind->move(writer->self, &writer->place, err);

@@ -22,7 +22,6 @@ typedef struct refs_write_kind {
     refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
                          refs_error *err);
-    refs_status (*end_array)(void *self, refs_error *err); /**< or NULL */
     refs_status (*finish)(void *self, refs_error *err);
     refs_status (*move)(void *self, refs_place *place,
                         refs_error *err); /**< to where it is wanted */
