@@ -260,6 +260,22 @@ typedef struct refs_read_target {
 refs_status refs_reader_read_to(refs_reader *reader, const refs_region *region,
                                 const refs_read_target *target, refs_error *err);
 
+/** Elements of an array, and where a read puts them. */
+typedef struct refs_selection {
+    refs_region region;           /**< counts, and where no index says otherwise, which elements */
+    const uint64_t *const *index; /**< for each dimension `count` numbers that ascend (some may be
+                                     equal), or NULL; NULL: none */
+    void *dst;
+    const int64_t *stride; /**< as of refs_array_read */
+} refs_selection;
+
+/** Reads `n` selections of one array, planned as one fetch: points that lie anywhere, or indices
+ * along several dimensions (orthogonal: all combinations). Chunks that several need are read once
+ * if they fit into the cache. Of mosaics, at most 256 pieces are one plan. `progress` may be NULL;
+ * nothing is prefetched. */
+refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
+                                       size_t n, const refs_progress *progress, refs_error *err);
+
 /** Loads all chunks of a region that is going to be read in small parts, planned as one fetch,
  * where they fit into half of the cache; else as refs_reader_advise. This is a hint: what does not
  * arrive is left to the reads. `progress` may be NULL. */

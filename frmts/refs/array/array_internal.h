@@ -15,10 +15,11 @@ extern "C" {
 
 /** Elements [first, first + n) of a region along one dimension that lie in one chunk. */
 typedef struct refs_span {
-    uint64_t chunk; /**< index of the chunk along the dimension */
-    uint64_t first; /**< element of the region */
-    uint64_t n;     /**< elements, at least 1 */
-    uint64_t begin; /**< position of the first one inside the chunk */
+    uint64_t chunk;        /**< index of the chunk along the dimension */
+    uint64_t first;        /**< element of the region */
+    uint64_t n;            /**< elements, at least 1 */
+    uint64_t begin;        /**< position of the first one inside the chunk */
+    const uint64_t *index; /**< of all, in the array, where they are listed; or NULL */
 } refs_span;
 
 /** A region cut at chunk borders: the chunks it needs are all combinations of spans. */
@@ -35,6 +36,11 @@ typedef struct refs_cut {
 refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
                             refs_error *err);
 void refs_array__cut_clear(refs_cut *cut);
+
+/** The same of what a selection lists; REFS_INVALID also where an index does not ascend. The cut
+ * refers to the indices. */
+refs_status refs_array__cut_selection(const refs_array_meta *meta, const refs_selection *selection,
+                                      refs_cut *cut, refs_error *err);
 
 /** Splits the number of a chunk of the cut, below n_chunks, into one span per dimension. */
 void refs_array__cut_at(const refs_cut *cut, uint64_t number, const refs_span **spans);

@@ -81,6 +81,163 @@ refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err
     return status;
 }
 
+/* -- selections -------------------------------------------------------------------------------- */
+
+/* Indices along one dimension that are as far apart as the first two of them. */
+typedef struct index_run {
+    uint64_t first; /* of the index */
+    uint64_t count;
+    int64_t step;
+} index_run;
+
+/* A selection as regions: all combinations of runs. */
+typedef struct run_list {
+    const refs_selection *selection;
+    int64_t stride[REFS_MAX_RANK];
+    index_run *runs[REFS_MAX_RANK];
+    size_t n[REFS_MAX_RANK];
+    uint64_t n_regions;
+} run_list;
+
+/* Reads regions of a mosaic; pieces that are listed are read when the list is full. */
+typedef struct selecting {
+    refs_array *array;
+    uint8_t *dst; /* of the first selection: where pieces go is told from here */
+    const refs_load_watch *watch;
+    refs_piece_list list;
+} selecting;
+
+static index_run run_from(const uint64_t *index, uint64_t count, uint64_t first) {
+    index_run run = {first, 1, 1};
+    if (first + 1 == count || index[first + 1] == index[first]) return run;
+    run.step = (int64_t)(index[first + 1] - index[first]);
+    while (first + run.count < count &&
+           index[first + run.count] - index[first + run.count - 1] == (uint64_t)run.step)
+        run.count++;
+    return run;
+}
+
+static refs_status find_runs(run_list *list, size_t dim, refs_error *err) {
+    const refs_region *region = &list->selection->region;
+    const uint64_t *index = list->selection->index != NULL ? list->selection->index[dim] : NULL;
+    size_t capacity = 0;
+    for (uint64_t first = 0; first < region->count[dim];) {
+        if (!refs_grow((void **)&list->runs[dim], &capacity, list->n[dim], sizeof(index_run)))
+            return refs_fail_nomem(err);
+        index_run run = {0, region->count[dim], region->step != NULL ? region->step[dim] : 1};
+        if (index != NULL) run = run_from(index, region->count[dim], first);
+        list->runs[dim][list->n[dim]++] = run;
+        first += run.count;
+    }
+    return refs_mul_u64(list->n_regions, list->n[dim], &list->n_regions)
+               ? REFS_OK
+               : refs_fail(err, REFS_LIMIT, "the selection has too many regions");
+}
+
+/* Region `number` of a list; returns where its first element goes, in bytes. */
+static int64_t region_at(const run_list *list, uint64_t number, uint64_t *start, uint64_t *count,
+                         int64_t *step) {
+    const refs_selection *selection = list->selection;
+    int64_t offset = 0;
+    for (size_t dim = REFS_MAX_RANK; dim-- > 0;) {
+        if (list->n[dim] == 0) continue;
+        const index_run *run = &list->runs[dim][number % list->n[dim]];
+        const uint64_t *index = selection->index != NULL ? selection->index[dim] : NULL;
+        number /= list->n[dim];
+        start[dim] = index != NULL ? index[run->first] : selection->region.start[dim];
+        count[dim] = run->count;
+        step[dim] = run->step;
+        offset += list->stride[dim] * (int64_t)run->first;
+    }
+    return offset;
+}
+
+/* Files that the first regions need are opened at the same time, not one after the other. */
+static void prepare_regions(const selecting *job, const run_list *list, uint64_t first) {
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
+    int64_t step[REFS_MAX_RANK];
+    const refs_region region = {start, count, step};
+    for (uint64_t i = first; i < list->n_regions && i < first + MAX_PIECES; i++) {
+        (void)region_at(list, i, start, count, step);
+        job->array->mosaic.prepare(job->array->mosaic.self, &region);
+    }
+}
+
+/* The same of selections without indices, such as points. */
+static void prepare_selections(const selecting *job, const refs_selection *selections, size_t n) {
+    for (size_t i = 0; i < n && i < MAX_PIECES; i++)
+        if (selections[i].index == NULL)
+            job->array->mosaic.prepare(job->array->mosaic.self, &selections[i].region);
+}
+
+static refs_status read_listed(selecting *job, refs_error *err) {
+    refs_piece_list *list = &job->list;
+    const refs_status status =
+        list->n > 0 ? refs_array__read_pieces(job->array->meta, list, job->dst, job->watch, err)
+                    : REFS_OK;
+    job->array->mosaic.release(job->array->mosaic.self, list);
+    list->n = 0;
+    return status;
+}
+
+static refs_status list_region(selecting *job, const run_list *of, uint64_t number,
+                               refs_error *err) {
+    const refs_mosaic *mosaic = &job->array->mosaic;
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
+    int64_t step[REFS_MAX_RANK];
+    const refs_region region = {start, count, step};
+    const int64_t offset = region_at(of, number, start, count, step) +
+                           (int64_t)((intptr_t)of->selection->dst - (intptr_t)job->dst);
+    refs_piece_list *list = &job->list;
+    list->next = 0;
+    while (list->next != UINT64_MAX) {
+        const size_t base = list->n;
+        REFS_TRY(mosaic->gather(mosaic->self, &region, of->stride, list, err));
+        for (size_t i = base; i < list->n; i++) list->pieces[i].offset += offset;
+        if (list->n == list->max) REFS_TRY(read_listed(job, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status list_selection(selecting *job, const refs_selection *selection,
+                                  refs_error *err) {
+    const refs_array_meta *meta = job->array->meta;
+    run_list list = {.selection = selection, .n_regions = 1};
+    refs_cut checked;
+    refs_status status = refs_array__cut_selection(meta, selection, &checked, err);
+    refs_array__cut_clear(&checked);
+    refs_array__set_strides(meta, &selection->region, selection->stride, list.stride);
+    for (size_t dim = 0; dim < meta->rank && status == REFS_OK; dim++)
+        status = find_runs(&list, dim, err);
+    for (uint64_t i = 0; i < list.n_regions && status == REFS_OK; i++) {
+        if (list.n_regions > 1 && i % MAX_PIECES == 0) prepare_regions(job, &list, i);
+        status = list_region(job, &list, i, err);
+    }
+    for (size_t dim = 0; dim < meta->rank; dim++) refs_free(list.runs[dim]);
+    return status;
+}
+
+refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_selection *selections,
+                                               size_t n, const refs_progress *progress,
+                                               refs_error *err) {
+    const refs_load_watch watch = {progress, NULL, NULL, NULL};
+    selecting job = {.array = array, .watch = &watch};
+    if (n == 0) return REFS_OK;
+    job.dst = selections[0].dst;
+    refs_status status = open_list(&job.list, err);
+    job.list.progress = progress;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (i % MAX_PIECES == 0) prepare_selections(&job, &selections[i], n - i);
+        status = list_selection(&job, &selections[i], err);
+    }
+    if (status == REFS_OK)
+        status = read_listed(&job, err);
+    else if (job.list.pieces != NULL)
+        array->mosaic.release(array->mosaic.self, &job.list);
+    refs_free(job.list.pieces);
+    return status;
+}
+
 /* -- strings of variable length ---------------------------------------------------------------- */
 
 /* Strings of a mosaic while they are gathered: of its elements in C order, where each one's text is

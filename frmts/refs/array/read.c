@@ -77,6 +77,29 @@ static refs_status convert(const reading *job, const refs_copy *copy, const uint
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
+/* Copies elements that are listed along some dimensions, which `copy` has one of: one after the
+ * other along these, boxes along the others. */
+typedef struct listed_copy {
+    const refs_copy *copy;
+    const refs_span *const *spans;
+    const uint64_t *chunk; /* elements */
+} listed_copy;
+
+static void copy_listed(const listed_copy *of, size_t dim, const uint8_t *src, uint8_t *dst) {
+    const refs_copy *copy = of->copy;
+    while (dim < copy->rank && of->spans[dim]->index == NULL) dim++;
+    if (dim == copy->rank) {
+        refs_array__copy(copy, src, dst);
+        return;
+    }
+    const refs_span *span = of->spans[dim];
+    for (uint64_t i = 0; i < span->n; i++) {
+        const uint64_t at = span->index[i] - span->chunk * of->chunk[dim];
+        copy_listed(of, dim + 1, src + copy->src_stride[dim] * (int64_t)at,
+                    dst + copy->dst_stride[dim] * (int64_t)i);
+    }
+}
+
 /* Copies the wanted part of a chunk to the caller. Of an absent chunk every element is the fill
  * value: one element with no way to the next. */
 static void deliver(void *user, uint64_t number, const uint8_t *elements) {
@@ -90,15 +113,24 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
 
     refs_copy copy = {.rank = array->meta->rank, .element_size = array->meta->dtype.size};
     uint8_t *dst = job->dst;
+    uint64_t n_listed = 0;
     for (size_t dim = 0; dim < copy.rank; dim++) {
-        int64_t step = job->step != NULL ? job->step[dim] : 1;
-        copy.n[dim] = (size_t)spans[dim]->n;
+        const bool is_listed = spans[dim]->index != NULL;
+        int64_t step = job->step != NULL && !is_listed ? job->step[dim] : 1;
+        copy.n[dim] = is_listed ? 1 : (size_t)spans[dim]->n;
         copy.src_stride[dim] = src_stride[dim] * step;
         copy.dst_stride[dim] = job->stride[dim];
-        src += src_stride[dim] * (int64_t)spans[dim]->begin;
+        if (is_listed)
+            n_listed = (n_listed > 0 ? n_listed : 1) * spans[dim]->n;
+        else
+            src += src_stride[dim] * (int64_t)spans[dim]->begin;
         dst += job->stride[dim] * (int64_t)spans[dim]->first;
     }
-    atomic_fetch_add(&job->array->bytes_copied, bytes_of(&copy));
+    atomic_fetch_add(&job->array->bytes_copied, bytes_of(&copy) * (n_listed > 0 ? n_listed : 1));
+    if (n_listed > 0) {
+        copy_listed(&(listed_copy){&copy, spans, array->meta->chunk}, 0, src, dst);
+        return;
+    }
     if (job->piece == NULL || job->piece->convert == NULL) {
         refs_array__copy(&copy, src, dst);
         return;
@@ -132,7 +164,7 @@ static uint8_t *place(void *user, uint64_t number) {
     refs_array__cut_at(&job->cut, number, spans);
     uint8_t *dst = job->dst;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        if (spans[dim]->n != meta->chunk[dim]) return NULL;
+        if (spans[dim]->n != meta->chunk[dim] || spans[dim]->index != NULL) return NULL;
         dst += job->stride[dim] * (int64_t)spans[dim]->first;
     }
     return (uintptr_t)dst % ELEMENT_ALIGNMENT == 0 ? dst : NULL;
@@ -287,6 +319,43 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
         status = refs_array__read_cut(&reading_of, &cut, err);
     refs_array__cut_clear(&cut);
     return status;
+}
+
+/* -- selections -------------------------------------------------------------------------------- */
+
+/* Selections whose chunks are one fetch at most: bounds what is kept for them. */
+#define MAX_SELECTIONS MAX_BATCH_CHUNKS
+
+static refs_status read_selections(refs_array *array, const refs_selection *selections, size_t n,
+                                   const refs_load_watch *watch, refs_error *err) {
+    refs_status status = REFS_OK;
+    reading *jobs = refs_calloc(n, sizeof *jobs);
+    if (jobs == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const refs_selection *one = &selections[i];
+        jobs[i] = (reading){.array = array, .step = one->region.step, .dst = one->dst};
+        refs_array__set_strides(array->meta, &one->region, one->stride, jobs[i].stride);
+        status = refs_array__cut_selection(array->meta, one, &jobs[i].cut, err);
+    }
+    if (status == REFS_OK) status = read_all(jobs, n, watch, err);
+    for (size_t i = 0; i < n; i++) refs_array__cut_clear(&jobs[i].cut);
+    refs_free(jobs);
+    return status;
+}
+
+refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
+                                       size_t n, const refs_progress *progress, refs_error *err) {
+    const refs_load_watch watch = {progress, NULL, NULL, NULL};
+    if (array->meta->dtype.size == 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
+                         array->meta->path);
+    if (array->mosaic.gather != NULL)
+        return refs_array__read_mosaic_selections(array, selections, n, progress, err);
+    for (size_t i = 0, n_part; i < n; i += n_part) {
+        n_part = n - i < MAX_SELECTIONS ? n - i : MAX_SELECTIONS;
+        REFS_TRY(read_selections(array, selections + i, n_part, &watch, err));
+    }
+    return REFS_OK;
 }
 
 /* -- pieces of a mosaic ------------------------------------------------------------------------ */

@@ -31,4 +31,9 @@ refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piec
 /** As refs_array__read_cut, of a mosaic. */
 refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err);
 
+/** As refs_array_read_selections, of a mosaic. */
+refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_selection *selections,
+                                               size_t n, const refs_progress *progress,
+                                               refs_error *err);
+
 #endif

@@ -18,29 +18,72 @@ static refs_span span_from(const refs_region *region, size_t dim, uint64_t chunk
                            uint64_t first) {
     int64_t step = step_of(region, dim);
     uint64_t position = region->start[dim] + first * (uint64_t)step;
-    refs_span span = {position / chunk_size, first, 0, position % chunk_size};
+    refs_span span = {
+        .chunk = position / chunk_size, .first = first, .begin = position % chunk_size};
     uint64_t left = step > 0 ? chunk_size - 1 - span.begin : span.begin;
     span.n = left / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step) + 1;
     if (span.n > region->count[dim] - first) span.n = region->count[dim] - first;
     return span;
 }
 
-static refs_status cut_dim(const refs_array_meta *meta, const refs_region *region, size_t dim,
+/* Elements of an index from number `first` on that are in one chunk. */
+static refs_span span_of_index(const uint64_t *index, uint64_t count, uint64_t chunk_size,
+                               uint64_t first) {
+    refs_span span = {.chunk = index[first] / chunk_size,
+                      .first = first,
+                      .n = 1,
+                      .begin = index[first] % chunk_size,
+                      .index = index + first};
+    while (first + span.n < count && index[first + span.n] / chunk_size == span.chunk) span.n++;
+    return span;
+}
+
+static refs_status check_dim(const refs_array_meta *meta, const refs_region *region, size_t dim,
+                             refs_error *err) {
+    if (fits(meta->shape[dim], region->start[dim], region->count[dim], step_of(region, dim)))
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: %llu elements from %llu on, %lld apart, are not inside dimension %zu of %llu",
+        meta->path, (unsigned long long)region->count[dim], (unsigned long long)region->start[dim],
+        (long long)step_of(region, dim), dim, (unsigned long long)meta->shape[dim]);
+}
+
+static refs_status check_index(const refs_array_meta *meta, const refs_selection *selection,
+                               size_t dim, refs_error *err) {
+    const uint64_t *index = selection->index[dim];
+    for (uint64_t i = 0; i < selection->region.count[dim]; i++) {
+        if (index[i] >= meta->shape[dim])
+            return refs_fail(err, REFS_INVALID,
+                             "%s: element %llu is not inside dimension %zu of %llu", meta->path,
+                             (unsigned long long)index[i], dim,
+                             (unsigned long long)meta->shape[dim]);
+        if (i > 0 && index[i] < index[i - 1])
+            return refs_fail(
+                err, REFS_INVALID, "%s: indices of dimension %zu must ascend, %llu follows %llu",
+                meta->path, dim, (unsigned long long)index[i], (unsigned long long)index[i - 1]);
+    }
+    return REFS_OK;
+}
+
+static const uint64_t *index_of(const refs_selection *selection, size_t dim) {
+    return selection->index != NULL ? selection->index[dim] : NULL;
+}
+
+static refs_status cut_dim(const refs_array_meta *meta, const refs_selection *selection, size_t dim,
                            refs_cut *cut, refs_error *err) {
-    uint64_t count = region->count[dim];
-    if (!fits(meta->shape[dim], region->start[dim], count, step_of(region, dim)))
-        return refs_fail(err, REFS_INVALID,
-                         "%s: %llu elements from %llu on, %lld apart, are not inside dimension %zu "
-                         "of %llu",
-                         meta->path, (unsigned long long)count,
-                         (unsigned long long)region->start[dim], (long long)step_of(region, dim),
-                         dim, (unsigned long long)meta->shape[dim]);
+    const refs_region *region = &selection->region;
+    const uint64_t *index = index_of(selection, dim);
+    const uint64_t count = region->count[dim];
     size_t capacity = 0;
-    cut->is_backwards[dim] = step_of(region, dim) < 0;
+    REFS_TRY(index != NULL ? check_index(meta, selection, dim, err)
+                           : check_dim(meta, region, dim, err));
+    cut->is_backwards[dim] = index == NULL && step_of(region, dim) < 0;
     for (uint64_t first = 0; first < count;) {
         if (!refs_grow((void **)&cut->spans[dim], &capacity, cut->n_spans[dim], sizeof(refs_span)))
             return refs_fail_nomem(err);
-        refs_span span = span_from(region, dim, meta->chunk[dim], first);
+        refs_span span = index != NULL ? span_of_index(index, count, meta->chunk[dim], first)
+                                       : span_from(region, dim, meta->chunk[dim], first);
         cut->spans[dim][cut->n_spans[dim]++] = span;
         first += span.n;
     }
@@ -49,15 +92,21 @@ static refs_status cut_dim(const refs_array_meta *meta, const refs_region *regio
     return REFS_OK;
 }
 
-refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
-                            refs_error *err) {
+refs_status refs_array__cut_selection(const refs_array_meta *meta, const refs_selection *selection,
+                                      refs_cut *cut, refs_error *err) {
     memset(cut, 0, sizeof *cut);
     cut->rank = meta->rank;
     for (size_t dim = 0; dim < meta->rank; dim++)
-        if (region->count[dim] == 0) return REFS_OK;
+        if (selection->region.count[dim] == 0) return REFS_OK;
     cut->n_chunks = 1;
-    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(cut_dim(meta, region, dim, cut, err));
+    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(cut_dim(meta, selection, dim, cut, err));
     return REFS_OK;
+}
+
+refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
+                            refs_error *err) {
+    const refs_selection selection = {*region, NULL, NULL, NULL};
+    return refs_array__cut_selection(meta, &selection, cut, err);
 }
 
 void refs_array__cut_clear(refs_cut *cut) {
