@@ -72,6 +72,11 @@ if(TARGET ncrefs)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/ncrefs DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT netcdf)
 endif()
 
+# -- librefs.so -------------------------------------------------------------------------------------
+
+install(TARGETS refs_library
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+
 # -- the core ---------------------------------------------------------------------------------------
 
 # Files of the libraries that targets stand for: what programs link after the core.
@@ -120,13 +125,14 @@ file(RELATIVE_PATH REFS_PC_TO_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 file(RELATIVE_PATH REFS_CMAKE_TO_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/cmake/refs
      ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/refs.pc.in refs.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/librefs.pc.in librefs.pc @ONLY)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/refs-config.cmake.in refs-config.cmake @ONLY)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(refs-config-version.cmake COMPATIBILITY SameMinorVersion)
 
 install(TARGETS refs_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(DIRECTORY include/refs DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
-install(FILES ${PROJECT_BINARY_DIR}/refs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+install(FILES ${PROJECT_BINARY_DIR}/refs.pc ${PROJECT_BINARY_DIR}/librefs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT dev)
 install(FILES ${PROJECT_BINARY_DIR}/refs-config.cmake ${PROJECT_BINARY_DIR}/refs-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/refs COMPONENT dev)
@@ -146,7 +152,8 @@ set(refs_package_plugin gdal-plugin-refs)
 set(refs_package_dev librefs-dev)
 set(refs_package_tool refs-tools)
 set(refs_package_netcdf libncrefs)
-set(refs_components plugin dev tool)
+set(refs_package_library librefs0)
+set(refs_components plugin library dev tool)
 if(TARGET ncrefs)
   list(APPEND refs_components netcdf)
 endif()
@@ -181,6 +188,9 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_NETCDF_PACKAGE_NAME ${refs_package_netcdf})
 set(CPACK_DEBIAN_NETCDF_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_NETCDF_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${refs_package_library})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME ${refs_package_dev})
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
@@ -194,12 +204,12 @@ foreach(library IN LISTS refs_lazy)
     list(APPEND refs_lazy_packages ${CMAKE_MATCH_1})
   endif()
 endforeach()
-foreach(component PLUGIN TOOL NETCDF)
+foreach(component PLUGIN LIBRARY TOOL NETCDF)
   list(JOIN refs_lazy_packages ", " CPACK_DEBIAN_${component}_PACKAGE_DEPENDS)
 endforeach()
 
 get_property(refs_packages GLOBAL PROPERTY REFS_DEV_PACKAGES)
-list(APPEND refs_packages libproj-dev)
+list(APPEND refs_packages libproj-dev "librefs0 (= ${PROJECT_VERSION})")
 list(REMOVE_DUPLICATES refs_packages)
 list(JOIN refs_packages ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS)
 include(CPack)

@@ -270,9 +270,10 @@ class Architecture(unittest.TestCase):
         rooms, declared = self.rooms(), self.declared()
         for user in ("gdal", "netcdf", "tool"):
             self.assertEqual(rooms.pop(user), ([], [], ["all"]))
+        self.assertEqual(rooms.pop("library"), (["refs.h"], [], ["all"]))
         self.assertEqual(rooms, declared)
         folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
-        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "netcdf", "tool"]))
+        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "library", "netcdf", "tool"]))
 
     def test_headers_of_rooms_are_all_that_there_are(self):
         listed = sorted(header for headers, _, _ in self.rooms().values() for header in headers)

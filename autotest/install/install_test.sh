@@ -37,7 +37,8 @@ fi
 # Each package says whose it is, and how it may be used.
 DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
 DESTDIR="$work/root" "$cmake" --install "$binary" --component tool >/dev/null
-packages="gdal-plugin-refs librefs-dev refs-tools"
+DESTDIR="$work/root" "$cmake" --install "$binary" --component library >/dev/null
+packages="gdal-plugin-refs librefs0 librefs-dev refs-tools"
 if [ -f "$binary/libncrefs.so" ]; then
     DESTDIR="$work/root" "$cmake" --install "$binary" --component netcdf >/dev/null
     packages="$packages libncrefs"
@@ -96,4 +97,17 @@ for program in "$work/by_pkg_config" "$work/project/build/by_cmake"; do
         fail "$program reads what is outside"
     grep -q '/z: ' "$work/error" || fail "$program does not say what is wrong"
 done
+# The shared library, by one header.
+"$cmake" --install "$binary" --component library --prefix "$work/prefix" >/dev/null
+$cc -std=c11 -Wall -Wextra -Werror "$source/examples/read_by_name.c" \
+    $(pkg-config --cflags --libs librefs) -o "$work/by_name"
+LD_LIBRARY_PATH=$(dirname "$(find "$work/prefix" -name librefs.so.0)")
+export LD_LIBRARY_PATH
+"$work/by_name" "$source/data/sample.json" | grep -qx '/t2m <i2 time=24 lat=81 lon=121' ||
+    fail "read_by_name does not list /t2m"
+values=$("$work/by_name" "$source/data/sample.json" /z 1,0,10,20 1,1,1,3 | wc -w)
+[ "$values" -eq 3 ] || fail "read_by_name reads $values values"
+! "$work/by_name" "$source/data/sample.json" /z 9,0,10,20 1,1,1,3 2>"$work/error" ||
+    fail "read_by_name reads what is outside"
+grep -q '^/z: ' "$work/error" || fail "read_by_name does not say what is wrong"
 echo "fine"

@@ -22,6 +22,7 @@
 #include <netcdf_meta.h>
 
 #include "refs/array.h"
+#include "refs/session.h"
 #include "refs/vfs.h"
 #include "refs/zarr.h"
 
@@ -149,14 +150,8 @@ void ncrefs_model_clear(ncrefs_model *model);
 
 /* -- session.c --------------------------------------------------------------------------------- */
 
-/** What all files of the process are read with. */
-typedef struct ncrefs_session ncrefs_session;
-
 /** The session of the process, which is made at the first call. */
-refs_status ncrefs_session_get(ncrefs_session **session, refs_error *err);
-
-/** Reads a set by HTTP or from this machine. */
-const refs_vfs *ncrefs_session_vfs(const ncrefs_session *session);
+refs_status ncrefs_session_get(refs_session **session, refs_error *err);
 
 /** Prints why a call fails, on standard error, where that is a terminal or NCREFS_VERBOSE asks for
  * it. */
@@ -167,9 +162,10 @@ typedef struct ncrefs_file {
     int ncid; /**< of its root group */
     int mode; /**< that it was opened with */
     char *name;
-    char *location;
     ncrefs_model model;
-    struct ncrefs_source *source;
+    refs_opened *opened;
+    const char **rewrites; /**< which point into … */
+    char *rewrites_text;
 } ncrefs_file;
 
 /** Opens a set or a data file by the name that a user gives it. */

@@ -1,0 +1,178 @@
+/* library_test.cc -- librefs.so through its header alone, with the sample of this project. */
+#include <refs/refs.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+const std::string sample = REFS_SOURCE_DIR "/data/sample.json";
+
+refs_axis range(uint64_t start, uint64_t count, int64_t step = 1) {
+    return {REFS_AXIS_RANGE, count, start, step, nullptr};
+}
+
+refs_axis listed(refs_axis_kind kind, const std::vector<uint64_t> &index) {
+    return {kind, index.size(), 0, 1, index.data()};
+}
+
+class Library : public testing::Test {
+  protected:
+    ~Library() override { refs_dataset_close(dataset); }
+
+    refs_status open(const std::string &name, const std::vector<const char *> &options = {}) {
+        std::vector<const char *> list = options;
+        list.push_back(nullptr);
+        return refs_dataset_open(name.c_str(), list.data(), nullptr, &dataset, &error);
+    }
+
+    std::vector<float> read(const char *array, const std::vector<refs_axis> &axes, size_t n) {
+        std::vector<float> values(n);
+        const refs_target target = {values.data(), n * sizeof(float), nullptr};
+        EXPECT_EQ(refs_dataset_read(dataset, refs_dataset_find(dataset, array), axes.data(),
+                                    &target, &error),
+                  REFS_OK)
+            << error.message;
+        return values;
+    }
+
+    /** All of /z, which has the shape (2, 2, 81, 121). */
+    std::vector<float> allOfZ() {
+        return read("z", {range(0, 2), range(0, 2), range(0, 81), range(0, 121)}, 2 * 2 * 81 * 121);
+    }
+
+    refs_dataset *dataset = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+};
+
+float at(const std::vector<float> &z, uint64_t i, uint64_t j, uint64_t k, uint64_t l) {
+    return z[((i * 2 + j) * 81 + k) * 121 + l];
+}
+
+TEST_F(Library, DescribesArraysAndTheirAttributes) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const refs_array_info *t2m = refs_dataset_find(dataset, "/t2m");
+    ASSERT_NE(t2m, nullptr);
+    EXPECT_STREQ(t2m->type, "<i2");
+    EXPECT_EQ(std::vector<uint64_t>(t2m->shape, t2m->shape + 3),
+              (std::vector<uint64_t>{24, 81, 121}));
+    EXPECT_STREQ(t2m->dims[2], "lon");
+    EXPECT_EQ(t2m->number, static_cast<size_t>(refs_dataset_find(dataset, "t2m")->number));
+    std::string names;
+    for (size_t i = 0; i < t2m->n_attributes; i++) {
+        const refs_attribute &attribute = t2m->attributes[i];
+        names += std::string(attribute.name) + ":" + attribute.type + " ";
+        if (strcmp(attribute.name, "_FillValue") == 0) {
+            EXPECT_EQ(*static_cast<const int16_t *>(attribute.values), -32767);
+        }
+    }
+    EXPECT_NE(names.find("_FillValue:<i2 "), std::string::npos) << names;
+    EXPECT_NE(names.find("scale_factor:<f8 "), std::string::npos) << names;
+    EXPECT_NE(names.find("units: "), std::string::npos) << names;
+    EXPECT_EQ(names.find("_ARRAY_DIMENSIONS"), std::string::npos) << names;
+    EXPECT_STREQ(refs_dataset_group(dataset, 0)->path, "");
+    EXPECT_EQ(refs_dataset_group(dataset, 1), nullptr);
+}
+
+TEST_F(Library, ReadsRangesIndicesAndPoints) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const std::vector<float> z = allOfZ();
+    EXPECT_EQ(read("z", {range(1, 1), range(1, 2, -1), range(40, 1), range(60, 2, 30)}, 4),
+              (std::vector<float>{at(z, 1, 1, 40, 60), at(z, 1, 1, 40, 90), at(z, 1, 0, 40, 60),
+                                  at(z, 1, 0, 40, 90)}));
+    const std::vector<uint64_t> rows = {3, 3, 80}, columns = {0, 120};
+    EXPECT_EQ(read("z",
+                   {range(0, 1), range(1, 1), listed(REFS_AXIS_INDEX, rows),
+                    listed(REFS_AXIS_INDEX, columns)},
+                   6),
+              (std::vector<float>{at(z, 0, 1, 3, 0), at(z, 0, 1, 3, 120), at(z, 0, 1, 3, 0),
+                                  at(z, 0, 1, 3, 120), at(z, 0, 1, 80, 0), at(z, 0, 1, 80, 120)}));
+    const std::vector<uint64_t> y = {80, 3}, x = {7, 119};
+    EXPECT_EQ(
+        read("z",
+             {range(0, 2), range(0, 1), listed(REFS_AXIS_POINTS, y), listed(REFS_AXIS_POINTS, x)},
+             4),
+        (std::vector<float>{at(z, 0, 0, 80, 7), at(z, 1, 0, 80, 7), at(z, 0, 0, 3, 119),
+                            at(z, 1, 0, 3, 119)}));
+}
+
+TEST_F(Library, RefusesTargetsThatAreTooSmallAndPointsThatDoNotPair) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const refs_array_info *z = refs_dataset_find(dataset, "z");
+    float values[8];
+    const refs_target target = {values, sizeof values, nullptr};
+    const std::vector<uint64_t> two = {0, 1}, one = {0};
+    const refs_axis large[] = {range(0, 2), range(0, 2), range(0, 3), range(0, 1)};
+    EXPECT_EQ(refs_dataset_read(dataset, z, large, &target, &error), REFS_INVALID);
+    EXPECT_STREQ(error.message, "/z: the target has room for 32 bytes, expected 48");
+    const refs_axis odd[] = {range(0, 1), range(0, 1), listed(REFS_AXIS_POINTS, two),
+                             listed(REFS_AXIS_POINTS, one)};
+    error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_dataset_read(dataset, z, odd, &target, &error), REFS_INVALID);
+    EXPECT_STREQ(error.message, "/z: dimension 3 has 1 points, others have 2");
+}
+
+TEST_F(Library, SaysWhichOptionIsWrong) {
+    const struct {
+        const char *option, *message;
+    } wrong[] = {
+        {"BRNCH=main", "there is no option BRNCH: did you mean BRANCH?"},
+        {"BRANCH", "expected an option KEY=VALUE, found \"BRANCH\""},
+        {"MISSING=MAYBE", "option MISSING: expected ERROR, FILL or WARN, found \"MAYBE\""},
+        {"SET=first", "option SET: expected a number from 0 to 2147483647, found \"first\""},
+        {"URL_REWRITE=a", "option URL_REWRITE: expected OLD=>NEW, found \"a\""}};
+    for (const auto &one : wrong) {
+        error = REFS_ERROR_INIT;
+        EXPECT_EQ(open(sample, {one.option}), REFS_INVALID);
+        EXPECT_STREQ(error.message, one.message);
+    }
+}
+
+TEST_F(Library, EndsAReadThatIsNotWatchedOn) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    std::vector<float> values(2 * 2 * 81 * 121);
+    const refs_watcher watcher = {[](void *, double) { return false; }, nullptr};
+    const refs_target target = {values.data(), values.size() * sizeof(float), &watcher};
+    const refs_axis all[] = {range(0, 2), range(0, 2), range(0, 81), range(0, 121)};
+    EXPECT_EQ(refs_dataset_read(dataset, refs_dataset_find(dataset, "z"), all, &target, &error),
+              REFS_CANCELLED);
+    EXPECT_EQ(allOfZ().size(), values.size());
+}
+
+TEST_F(Library, CountsRequests) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    refs_counters counters;
+    refs_dataset_count(dataset, &counters);
+    EXPECT_EQ(counters.chunks_decoded, 0u);
+    (void)allOfZ();
+    refs_dataset_count(dataset, &counters);
+    EXPECT_GT(counters.chunks_decoded, 0u);
+    EXPECT_GT(counters.bytes, 0u);
+}
+
+TEST_F(Library, TellsWhatAFailureIsAbout) {
+    const struct {
+        const char *message, *key, *url;
+        uint64_t offset, length;
+    } cases[] = {{"a.json: t2m/3.0.1: https://h/f.nc [8192+4096]: HTTP status 500", "t2m/3.0.1",
+                  "https://h/f.nc", 8192, 4096},
+                 {"s3://b/a.zarr: t2m/c/0/1: s3://b/a.zarr/t2m/c/0/1: no answer", "t2m/c/0/1",
+                  "s3://b/a.zarr/t2m/c/0/1", 0, 0},
+                 {"a.json: t2m/.zarray: line 3: no JSON", "t2m/.zarray", "", 0, 0},
+                 {"a.json: No such file or directory", "", "", 0, 0}};
+    for (const auto &one : cases) {
+        refs_error_place place;
+        snprintf(error.message, sizeof error.message, "%s", one.message);
+        refs_error_locate(&error, &place);
+        EXPECT_STREQ(place.key, one.key);
+        EXPECT_STREQ(place.url, one.url);
+        EXPECT_EQ(place.offset, one.offset);
+        EXPECT_EQ(place.length, one.length);
+    }
+}
+
+} // namespace

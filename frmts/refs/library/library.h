@@ -1,0 +1,94 @@
+/* library.h -- what the files of librefs share; see refs.h. */
+#ifndef REFS_LIBRARY_H
+#define REFS_LIBRARY_H
+
+#include <pthread.h>
+
+#include "refs/array.h"
+#include "refs/bytes.h"
+#include "refs/refs.h"
+#include "refs/session.h"
+#include "refs/zarr.h"
+
+/* -- sessions.c -------------------------------------------------------------------------------- */
+
+/** The session of the process whose host has these settings, "NAME=value", NULL-ended: it is made
+ * at the first call, and stays. */
+refs_status refs_library_session(const char *const *settings, refs_session **session,
+                                 refs_error *err);
+
+/* -- options.c --------------------------------------------------------------------------------- */
+
+/** What a dataset was asked to be opened with. */
+typedef struct refs_library_options {
+    char **texts; /**< copies, which the rest points into; NULL-ended */
+    const char **rewrites, **templates, **settings;
+    refs_open_options open;
+} refs_library_options;
+
+/** Reads a list of "KEY=VALUE", or NULL; to be cleared, also after a failure. */
+refs_status refs_library_read_options(const char *const *list, refs_library_options *options,
+                                      refs_error *err);
+void refs_library_clear_options(refs_library_options *options);
+
+/* -- failure.c --------------------------------------------------------------------------------- */
+
+/** Makes a message of the core one for users: names as they write them, without secrets. Returns
+ * the status of the failure. */
+refs_status refs_library_show(refs_status status, refs_error *err);
+
+/** The same of a warning: a copy for the caller to free, or NULL. */
+char *refs_library_shown(const char *text);
+
+/* -- describe.c -------------------------------------------------------------------------------- */
+
+/** Memory that lives as long as a dataset. */
+typedef struct refs_keeper {
+    void **items;
+    size_t n, capacity;
+} refs_keeper;
+
+/** Zeroed memory, or NULL. */
+void *refs_keep(refs_keeper *keeper, size_t count, size_t size);
+/** Takes over what came from refs_alloc; false, and it is freed, without memory. */
+bool refs_keep_this(refs_keeper *keeper, void *memory);
+void refs_keeper_clear(refs_keeper *keeper);
+
+/** An array as users see it, and what reads it. */
+typedef struct refs_library_array {
+    refs_array_info info;
+    const refs_array_meta *meta;
+    refs_array *array; /**< NULL before it is read */
+    refs_reader *reader;
+} refs_library_array;
+
+/** What users see of a hierarchy, which must outlive it. */
+typedef struct refs_description {
+    refs_keeper keeper;
+    refs_group_info *groups;
+    size_t n_groups;
+    refs_library_array *arrays;
+    size_t n_arrays;
+} refs_description;
+
+/** To be cleared, also after a failure. */
+refs_status refs_describe(const refs_hierarchy *hierarchy, refs_description *description,
+                          refs_error *err);
+void refs_description_clear(refs_description *description);
+
+/* -- dataset.c --------------------------------------------------------------------------------- */
+
+struct refs_dataset {
+    refs_library_options options;
+    refs_opened *opened;
+    refs_description description;
+    pthread_mutex_t lock; /**< guards what follows, and the arrays that are open */
+    char **warnings;
+    size_t n_warnings, capacity;
+};
+
+/** An array of the dataset, open for reading. */
+refs_status refs_library_open_array(refs_dataset *dataset, const refs_array_info *info,
+                                    refs_library_array **array, refs_error *err);
+
+#endif

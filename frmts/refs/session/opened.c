@@ -1,0 +1,266 @@
+/* opened.c -- one set with all that reads it; see session.h. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "refs/fork.h"
+#include "refs/store.h"
+#include "session_internal.h"
+
+/* Opened from first to last, freed from last to first. */
+struct refs_opened {
+    refs_session *session;
+    refs_open_options options;
+    refs_http_vfs *own_vfs; /* of what can be cancelled while it is opened; or NULL */
+    const refs_vfs *vfs;
+    refs_set *set;
+    refs_fetcher *fetcher;
+    _Atomic(refs_fetcher *) cancelled_too; /* the same once it is there */
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+    refs_aggregations *aggregations;
+    refs_cache *cache;
+    refs_locations *locations;
+    refs_fragments *fragments;
+};
+
+/* Decoded chunks of one set that are kept, where REFS_CACHE_MAX does not say how many. */
+#define CACHE_BYTES (256 * REFS_MIB)
+
+static size_t cache_bytes(void) {
+    const char *mebibytes = getenv("REFS_CACHE_MAX");
+    uint64_t n = 0;
+    if (mebibytes == NULL || !refs_str_to_u64(refs_str_from(mebibytes), &n) ||
+        n > REFS_OPENED_MAX_CACHE_MIB)
+        return CACHE_BYTES;
+    return (size_t)n * REFS_MIB;
+}
+
+refs_open_options refs_open_options_init(void) {
+    static const refs_set_options sets = REFS_SET_OPTIONS_INIT;
+    return (refs_open_options){
+        .sets = sets, .changed = REFS_CHANGED_ERROR, .cache_bytes = cache_bytes()};
+}
+
+void refs_opened_free(refs_opened *opened) {
+    if (opened == NULL) return;
+    refs_fragments_free(opened->fragments);
+    refs_hierarchy_free(opened->hierarchy);
+    refs_aggregations_free(opened->aggregations);
+    refs_cache_free(opened->cache);
+    refs_store_free(opened->store);
+    refs_locations_free(opened->locations);
+    refs_fetcher_free(opened->fetcher);
+    refs_set_free(opened->set);
+    refs_http_vfs_free(opened->own_vfs);
+    refs_free(opened);
+}
+
+const refs_set *refs_opened_set(const refs_opened *opened) {
+    return opened->set;
+}
+
+const refs_hierarchy *refs_opened_hierarchy(const refs_opened *opened) {
+    return opened->hierarchy;
+}
+
+refs_fetch_stats refs_opened_stats(const refs_opened *opened) {
+    refs_fetch_stats stats;
+    refs_fetcher_stats(opened->fetcher, &stats);
+    return stats;
+}
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+static refs_status ignore_set(void *user, const refs_set_summary *summary, refs_error *err) {
+    (void)user;
+    (void)summary;
+    (void)err;
+    return REFS_OK;
+}
+
+/* Opens a set; of a list of sets the one that was chosen, or the only one. */
+static refs_status open_set(refs_opened *opened, const char *location, refs_error *err) {
+    const refs_set_visitor visitor = {ignore_set, NULL};
+    refs_set_options sets = opened->options.sets;
+    refs_error problem = REFS_ERROR_INIT;
+    size_t n = 0;
+    refs_status status = refs_set_open(opened->vfs, location, &sets, &opened->set, &problem);
+    if (status == REFS_UNSUPPORTED && sets.set_index < 0 &&
+        refs_set_each_of_list(opened->vfs, location, &visitor, &n, NULL) == REFS_OK && n == 1) {
+        sets.set_index = 0;
+        return refs_set_open(opened->vfs, location, &sets, &opened->set, err);
+    }
+    if (status == REFS_UNSUPPORTED && n > 1) refs_error_prefix(&problem, "name#set=N");
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_array_context arrays_of(const refs_opened *opened) {
+    return (refs_array_context){.store = opened->store,
+                                .cache = opened->cache,
+                                .pool = opened->session->pool,
+                                .prefetch_pool = opened->session->prefetch_pool};
+}
+
+static refs_status open_fragments(refs_opened *opened, refs_error *err) {
+    uint32_t own = 0;
+    const char *location = refs_set_location(opened->set);
+    REFS_TRY(refs_locations_open(&opened->locations, err));
+    REFS_TRY(refs_locations_number(opened->locations, location, &own, err));
+    refs_store_share(opened->store, opened->locations, NULL);
+    const refs_fragments_options options = {.struct_size = sizeof options,
+                                            .hierarchy = opened->hierarchy,
+                                            .location = location,
+                                            .vfs = opened->vfs,
+                                            .fetcher = opened->fetcher,
+                                            .locations = opened->locations,
+                                            .arrays = arrays_of(opened),
+                                            .sets = &opened->options.sets,
+                                            .missing = opened->options.missing,
+                                            .ranges = opened->options.ranges,
+                                            .changed = opened->options.changed,
+                                            .advice = opened->options.advice,
+                                            .notes = opened->options.sets.notes};
+    return refs_fragments_open(&options, &opened->fragments, err);
+}
+
+static refs_status open_all(refs_opened *opened, const char *location, refs_error *err) {
+    const refs_notes *notes = &opened->options.sets.notes;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.http = opened->session->http;
+    options.changed = opened->options.changed;
+    options.notes = *notes;
+    options.advice.moved = opened->options.moved;
+    REFS_TRY(open_set(opened, location, err));
+    REFS_TRY(refs_fetcher_open(opened->vfs, &options, &opened->fetcher, err));
+    atomic_store(&opened->cancelled_too, opened->fetcher);
+    REFS_TRY(refs_store_open(opened->set, opened->fetcher, &opened->store, err));
+    REFS_TRY(refs_cache_open(opened->options.cache_bytes, &opened->cache, err));
+    REFS_TRY(refs_hierarchy_open(opened->store, notes, &opened->hierarchy, err));
+    REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));
+    return opened->aggregations != NULL ? open_fragments(opened, err) : REFS_OK;
+}
+
+/* Takes "#set=N" off a name: the set of a list, or -1. */
+static int64_t take_index(refs_str *name) {
+    static const char mark[] = "#set=";
+    uint64_t index = 0;
+    size_t at = refs_str_find_last(*name, '#');
+    if (at == SIZE_MAX) return -1;
+    refs_str fragment = refs_str_part(*name, at, name->size);
+    if (!refs_str_starts(fragment, mark) || fragment.size > sizeof mark + 17 ||
+        !refs_str_to_u64(refs_str_part(fragment, sizeof mark - 1, fragment.size), &index))
+        return -1;
+    name->size = at;
+    return (int64_t)index;
+}
+
+static refs_status open_named(refs_opened *opened, const char *name, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_str plain = refs_str_from(name);
+    const int64_t index = take_index(&plain);
+    if (index >= 0) opened->options.sets.set_index = index;
+    refs_status status = refs_session_locate(plain, &location, err);
+    if (status == REFS_OK) status = open_all(opened, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* -- cancelling -------------------------------------------------------------------------------- */
+
+/* A set that a thread of its own opens, while the caller asks whether to go on. */
+typedef struct opening {
+    refs_opened *opened;
+    const char *name;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    bool has_ended;
+    refs_status status;
+    refs_error error;
+} opening;
+
+static void *run_opening(void *argument) {
+    opening *job = argument;
+    refs_error error = REFS_ERROR_INIT;
+    const refs_status status = open_named(job->opened, job->name, &error);
+    refs_lock(&job->lock);
+    job->status = status;
+    job->error = error;
+    job->has_ended = true;
+    pthread_cond_signal(&job->changed);
+    refs_unlock(&job->lock);
+    return NULL;
+}
+
+static void cancel_requests(refs_opened *opened) {
+    refs_fetcher *fetcher = atomic_load(&opened->cancelled_too);
+    refs_http_vfs_cancel(opened->own_vfs);
+    if (fetcher != NULL) refs_fetcher_cancel(fetcher);
+}
+
+static bool has_ended(opening *job) {
+    refs_lock(&job->lock);
+    if (!job->has_ended) (void)refs_wait_ms(&job->changed, &job->lock, REFS_CANCEL_POLL_MS);
+    const bool ended = job->has_ended;
+    refs_unlock(&job->lock);
+    return ended;
+}
+
+/* Waits until the set is open; once it is cancelled, until its requests have ended. */
+static bool await_opening(opening *job) {
+    const refs_cancel_check *cancel = &job->opened->options.cancel;
+    bool goes_on = true;
+    while (!has_ended(job)) {
+        goes_on = goes_on && cancel->go_on(cancel->user);
+        if (!goes_on) cancel_requests(job->opened);
+    }
+    return goes_on;
+}
+
+static refs_status open_watched(refs_opened *opened, const char *name, refs_error *err) {
+    opening job = {.opened = opened, .name = name, .error = REFS_ERROR_INIT};
+    pthread_t thread;
+    REFS_TRY(refs_session__open_vfs(opened->session, &opened->own_vfs, err));
+    opened->vfs = refs_http_vfs_functions(opened->own_vfs);
+    pthread_mutex_init(&job.lock, NULL);
+    refs_cond_init(&job.changed);
+    const bool is_started = refs_thread_start(&thread, run_opening, &job) == 0;
+    bool goes_on = true;
+    if (is_started) {
+        goes_on = await_opening(&job);
+        pthread_join(thread, NULL);
+    } else {
+        (void)run_opening(&job);
+    }
+    pthread_cond_destroy(&job.changed);
+    pthread_mutex_destroy(&job.lock);
+    if (!goes_on) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    return job.status == REFS_OK ? REFS_OK : refs_fail(err, job.status, "%s", job.error.message);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+refs_status refs_opened_open(refs_session *session, const char *name,
+                             const refs_open_options *options, refs_opened **opened,
+                             refs_error *err) {
+    refs_opened *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    made->session = session;
+    made->options = *options;
+    made->options.sets.remote_to_local = refs_host_allows_remote_to_local(session->host);
+    made->vfs = refs_session_vfs(session);
+    const refs_status status =
+        options->cancel.go_on != NULL ? open_watched(made, name, err) : open_named(made, name, err);
+    if (status == REFS_OK)
+        *opened = made;
+    else
+        refs_opened_free(made);
+    return status;
+}
+
+refs_status refs_opened_array(const refs_opened *opened, const refs_array_meta *meta,
+                              refs_array **array, refs_error *err) {
+    const refs_array_context context = arrays_of(opened);
+    if (meta->aggregation != NULL)
+        return refs_fragments_open_array(opened->fragments, meta, array, err);
+    return refs_array_open(&context, meta, array, err);
+}

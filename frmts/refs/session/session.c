@@ -1,0 +1,70 @@
+/* session.c -- what all sets of a process are read with; see session.h. */
+#include <unistd.h>
+
+#include "refs/file_pool.h"
+#include "session_internal.h"
+
+#define MAX_THREADS      16
+#define PREFETCH_THREADS 4
+
+static unsigned n_threads(void) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+}
+
+static refs_status open_session(const refs_host_options *options, refs_session *session,
+                                refs_error *err) {
+    REFS_TRY(refs_host_open(options, &session->host, err));
+    const refs_http_options requests = refs_host_http_options(session->host);
+    REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
+    REFS_TRY(refs_file_pool_open(refs_vfs_posix(), 0, &session->file_pool, err));
+    REFS_TRY(refs_session__open_vfs(session, &session->http_vfs, err));
+    REFS_TRY(refs_pool_open(n_threads(), &session->pool, err));
+    return refs_pool_open(PREFETCH_THREADS, &session->prefetch_pool, err);
+}
+
+refs_status refs_session_open(const refs_host_options *options, refs_session **session,
+                              refs_error *err) {
+    refs_session *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    refs_status status = open_session(options, made, err);
+    if (status == REFS_OK)
+        *session = made;
+    else
+        refs_session_free(made);
+    return status;
+}
+
+void refs_session_free(refs_session *session) {
+    if (session == NULL) return;
+    refs_pool_free(session->prefetch_pool);
+    refs_pool_free(session->pool);
+    refs_http_vfs_free(session->http_vfs);
+    refs_file_pool_free(session->file_pool);
+    refs_http_free(session->http);
+    refs_host_free(session->host);
+    refs_free(session);
+}
+
+refs_status refs_session__open_vfs(const refs_session *session, refs_http_vfs **vfs,
+                                   refs_error *err) {
+    return refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
+                              REFS_HTTP_MAX_WHOLE_BYTES, vfs, err);
+}
+
+const refs_vfs *refs_session_vfs(const refs_session *session) {
+    return refs_http_vfs_functions(session->http_vfs);
+}
+
+refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err) {
+    const refs_url_context context = {.base = ""};
+    char *text = refs_str_copy(name);
+    if (text == NULL) return refs_fail_nomem(err);
+    bool is_url = strstr(text, "://") != NULL;
+    refs_free(text);
+    if (is_url)
+        REFS_TRY(refs_url_map(name, &context, location, err));
+    else
+        REFS_TRY(refs_buf_append_str(location, name, err));
+    return refs_buf_append(location, "", 1, err);
+}

@@ -1,0 +1,88 @@
+/* session.h -- what a library without GDAL opens by name: a set with all that reads it.
+ *
+ * A session holds what all sets of a process share: connections, keys, threads, file descriptors.
+ * An opened set is one set with its fetcher, store, hierarchy, cache and, if it has aggregations,
+ * the files of their fragments.
+ *
+ * Both may be used from any number of threads at once.
+ *
+ * Read before this: host.h, aggregation.h.
+ */
+#ifndef REFS_SESSION_H
+#define REFS_SESSION_H
+
+#include "refs/aggregation.h"
+#include "refs/fetch.h"
+#include "refs/host.h"
+#include "refs/http.h"
+#include "refs/refset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- sessions ---------------------------------------------------------------------------------- */
+
+typedef struct refs_session refs_session;
+
+/** A session; its host has these options, which may be NULL. */
+refs_status refs_session_open(const refs_host_options *options, refs_session **session,
+                              refs_error *err);
+
+/** Frees a session; all that was opened with it must be closed. NULL is allowed. */
+void refs_session_free(refs_session *session);
+
+/** Reads a location over HTTP or from this machine. */
+const refs_vfs *refs_session_vfs(const refs_session *session);
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+typedef struct refs_opened refs_opened;
+
+/** How a set is opened. Strings, and lists of them, must outlive it. */
+typedef struct refs_open_options {
+    refs_set_options sets; /**< set_index and remote_to_local are filled in by the call */
+    refs_missing missing;
+    refs_ranges ranges;
+    refs_changed changed;
+    size_t cache_bytes; /**< decoded chunks that are kept */
+    const char *moved;  /**< what people can try where files moved: refs_fetch_advice.moved */
+    const char *advice; /**< the same where a fragment is missing: refs_fragments_options.advice */
+
+    /** Asked while a set is opened, on the calling thread, every REFS_CANCEL_POLL_MS: false ends
+     * it with REFS_CANCELLED. NULL: never. */
+    refs_cancel_check cancel;
+} refs_open_options;
+
+/** The largest cache of a set, in MiB. */
+#define REFS_OPENED_MAX_CACHE_MIB (1024 * 1024)
+
+/** Options that ask for nothing; the cache is as REFS_CACHE_MAX says. */
+refs_open_options refs_open_options_init(void);
+
+/** Opens a set or a data file by the name that a user gives it: a path or a URL, behind which
+ * "#set=N" says which of a list of sets. The session must outlive it. */
+refs_status refs_opened_open(refs_session *session, const char *name,
+                             const refs_open_options *options, refs_opened **opened,
+                             refs_error *err);
+
+/** Frees it; arrays of it must be freed first. NULL is allowed. */
+void refs_opened_free(refs_opened *opened);
+
+const refs_set *refs_opened_set(const refs_opened *opened);
+const refs_hierarchy *refs_opened_hierarchy(const refs_opened *opened);
+
+/** Requests and bytes of chunks since it was opened. */
+refs_fetch_stats refs_opened_stats(const refs_opened *opened);
+
+/** Opens an array of its hierarchy, an aggregation or not. */
+refs_status refs_opened_array(const refs_opened *opened, const refs_array_meta *meta,
+                              refs_array **array, refs_error *err);
+
+/** Appends the location that a session opens what a user calls `name` by, with a NUL behind it. */
+refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,219 @@
+/* typed.c -- see typed.h. */
+#include "typed.h"
+
+#include <math.h>
+
+#include "refs/cf.h"
+#include "refs/half.h"
+#include "refs/own_attributes.h"
+
+static const char *const hidden[] = {
+    "_ARRAY_DIMENSIONS",       "_Netcdf4Dimid",       "_Netcdf4Coordinates", "_nc3_strict",
+    "_NCProperties",           "_NCZARR_ARRAY",       "_NCZARR_GROUP",       "_NCZARR_ATTR",
+    "_NCZARR_SUPERBLOCK",      "_nczarr_array",       "_nczarr_group",       "_nczarr_attrs",
+    "_nczarr_superblock",      "DIMENSION_LIST",      "REFERENCE_LIST",      "tiff_colors",
+    REFS_UNLIMITED_DIMENSIONS, REFS_UNUSED_DIMENSIONS};
+
+#define N(list) (sizeof(list) / sizeof *(list))
+
+bool refs_typed_is_hidden(const char *name) {
+    if (*name == '\0') return true;
+    for (size_t i = 0; i < N(hidden); i++)
+        if (strcmp(name, hidden[i]) == 0) return true;
+    return false;
+}
+
+/* -- text -------------------------------------------------------------------------------------- */
+
+static refs_status read_text(refs_str text, refs_typed *typed, refs_error *err) {
+    typed->kind = REFS_TYPED_TEXT;
+    typed->n = text.size;
+    typed->values = refs_calloc(text.size + 1, 1);
+    if (typed->values == NULL) return refs_fail_nomem(err);
+    if (text.size > 0) memcpy(typed->values, text.data, text.size);
+    return REFS_OK;
+}
+
+static refs_status read_json(const refs_json *value, refs_typed *typed, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_json_write(value, &text, err);
+    typed->is_json = true;
+    if (status == REFS_OK)
+        status = read_text(refs_str_view((const char *)text.data, text.size), typed, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* A value that is not a text, as JSON. */
+static refs_status append_value(const refs_json *value, refs_buf *strings, refs_error *err) {
+    if (refs_json_is_string(value))
+        REFS_TRY(refs_buf_append_str(strings, refs_json_text(value), err));
+    else
+        REFS_TRY(refs_json_write(value, strings, err));
+    return refs_buf_append(strings, "", 1, err);
+}
+
+static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_error *err) {
+    refs_buf strings = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    const size_t n = refs_json_size(list);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        status = append_value(refs_json_at(list, i), &strings, err);
+    typed->kind = REFS_TYPED_TEXTS;
+    typed->n = n;
+    if (status == REFS_OK) typed->values = refs_alloc(n * sizeof(char *) + strings.size);
+    if (status == REFS_OK && typed->values == NULL) status = refs_fail_nomem(err);
+    if (status == REFS_OK) {
+        char **pointers = typed->values, *text = (char *)(pointers + n);
+        if (strings.size > 0) memcpy(text, strings.data, strings.size);
+        for (size_t i = 0; i < n; i++, text += strlen(text) + 1) pointers[i] = text;
+    }
+    refs_buf_clear(&strings);
+    return status;
+}
+
+/* -- numbers ----------------------------------------------------------------------------------- */
+
+static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
+static const refs_dtype int64 = {.type = REFS_TYPE_INT, .size = 8};
+static const refs_dtype uint64 = {.type = REFS_TYPE_UINT, .size = 8};
+static const refs_dtype float64 = {.type = REFS_TYPE_FLOAT, .size = 8};
+
+/* One value or a list of them. */
+static const refs_json *item(const refs_json *value, size_t i) {
+    return refs_json_is_array(value) ? refs_json_at(value, i) : value;
+}
+
+static bool is_written_as_integer(const refs_json *number) {
+    refs_str text = refs_json_text(number);
+    return text.size > 0 && strspn(text.data, "-0123456789") == text.size;
+}
+
+/* False: they are not all numbers. */
+static bool find_type(const refs_json *value, size_t n, refs_dtype *dtype) {
+    *dtype = int32;
+    for (size_t i = 0; i < n; i++) {
+        int64_t integer = 0;
+        uint64_t positive = 0;
+        bool truth;
+        if (refs_json_bool(item(value, i), &truth)) continue;
+        if (!refs_json_is_number(item(value, i))) return false;
+        if (!is_written_as_integer(item(value, i)))
+            *dtype = float64;
+        else if (!refs_json_i64(item(value, i), &integer))
+            *dtype = dtype->type == REFS_TYPE_FLOAT || !refs_json_u64(item(value, i), &positive)
+                         ? float64
+                         : uint64;
+        else if ((integer > INT32_MAX || integer < INT32_MIN) && dtype->size == 4)
+            *dtype = int64;
+    }
+    return true;
+}
+
+/* A number of JSON; what it is not is zero. */
+typedef struct number {
+    int64_t integer;
+    uint64_t positive;
+    double real;
+} number;
+
+static number number_of(const refs_json *value) {
+    number made = {0, 0, 0};
+    bool truth = false;
+    if (refs_json_bool(value, &truth)) made = (number){truth, truth, truth};
+    (void)refs_json_i64(value, &made.integer);
+    (void)refs_json_u64(value, &made.positive);
+    (void)refs_json_double(value, &made.real);
+    return made;
+}
+
+static bool put_float(const number *of, size_t size, uint8_t *dst) {
+    const float narrow = (float)of->real;
+    if (size == 4) memcpy(dst, &narrow, sizeof narrow);
+    if (size == 8) memcpy(dst, &of->real, sizeof of->real);
+    const double kept = size == 4 ? (double)narrow : of->real;
+    return (size == 4 || size == 8) && (isnan(of->real) || kept == of->real) &&
+           (isnan(of->real) || isinf(of->real) || of->integer == 0 ||
+            (fabs(kept) < 9.2e18 && (int64_t)kept == of->integer));
+}
+
+static bool put_integer(const number *of, size_t size, uint8_t *dst) {
+    const int64_t most = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
+    memcpy(dst, &of->integer, size); /* little-endian; others below */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    memcpy(dst, (const uint8_t *)&of->integer + 8 - size, size);
+#endif
+    return of->integer <= most && of->integer >= -most - 1 &&
+           (of->positive <= INT64_MAX || of->integer < 0);
+}
+
+static bool put_positive(const number *of, size_t size, uint8_t *dst) {
+    const uint64_t most = size == 8 ? UINT64_MAX : ((uint64_t)1 << (8 * size)) - 1;
+    memcpy(dst, &of->positive, size);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    memcpy(dst, (const uint8_t *)&of->positive + 8 - size, size);
+#endif
+    return of->integer >= 0 && of->positive <= most;
+}
+
+/* False where the type does not hold it. */
+static bool put_number(const number *of, const refs_dtype *dtype, uint8_t *dst) {
+    if (dtype->type == REFS_TYPE_FLOAT) return put_float(of, dtype->size, dst);
+    if (dtype->type == REFS_TYPE_INT) return put_integer(of, dtype->size, dst);
+    return dtype->type == REFS_TYPE_UINT && put_positive(of, dtype->size, dst);
+}
+
+static bool put_numbers(const refs_json *value, refs_typed *typed) {
+    bool is_held = true;
+    for (size_t i = 0; i < typed->n; i++) {
+        const number made = number_of(item(value, i));
+        is_held &=
+            put_number(&made, &typed->dtype, (uint8_t *)typed->values + i * typed->dtype.size);
+    }
+    return is_held;
+}
+
+/* Whether numbers may get the type of their variable. Reals of a variable of integers stay what
+ * they are: sets write 0.0 for a bound of unpacked values, and 0 for one of packed ones. */
+static bool may_have_type(const refs_dtype *found, const refs_dtype *of) {
+    const bool is_number =
+        of->type == REFS_TYPE_INT || of->type == REFS_TYPE_UINT || of->type == REFS_TYPE_FLOAT;
+    if (!is_number || of->size > 8 || (of->type == REFS_TYPE_FLOAT && of->size < 4)) return false;
+    return found->type != REFS_TYPE_FLOAT || (of->type == REFS_TYPE_FLOAT && of->size == 4);
+}
+
+static refs_status read_numbers(refs_str name, const refs_json *value, const refs_dtype *of,
+                                refs_typed *typed, refs_error *err) {
+    const refs_dtype found = typed->dtype;
+    typed->kind = REFS_TYPED_NUMBERS;
+    typed->values = refs_calloc(typed->n + 1, sizeof(double));
+    if (typed->values == NULL) return refs_fail_nomem(err);
+    if (of != NULL && may_have_type(&found, of) && refs_cf_has_type_of_variable(name)) {
+        typed->dtype = *of;
+        typed->dtype.big_endian = false;
+        if (put_numbers(value, typed)) return REFS_OK;
+        typed->dtype = found;
+    }
+    (void)put_numbers(value, typed);
+    return REFS_OK;
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+bool refs_typed_is_odd_fill(const refs_json *value, const refs_dtype *of) {
+    const refs_json *first = item(value, 0);
+    return of->type != REFS_TYPE_FLOAT && refs_json_is_number(first) &&
+           !is_written_as_integer(first);
+}
+
+refs_status refs_typed_read(refs_str name, const refs_json *value, const refs_dtype *of,
+                            refs_typed *typed, refs_error *err) {
+    memset(typed, 0, sizeof *typed);
+    typed->is_list = refs_json_is_array(value);
+    typed->n = typed->is_list ? refs_json_size(value) : 1;
+    if (refs_json_is_string(value)) return read_text(refs_json_text(value), typed, err);
+    if (refs_json_is_object(value) || refs_json_kind_of(value) == REFS_JSON_KIND_NULL)
+        return read_json(value, typed, err);
+    if (find_type(value, typed->n, &typed->dtype)) return read_numbers(name, value, of, typed, err);
+    return typed->is_list ? read_texts(value, typed, err) : read_json(value, typed, err);
+}

@@ -1,0 +1,45 @@
+/* typed.h -- attributes in JSON with the types that netCDF gives them. JSON does not say which type
+ * a number had: whole numbers are int32 or the first of int64, uint64 that holds them, others
+ * float64; numbers that CF says have the type of their variable get that if it holds them.
+ *
+ * Read before this: zarr.h.
+ */
+#ifndef REFS_TYPED_H
+#define REFS_TYPED_H
+
+#include "refs/zarr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum refs_typed_kind {
+    REFS_TYPED_TEXT,   /**< `n` bytes of UTF-8, with a NUL after them */
+    REFS_TYPED_TEXTS,  /**< `n` pointers to texts, which follow them */
+    REFS_TYPED_NUMBERS /**< `n` elements of `dtype`, in this machine's byte order */
+} refs_typed_kind;
+
+typedef struct refs_typed {
+    refs_typed_kind kind;
+    refs_dtype dtype;
+    size_t n;
+    bool is_list; /**< an array of JSON, or one value */
+    bool is_json; /**< the text is that of an object or null */
+    void *values; /**< for the caller to refs_free */
+} refs_typed;
+
+/** Reads the attribute `name`. `of` is the type of its variable, or NULL. */
+refs_status refs_typed_read(refs_str name, const refs_json *value, const refs_dtype *of,
+                            refs_typed *typed, refs_error *err);
+
+/** Whether an attribute is one that Zarr, HDF5 or the netCDF libraries write for themselves. */
+bool refs_typed_is_hidden(const char *name);
+
+/** Whether _FillValue is a real in a variable of another type than floating point: its file has it
+ * as a double, and it is an attribute only. */
+bool refs_typed_is_odd_fill(const refs_json *value, const refs_dtype *of);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
