@@ -97,6 +97,15 @@ class NamesOfMany(Folder):
         self.assertIn("(time 1, x 2)", run("ls", "data/[0-2].json"))
 
 
+class Fragments(Folder):
+    def test_that_are_one_value_each_are_counted(self):
+        source = os.path.join(HERE, "../fuzz/corpus/aggregation/unique.json")
+        self.assertIn("/v  (t 4, x 2)  <f4  2 fragments of one value each\n", run("ls", source))  # the third is missing
+        listed = {each["path"]: each for each in json.loads(run("ls", source, "--json"))}
+        self.assertEqual((listed["/v"]["n_fragments"], listed["/v"]["n_values"]), (2, 2))
+        self.assertEqual(json.loads(run("info", source, "--json"))["fragments"], 2)
+
+
 class Keys(Folder):
     # The example of the reference specification, version 1, beside an array.
     SPECIFIED = {

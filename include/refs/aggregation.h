@@ -154,7 +154,13 @@ typedef struct refs_partition {
 refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
                                   refs_partition *partition, refs_error *err);
 
-/** Calls `visit` for each partition that has a fragment, in C order; stops at the first failure. */
+/** Sets *n to how many fragments have one value each, which the aggregation itself stores (CF-1.13,
+ * unique_values); 0: its fragments are variables. */
+refs_status refs_aggregation_count_values(const refs_array_meta *meta, uint64_t *n,
+                                          refs_error *err);
+
+/** Calls `visit` for each partition that has a fragment, in C order; stops at the first failure.
+ * Never for one whose fragments have one value each. */
 refs_status refs_aggregation_each(const refs_array_meta *meta,
                                   refs_status (*visit)(void *user, const refs_partition *partition,
                                                        refs_error *err),

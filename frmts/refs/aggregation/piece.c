@@ -78,8 +78,8 @@ static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut 
         uint64_t element = element_at(region, dim, first);
         if (!refs_grow((void **)&made->runs[dim], &capacity, made->n_runs[dim], sizeof(run)))
             return refs_fail_nomem(err);
-        run next = run_from(parts, aggregation->meta.shape[dim], element, step_of(region, dim),
-                            &near);
+        run next =
+            run_from(parts, aggregation->meta.shape[dim], element, step_of(region, dim), &near);
         uint64_t to_break = count_to_break(parts, element, step_of(region, dim));
         if (next.n > to_break) next.n = to_break;
         if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
@@ -311,6 +311,7 @@ static bool has_values(const refs_aggregation *aggregation, uint64_t partition) 
     if (aggregation->values == NULL) return aggregation->fragments[partition].is_there;
     const uint8_t *value = aggregation->values + partition * aggregation->value_size;
     if (meta->dtype.type == REFS_TYPE_OBJECT) return value[0] != '\0';
+    if (!meta->has_fill) return true;
     return memcmp(value, meta->fill, meta->dtype.size) != 0;
 }
 
@@ -391,6 +392,16 @@ refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *e
     uint64_t number = partition_at(aggregation, element);
     if (number == UINT64_MAX) return REFS_NOT_FOUND;
     describe_partition(aggregation, number, partition);
+    return REFS_OK;
+}
+
+refs_status refs_aggregation_count_values(const refs_array_meta *meta, uint64_t *n,
+                                          refs_error *err) {
+    refs_aggregation *aggregation = aggregation_of(meta);
+    *n = 0;
+    REFS_TRY(refs_aggregation__load(aggregation, err));
+    for (uint64_t i = 0; i < aggregation->n_partitions && aggregation->values != NULL; i++)
+        *n += has_values(aggregation, i);
     return REFS_OK;
 }
 

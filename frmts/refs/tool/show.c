@@ -18,6 +18,7 @@ typedef struct contents {
 /* What the references of an array, or of all, amount to. */
 typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
+    uint64_t n_values;            /* of the fragments: those that are one value each */
     uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
     uint64_t n_grid;              /* UINT64_MAX: as many or more */
     bool is_unread;               /* the references cannot be counted; all but n_grid is 0 */
@@ -63,14 +64,19 @@ static refs_status count_fragment(void *user, const refs_partition *partition, r
     return REFS_OK;
 }
 
+static refs_status count_fragments(const refs_array_meta *array, totals *all, refs_error *err) {
+    REFS_TRY(refs_aggregation_count_values(array, &all->n_values, err));
+    all->n_fragments = all->n_values;
+    return refs_aggregation_each(array, count_fragment, &all->n_fragments, err);
+}
+
 static refs_status count(const tool_set *set, const refs_array_meta *array, totals *all,
                          refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
     const refs_chunk_keys keys = tool_keys(array, n);
     const refs_chunk_visitor visitor = {count_one, all};
     memset(all, 0, sizeof *all);
-    if (array->aggregation != NULL)
-        return refs_aggregation_each(array, count_fragment, &all->n_fragments, err);
+    if (array->aggregation != NULL) return count_fragments(array, all, err);
     all->keys = &keys;
     all->n_grid = 1;
     for (size_t dim = 0; dim < keys.rank; dim++)
@@ -150,8 +156,8 @@ static void print_array(const refs_array_meta *array, const totals *all) {
                (unsigned long long)array->shape[dim]);
     printf(")  %s", dtype[0] != '\0' ? dtype : "structured");
     if (array->aggregation != NULL) {
-        printf("  %llu fragment%s\n", (unsigned long long)all->n_fragments,
-               all->n_fragments == 1 ? "" : "s");
+        printf("  %llu fragment%s%s\n", (unsigned long long)all->n_fragments,
+               all->n_fragments == 1 ? "" : "s", all->n_values > 0 ? " of one value each" : "");
         return;
     }
     printf("  chunks (");
@@ -198,7 +204,8 @@ static void print_array_json(const refs_array_meta *array, const totals *all) {
         tool_print_json_text(refs_str_from(array->dims[dim]));
     }
     if (array->aggregation != NULL) {
-        printf("],\"n_fragments\":%llu}", (unsigned long long)all->n_fragments);
+        printf("],\"n_fragments\":%llu,\"n_values\":%llu}", (unsigned long long)all->n_fragments,
+               (unsigned long long)all->n_values);
         return;
     }
     printf("],\"codecs\":[");
