@@ -190,16 +190,16 @@ typedef struct grid {
 
 /* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
 static uint64_t steps_of_values(const output *out, const refs_join_run *run) {
-    const refs_join_member *set = &out->join->members[0];
-    const refs_join_array *piece;
+    const refs_join_split *split = out->joined->split;
+    const refs_join_place *first = &split->atoms[run->first].at;
     const uint64_t n = run->end - run->begin;
-    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW && set->number == 0 &&
-                       out->joined->split->dim == 0;
-    for (size_t k = 0; grows && (piece = refs_join__piece(set, out->joined->path, k)) != NULL; k++)
-        if (piece->is_piece && piece->begin == run->begin &&
-            refs_join__chunks_of_values(n, piece->chunk[0]) != 0)
-            return piece->chunk[0];
-    return n;
+    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW &&
+                       first->member->number == 0 && split->dim == 0;
+    const refs_join_array *piece = first->array;
+    return grows && piece->is_piece && piece->begin == run->begin &&
+                   refs_join__chunks_of_values(n, piece->chunk[0]) != 0
+               ? piece->chunk[0]
+               : n;
 }
 
 static grid grid_of(const output *out, const refs_join_run *run) {

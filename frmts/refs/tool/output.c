@@ -91,6 +91,8 @@ typedef struct output_search {
     bool has_file;
     const char *source;
     refs_intern seen;
+    uint32_t last_id; /* of a location that was looked at, where has_last */
+    bool has_last;
 } output_search;
 
 static bool is_at(const char *path, const struct stat *place) {
@@ -136,10 +138,16 @@ static refs_status check_location(output_search *search, const char *location, r
                      search->output, location, search->source);
 }
 
+/* References of one chunk are mostly in the file of those of the next. */
 static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *ref,
                              refs_error *err) {
+    output_search *search = user;
     (void)index;
-    return ref->kind == REFS_REF_INLINE ? REFS_OK : check_location(user, ref->location, err);
+    if (ref->kind == REFS_REF_INLINE) return REFS_OK;
+    if (search->has_last && search->last_id == ref->location_id) return tool_check_interrupted(err);
+    search->has_last = true;
+    search->last_id = ref->location_id;
+    return check_location(search, ref->location, err);
 }
 
 /* Names of fragments are counted from the master. */
