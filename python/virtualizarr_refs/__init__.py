@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 import numpy as np
 from virtualizarr.manifests import ManifestStore
@@ -44,6 +45,8 @@ def scan(url: str, *options: str, program: str | None = None) -> dict:
     if program is None:
         raise RefsError("the program refs is not on the PATH: REFS_PROGRAM says where it is")
     name = url.removeprefix("file://")
+    if name != url and not os.path.exists(name):  # a URI, as pathlib makes it
+        name = unquote(name)
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "set.json")
         done = subprocess.run([program, "index", *options, "-o", output, "--", name],
@@ -72,7 +75,7 @@ def check_packing(datasets: Iterable) -> None:
             for key, value in first.setdefault(name, packing).items():
                 if repr(value) != repr(packing[key]):
                     raise ValueError(
-                        f"{name}: {key} is {value} in the first dataset and "
+                        f"{name}: {key} is {value} in the first dataset that has it and "
                         f"{packing[key]} in dataset {number}: join the files by "
                         "`refs index FILE... -o MASTER.nc`, which unpacks them")
 

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import math
+import re
 import uuid
 import warnings
 from collections.abc import Iterable
@@ -81,6 +82,21 @@ def fill_value_of(value, dtype: np.dtype):
     return value
 
 
+# Numbers in keys of chunks.
+_NUMBER = re.compile("0|[1-9][0-9]*", re.ASCII)
+
+
+def place_of(numbers: list[str], grid: tuple) -> tuple | None:
+    """Of a chunk; None where these are no numbers, or lie outside of the grid."""
+    if not all(map(_NUMBER.fullmatch, numbers)):
+        return None
+    where = tuple(map(int, numbers))
+    if not grid:
+        return () if where == (0,) else None
+    is_inside = len(where) == len(grid) and all(i < n for i, n in zip(where, grid))
+    return where if is_inside else None
+
+
 class Translator:
     """Makes groups of one set. Values in the set go to one store in memory."""
 
@@ -89,12 +105,39 @@ class Translator:
         self.registry = registry
         self.skip = set(skip)
         self.chunks: dict[str, dict] = {}
+        self.inner: dict[str, set] = {"": set()}  # of each group, the names in it
         self.sizes: dict[str, int] = {}
         self.memory = None
-        for key, value in refs.items():
+        for key in refs:
             path, _, name = key.rpartition("/")
-            if not name.startswith(".z"):
-                self.chunks.setdefault(path, {})[name] = value
+            if name == "zarr.json" and self.document(key).get("node_type") == "array":
+                raise NotImplementedError(
+                    f"{path} has metadata of Zarr 3, and sets of Zarr 2 are translated: index the "
+                    "data files that the set refers to")
+            if name == ".zarray":
+                self.chunks[path] = {}
+            if name in (".zarray", ".zgroup"):
+                self.note(path)
+        for key, value in refs.items():
+            if not key.rpartition("/")[2].startswith(".z"):
+                self.take_chunk(key, value)
+
+    def note(self, path: str) -> None:
+        """Notes an array or a group, and the groups above it, which need not be declared."""
+        while path:
+            above, _, name = path.rpartition("/")
+            self.inner.setdefault(above, set()).add(name)
+            path = above
+
+    def take_chunk(self, key: str, value) -> None:
+        """Keys that belong to no array are passed over."""
+        path, _, inner = key.rpartition("/")
+        while path not in self.chunks:
+            if not path:
+                return
+            path, _, name = path.rpartition("/")
+            inner = f"{name}/{inner}"
+        self.chunks[path][inner] = value
 
     def document(self, key: str) -> dict:
         value = self.refs.get(key, {})
@@ -104,18 +147,17 @@ class Translator:
         path = path.strip("/")
         prefix = path + "/" if path else ""
         arrays, groups = {}, {}
-        for key in self.refs:
-            inner, _, name = key.removeprefix(prefix).rpartition("/")
-            if not key.startswith(prefix) or not inner or "/" in inner or inner in self.skip:
+        for inner in sorted(self.inner.get(path, ())):
+            if inner in self.skip:
                 continue
-            if name == ".zarray":
-                try:
-                    arrays[inner] = self.array(prefix + inner)
-                except (KeyError, NotImplementedError, TypeError, ValueError) as error:
-                    warnings.warn(f"{prefix}{inner} is left out: Zarr 3 cannot hold it: {error}",
-                                  stacklevel=2)
-            elif name == ".zgroup":
+            if prefix + inner not in self.chunks:
                 groups[inner] = self.group(prefix + inner)
+                continue
+            try:
+                arrays[inner] = self.array(prefix + inner)
+            except (KeyError, NotImplementedError, TypeError, ValueError) as error:
+                warnings.warn(f"{prefix}{inner} is left out: Zarr 3 cannot hold it: {error}",
+                              stacklevel=2)
         return ManifestGroup(arrays=arrays, groups=groups,
                              attributes=self.document(prefix + ".zattrs"))
 
@@ -154,8 +196,11 @@ class Translator:
         grid = tuple(math.ceil(a / b) for a, b in zip(shape, chunk_shape))
         paths = np.full(grid, "", dtype=np.dtypes.StringDType())
         offsets, lengths = np.zeros(grid, np.uint64), np.zeros(grid, np.uint64)
-        for key, value in self.chunks.get(path, {}).items():
-            where = tuple(map(int, key.replace("/", ".").split("."))) if shape else ()
+        separator = self.document(path + "/.zarray").get("dimension_separator") or "."
+        for key, value in self.chunks[path].items():
+            where = place_of(key.split(separator), grid)
+            if where is None:
+                continue
             entry = self.entry(f"{path}/{key}", value)
             paths[where], offsets[where], lengths[where] = entry.values()
         return ChunkManifest.from_arrays(paths=paths, offsets=offsets, lengths=lengths,
