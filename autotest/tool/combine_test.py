@@ -382,7 +382,10 @@ class Selections(InFolder):
         self.assertFalse(os.path.exists("p.json"))
 
     def test_of_what_is_not_there_say_what_is(self):
-        self.assertIn("dimension 'time' has no value 2023", self.select("v[time=2023]", status=1))
+        self.assertIn("refs: --variables v: [time=2023]: dimension 'time' has no value 2023", self.select("v[time=2023]", status=1))
+        self.assertIn("--variables v: [x=#0]: x is an axis of the raster, not of its bands: leave it out, and cut the raster "
+                      "when it is read", self.select("v[x=#0]", status=1))
+        self.assertIn("--variables v: [x=#0]: x is an axis", self.select("u,v[time=#0:#1,x=#0]", status=1))
         self.assertIn("--variables q[time=#0]: no variable q", self.select("q[time=#0]", status=1))
         self.assertIn("takes one source", run("combine", "a.json", "a.json", "--along", "time", "-o", "o.json", "--variables",
                                               "v[time=#0:#1]", status=1))

@@ -211,8 +211,9 @@ TEST_F(Select, SaysWhichAxesThereAre) {
     EXPECT_EQ(kept("tim=2", 0),
               "[tim=2]: there is no axis 'tim' of bands; did you mean time? there are time (10), "
               "level (4), ens (5), site (3)");
-    EXPECT_EQ(kept("x=3", 0), "[x=3]: x is an axis of the raster, not of its bands: cut with "
-                              "-projwin or -srcwin of gdal_translate");
+    EXPECT_EQ(kept("x=3", 0), "[x=3]: x is an axis of the raster, not of its bands: leave it out, "
+                              "and cut the raster when it is read (-projwin or -srcwin of "
+                              "gdal_translate)");
 }
 
 TEST_F(Select, SaysWhatIsMissing) {

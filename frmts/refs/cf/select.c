@@ -276,8 +276,9 @@ static refs_status fail_without_axis(const refs_cf__input *input,
     if (names_dimension(input, description->x_dim, name) ||
         names_dimension(input, description->y_dim, name))
         return refs_fail(err, REFS_INVALID,
-                         "[%.*s]: %.*s is an axis of the raster, not of its bands: cut with "
-                         "-projwin or -srcwin of gdal_translate",
+                         "[%.*s]: %.*s is an axis of the raster, not of its bands: leave it out, "
+                         "and cut the raster when it is read (-projwin or -srcwin of "
+                         "gdal_translate)",
                          REFS_STR_ARG(part->all), REFS_STR_ARG(name));
     refs_buf axes = REFS_BUF_INIT;
     refs_status status = refs_cf_list_band_axes(description, &axes, err);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "selection.h"
 
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
@@ -153,21 +153,14 @@ static void keep_names_of_dimensions(char *list) {
     *end = '\0';
 }
 
-/* The comma behind a name, or NULL: those in brackets are of a selection. */
-static char *find_comma(char *name) {
-    char *comma = strchr(name, ','), *bracket = strchr(name, '[');
-    if (comma == NULL || bracket == NULL || bracket > comma) return comma;
-    char *end = strchr(bracket, ']');
-    return end != NULL ? strchr(end, ',') : comma;
-}
-
 /* Names may be given with commas between them. */
 static bool append_names(tool_list *list, char *value) {
     for (char *name = value; name != NULL;) {
-        char *comma = find_comma(name);
-        if (comma != NULL) *comma = '\0';
+        char *end = name + tool_name_size(name);
+        const bool is_last = *end == '\0';
+        *end = '\0';
         if (!tool_append(list, without_outer_slashes(name))) return false;
-        name = comma != NULL ? comma + 1 : NULL;
+        name = is_last ? NULL : end + 1;
     }
     return true;
 }

@@ -8,6 +8,12 @@
 
 #define MAX_COORDINATES (64 * REFS_MIB)
 
+size_t tool_name_size(const char *names) {
+    const size_t plain = strcspn(names, ",[");
+    const char *end = names[plain] == '[' ? strchr(names + plain, ']') : NULL;
+    return end != NULL ? (size_t)(end - names) + strcspn(end, ",") : strcspn(names, ",");
+}
+
 /* Where the selection begins, behind "["; NULL: there is none. */
 static const char *find_selection(const char *name) {
     const size_t size = strlen(name);
@@ -94,6 +100,7 @@ static refs_status select_from(tool_arrays *arrays, const char *name, const char
     options.selection = text;
     options.notes = selection->notes;
     refs_status status = refs_cf_describe(arrays->set.hierarchy, meta, &options, &description, err);
+    if (status != REFS_OK) refs_error_prefix(err, "--variables %s", name);
     if (status == REFS_OK)
         status = add_cuts(arrays->set.hierarchy, meta, &description, selection, err);
     refs_cf_description_clear(&description);

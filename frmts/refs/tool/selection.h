@@ -13,6 +13,10 @@ typedef struct tool_selection {
     refs_notes notes; /**< set by the caller: they hear of ambiguous selections */
 } tool_selection;
 
+/** The size of the first of several names with commas between them: those in the brackets of a
+ * selection, "v[time=2024,step=6]", belong to it. */
+size_t tool_name_size(const char *names);
+
 /** Whether one of the names has a selection. */
 bool tool_has_selection(const tool_list *variables);
 
