@@ -115,6 +115,12 @@ class Lossless(OwnFolder):
         for _ in self.masters():
             np.testing.assert_array_equal(self.values("m.nca"), [1, np.nan, 3, 4])
 
+    def test_booleans_become_bytes_without_what_would_tell_their_signs(self):
+        self.write("a.json", document([2], "|b1", np.array([False, True]), _Unsigned="true", valid_min=-1))
+        for _ in self.masters():
+            dataset = gdal.Open('REFS:"m.nca":/v')
+            self.assertEqual(dataset.GetRasterBand(1).GetMaskBand().ReadAsArray().tolist(), [[255, 255]])
+
     def test_integers_keep_missing_values_that_they_cannot_have(self):
         data = np.array([0, 1, 2], "<i2")
         for missing in (float("nan"), 1.5):

@@ -115,6 +115,12 @@ typedef struct cfa_unpacked {
     refs_json_doc *attributes;
 } cfa_unpacked;
 
+typedef bool refs_cfa__name_test(refs_str name);
+
+/** Copies an object, or NULL, without the members that the test selects. */
+refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                              refs_json_doc **others, refs_error *err);
+
 bool refs_cfa__is_packed(const refs_cfa_variable *variable);
 
 /** Makes it of doubles, whose fill value is netCDF's. */

@@ -203,11 +203,28 @@ static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variab
     return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
 }
 
+static bool is_sign(refs_str name) {
+    return refs_str_is(name, "_Unsigned");
+}
+
+/* Booleans become bytes, of which _Unsigned would tell the signs, and with them the valid range. */
+static refs_status put_attributes_of_boolean(nc_file *file, nc_place place,
+                                             const refs_json *attributes, refs_error *err) {
+    refs_json_doc *others;
+    refs_status status = refs_cfa__without(attributes, is_sign, &others, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_attributes(file, place, refs_json_root(others), err);
+    refs_json_doc_free(others);
+    return status;
+}
+
 refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
                                refs_error *err) {
     if (variable->fill != NULL && !refs_cfa__is_text(&variable->dtype))
         REFS_TRY(refs_cfa__file_fill(file, place, &variable->dtype, variable->fill, err));
-    REFS_TRY(refs_cfa__file_attributes(file, place, variable->attributes, err));
+    REFS_TRY(variable->dtype.type == REFS_TYPE_BOOL
+                 ? put_attributes_of_boolean(file, place, variable->attributes, err)
+                 : refs_cfa__file_attributes(file, place, variable->attributes, err));
     return put_unit(file, place, variable, err);
 }
 

@@ -16,18 +16,30 @@ static bool is_of_packed(refs_str name) {
     return false;
 }
 
-static refs_status append_others(const refs_json *attributes, refs_buf *text, refs_error *err) {
+static refs_status append_others(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                                 refs_buf *text, refs_error *err) {
     size_t n = 0;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        if (is_of_packed(name)) continue;
+        if (is_left_out(name)) continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
         REFS_TRY(refs_json_write_string(name, text, err));
         REFS_TRY(refs_buf_append(text, ":", 1, err));
         REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
     }
     return refs_buf_append(text, "}", 1, err);
+}
+
+refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                              refs_json_doc **others, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = append_others(attributes, is_left_out, &text, err);
+    *others = NULL;
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), others, err);
+    refs_buf_clear(&text);
+    return status;
 }
 
 bool refs_cfa__is_packed(const refs_cfa_variable *variable) {
@@ -40,13 +52,8 @@ refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpa
                              refs_error *err) {
     /* netCDF's default for doubles: as large as no value that is measured. */
     static const double fill = 0x1.ep+122;
-    refs_buf text = REFS_BUF_INIT;
-    unpacked->attributes = NULL;
-    refs_status status = append_others(packed->attributes, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size),
-                                 &unpacked->attributes, err);
-    refs_buf_clear(&text);
+    const refs_status status =
+        refs_cfa__without(packed->attributes, is_of_packed, &unpacked->attributes, err);
     unpacked->variable = *packed;
     unpacked->variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof fill};
     unpacked->variable.attributes = refs_json_root(unpacked->attributes);
