@@ -12,6 +12,7 @@
 #include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cf.h"
+#include "refs/utf8.h"
 #include "tool.h"
 
 /* Larger arrays are not read, and no more references of an array are compared. */
@@ -123,6 +124,19 @@ static bool same_json(const refs_json *a, const refs_json *b) {
     return true;
 }
 
+/* Whether a text is the other one, whose bytes are no UTF-8, read as ISO 8859-1: as netCDF files
+ * with such attributes are read. */
+static bool is_latin_of(refs_str was, refs_str is) {
+    size_t at = 0;
+    for (size_t i = 0; i < was.size; i++) {
+        uint8_t bytes[4];
+        const size_t size = refs_utf8_encode((unsigned char)was.data[i], bytes);
+        if (at + size > is.size || memcmp(is.data + at, bytes, size) != 0) return false;
+        at += size;
+    }
+    return at == is.size;
+}
+
 /* Whether a text is that of a document, which netCDF has no type for, or has the words of a list,
  * which netCDF-3 has none for. */
 static bool is_text_of(const refs_json *was, refs_str is) {
@@ -146,6 +160,9 @@ static bool is_kept(const comparison *at, const refs_json *was, const refs_json 
     if (is == NULL) return false;
     if (at->of->dimension != NULL || same_json(was, is)) return true;
     if (refs_json_is_array(was) && refs_json_size(was) == 1 && same_json(refs_json_at(was, 0), is))
+        return true;
+    if (refs_json_is_string(was) && refs_json_is_string(is) &&
+        is_latin_of(refs_json_text(was), refs_json_text(is)))
         return true;
     return refs_json_is_string(is) && is_text_of(was, refs_json_text(is));
 }
@@ -197,10 +214,10 @@ static bool same_units(const refs_array_meta *a, const refs_array_meta *b) {
 }
 
 /* What the elements mean: missing ones are NaN. */
-static void interpret(const contents *of, const refs_array_meta *meta, double *values, size_t n) {
-    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+static void interpret(const contents *of, const refs_array_meta *meta,
+                      const refs_cf_options *options, double *values, size_t n) {
     refs_cf_description description;
-    if (refs_cf_describe(of->set.hierarchy, meta, &options, &description, NULL) == REFS_OK)
+    if (refs_cf_describe(of->set.hierarchy, meta, options, &description, NULL) == REFS_OK)
         for (size_t i = 0; i < n; i++) {
             if (description.unsigned_values && values[i] < 0)
                 values[i] += ldexp(1, (int)(8 * meta->dtype.size));
@@ -214,7 +231,8 @@ static void interpret(const contents *of, const refs_array_meta *meta, double *v
 }
 
 /* NULL where they cannot be read. */
-static double *read_values(const contents *of, const refs_array_meta *meta, size_t n) {
+static double *read_values(const contents *of, const refs_array_meta *meta,
+                           const refs_cf_options *options, size_t n) {
     double *values = calloc(n + 1, sizeof *values);
     refs_array *array = open_array(of, meta);
     if (values == NULL) abort();
@@ -225,7 +243,7 @@ static double *read_values(const contents *of, const refs_array_meta *meta, size
         free(values);
         return NULL;
     }
-    interpret(of, meta, values, n);
+    interpret(of, meta, options, values, n);
     return values;
 }
 
@@ -307,6 +325,20 @@ static bool is_scaled_to_nothing(const refs_array_meta *meta) {
     return refs_json_double(refs_json_get(meta->attributes, "scale_factor"), &scale) && scale == 0;
 }
 
+static bool has_range(const refs_array_meta *meta) {
+    return refs_json_get(meta->attributes, "valid_range") != NULL ||
+           refs_json_get(meta->attributes, "valid_min") != NULL ||
+           refs_json_get(meta->attributes, "valid_max") != NULL;
+}
+
+/* Coordinates of several sources that differ in it have no valid range (docs/refs.md): what one of
+ * them calls invalid, the others do not. */
+static bool drops_range(const comparison *at, const refs_array_meta *was,
+                        const refs_array_meta *is) {
+    return at->of->dimension != NULL && was->rank == 1 && strcmp(was->dims[0], was->name) == 0 &&
+           has_range(was) && !has_range(is);
+}
+
 static bool find_values(comparison *at, const refs_array_meta *was, const refs_array_meta *is) {
     uint64_t n_was = 0, n_is = 0;
     size_t dim = 0;
@@ -318,9 +350,12 @@ static bool find_values(comparison *at, const refs_array_meta *was, const refs_a
     if (!same_units(was, is) &&
         (!read_units(was, &scale[0], &offset[0]) || !read_units(is, &scale[1], &offset[1])))
         return false;
-    double *before = read_values(&at->was, was, (size_t)n_was);
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    options.honour_valid_range = !drops_range(at, was, is);
+    double *before = read_values(&at->was, was, &options, (size_t)n_was);
     if (before == NULL) return false;
-    double *after = read_values(&at->is, is, (size_t)n_is);
+    options.honour_valid_range = true;
+    double *after = read_values(&at->is, is, &options, (size_t)n_is);
     bool is_lost = false;
     at->are_compared = true;
     if (after == NULL) { /* of several sources, one may have a codec that is not supported */
@@ -479,13 +514,20 @@ static bool find_array(comparison *at, const refs_array_meta *was) {
     return !at->are_compared && at->of->dimension == NULL && find_references(at, was, is);
 }
 
+/* Attributes without the metadata of an array are those of a group; where others have its metadata,
+ * they are the array's. */
+static const refs_json *attributes_at(const contents *of, const char *path) {
+    const refs_str name = refs_str_from(path);
+    const refs_group_meta *group = refs_hierarchy_find_group(of->set.hierarchy, name);
+    const refs_array_meta *array = refs_hierarchy_find_array(of->set.hierarchy, name);
+    return group != NULL ? group->attributes : array != NULL ? array->attributes : NULL;
+}
+
 static bool find_groups(comparison *at) {
     for (size_t i = 0; i < refs_hierarchy_n_groups(at->was.set.hierarchy); i++) {
         const refs_group_meta *was = refs_hierarchy_group(at->was.set.hierarchy, i);
-        const refs_group_meta *is =
-            refs_hierarchy_find_group(at->is.set.hierarchy, refs_str_from(was->path));
         if (refs_json_size(was->attributes) > 0 &&
-            find_attributes(at, was->attributes, is != NULL ? is->attributes : NULL,
+            find_attributes(at, was->attributes, attributes_at(&at->is, was->path),
                             i > 0 ? was->path : "the root", false))
             return true;
     }
