@@ -118,6 +118,14 @@ class Nothing(InFolder):
         said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
         self.assertRegex(said, r"\Arefs: warning: .* left out: source of /t, source of /x, source of /v\n\Z")
 
+    def test_is_lost_of_holes_where_the_fill_value_is_no_value_of_the_type(self):
+        self.part("a.json", [0], [1], array("w", ["t", "x"], np.array([[1, 2]], "<u2"), _FillValue=-9999))
+        self.part("b.json", [1], [2])
+        run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
+        dataset = gdal.Open('REFS:"all.json":/w')
+        masks = [row.tolist() for row in dataset.GetRasterBand(1).GetMaskBand().ReadAsArray()]
+        self.assertEqual(sorted(masks), [[0, 0], [255, 255]])
+
     def test_is_lost_of_variables_whose_fragments_are_no_sources(self):
         self.part("a.json", [0, 1], [1, 2], array("w", ["t"], np.array([3, 4], "<i4")))
         run("split", "a.json", "-o", "m.nca", "--subarray-shape", "1")

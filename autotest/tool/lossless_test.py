@@ -115,11 +115,27 @@ class Lossless(OwnFolder):
         for _ in self.masters():
             np.testing.assert_array_equal(self.values("m.nca"), [1, np.nan, 3, 4])
 
+    def test_all_bytes_stay_values_whatever_attributes_call_valid(self):
+        numbers = np.array([0, 1, 2, 255], "|u1")
+        self.write("a.json", document([4], "|u1", numbers, flag_values=[0, 1, 2]))
+        self.run_verb("index", "a.json", "-o", "o.nc", "--along", "x")
+        np.testing.assert_array_equal(self.values("o.nc"), numbers)
+        self.write("a.json", document([4], "|u1", numbers, valid_range=[0, 255]))
+        self.run_verb("split", "a.json", "-o", "m.nca")
+        self.run_verb("split", "m.nca", "-o", "n.nca")
+        np.testing.assert_array_equal(self.values("n.nca"), numbers)
+
     def test_booleans_become_bytes_without_what_would_tell_their_signs(self):
         self.write("a.json", document([2], "|b1", np.array([False, True]), _Unsigned="true", valid_min=-1))
         for _ in self.masters():
             dataset = gdal.Open('REFS:"m.nca":/v')
             self.assertEqual(dataset.GetRasterBand(1).GetMaskBand().ReadAsArray().tolist(), [[255, 255]])
+
+    def test_a_fill_value_that_no_element_can_have_makes_none_missing(self):
+        numbers = np.array([0, 1, 65536 - 9999], "<u2")
+        self.write("a.json", document([3], "<u2", numbers, _FillValue=-9999))
+        for _ in self.masters():
+            np.testing.assert_array_equal(self.values("m.nca"), numbers)
 
     def test_integers_keep_missing_values_that_they_cannot_have(self):
         data = np.array([0, 1, 2], "<i2")

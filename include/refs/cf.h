@@ -144,9 +144,15 @@ bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill);
 
-/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever else is
- * in its set. */
-bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array);
+/** Reads the value of an attribute such as _FillValue as one element of a numeric array, in this
+ * machine's byte order. *is_element is false where no element can have it, as unsigned ones are
+ * never -9999, and where it is no value; only the type and the attributes of the array count. */
+refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
+                                 uint8_t *element, bool *is_element, refs_error *err);
+
+/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever other
+ * arrays are in its set. */
+bool refs_cf_byte_fill_is_chosen(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
  * 8 bytes. False, and nothing written, for types that netCDF does not fill. */
@@ -314,6 +320,12 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
                              const refs_cf_options *options, refs_cf_description *description,
                              refs_error *err);
 void refs_cf_description_clear(refs_cf_description *description);
+
+/** Describes only what elements stand for, as refs_cf_is_missing needs it: nodata, other missing
+ * values, valid range, signs, scale and offset. Nothing has to be cleared. */
+refs_status refs_cf_describe_elements(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                                      const refs_cf_options *options,
+                                      refs_cf_description *description, refs_error *err);
 
 /** Whether an element counts as missing: NaN, nodata, another missing value, or outside of the
  * valid range. `element` as read: unsigned where the description says so. */

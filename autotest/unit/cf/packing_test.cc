@@ -1,5 +1,6 @@
 /* packing_test.cc -- nodata, scale, offset, unit, signs. */
 #include "dataset.h"
+#include "refs/refset.h"
 
 #include <cmath>
 
@@ -104,6 +105,44 @@ TEST(Nodata, HasNoDefaultForBytes) {
     expectNodata({"|u1", "255", "", NONE});
     expectNodata({"|i1", "null", "", NONE});
     expectNodata({"|u1", "255", R"("flag_values":[0,1])", 255});
+}
+
+/* An index of a file has the attribute where the file has it. */
+TEST(Nodata, IsNotTheLargestByteThatAFileDoesNotDeclare) {
+    Dataset set;
+    set.group(REFS_SOURCES_GROUP, "");
+    EXPECT_EQ(nodataOf(set, {"|u1", "255", R"("flag_values":[0,1])", 0}), NONE);
+}
+
+TEST(Nodata, IsNoElementWhereTheTypeHasNoSuchNumber) {
+    const struct {
+        const char *dtype, *attributes;
+        bool isElement;
+    } cases[] = {
+        {"<u2", R"("_FillValue":-9999)", false},
+        {"<u2", R"("_FillValue":55537)", true},
+        {"|i1", R"("_FillValue":255)", false},
+        {"|i1", R"("_FillValue":255,"_Unsigned":"true")", true},
+        {"|i1", R"("_FillValue":-1,"_Unsigned":"true")", true},
+        {"|u1", R"("_FillValue":-1)", false},
+        {"<i8", R"("_FillValue":1e30)", false},
+        {"<i4", R"("_FillValue":0.5)", false},
+        {"<f4", R"("_FillValue":-9999)", true},
+        {"<f4", R"("_FillValue":"NaN")", true},
+        {"<u4", R"("_FillValue":null)", false},
+        {"<u4", R"("other":1)", false},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        const refs_array_meta *meta = set.find("v");
+        uint8_t element[16];
+        bool isElement = false;
+        EXPECT_EQ(refs_cf_read_element(meta, refs_json_get(meta->attributes, "_FillValue"), element,
+                                       &isElement, &set.error),
+                  REFS_OK);
+        EXPECT_EQ(isElement, c.isElement) << c.dtype << " " << c.attributes;
+    }
 }
 
 /* kerchunk writes null for what nobody declared where the netCDF library noted the dimensions. */

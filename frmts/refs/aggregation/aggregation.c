@@ -460,15 +460,15 @@ bool refs_aggregation__is_text(const refs_dtype *dtype) {
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_array_meta *meta = &aggregation->meta;
+    const refs_array_meta container = {.dtype = meta->dtype,
+                                       .attributes = aggregation->container.attributes};
     bool has_fill = false;
     if (refs_aggregation__is_text(&meta->dtype) || meta->dtype.size > sizeof aggregation->fill)
         return REFS_OK;
     for (size_t i = 0; i < 2 && !has_fill; i++) {
         const refs_json *value =
             refs_aggregation__value(aggregation->container.attributes, names[i]);
-        if (value != NULL && refs_fill_value_parse(value, &meta->dtype, aggregation->fill,
-                                                   &has_fill, NULL) == REFS_NOMEM)
-            return refs_fail_nomem(err);
+        REFS_TRY(refs_cf_read_element(&container, value, aggregation->fill, &has_fill, err));
     }
     if (!has_fill && refs_agg_values__declares_fill(meta)) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);

@@ -29,10 +29,9 @@ static refs_status add_missing(const refs_array_meta *variable, const char *name
         if (values->n_missing == REFS_MAX_MISSING)
             return refs_fail(err, REFS_LIMIT, "%s: has more than %d missing values", variable->path,
                              REFS_MAX_MISSING);
-        refs_status status = refs_fill_value_parse(
-            one, &values->from, values->missing[values->n_missing], &has_fill, NULL);
-        if (status == REFS_NOMEM) return refs_fail_nomem(err);
-        values->n_missing += status == REFS_OK && has_fill;
+        REFS_TRY(refs_cf_read_element(variable, one, values->missing[values->n_missing], &has_fill,
+                                      err));
+        values->n_missing += has_fill;
     }
     return REFS_OK;
 }

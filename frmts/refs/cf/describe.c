@@ -149,6 +149,17 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
     return status;
 }
 
+refs_status refs_cf_describe_elements(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                                      const refs_cf_options *options,
+                                      refs_cf_description *description, refs_error *err) {
+    const refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
+    const refs_cf__input input = {hierarchy, array, options != NULL ? *options : defaults,
+                                  &description->unread};
+    memset(description, 0, sizeof *description);
+    if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
+    return refs_cf__describe_packing(&input, description, err);
+}
+
 void refs_cf_description_clear(refs_cf_description *description) {
     refs_cf__bands_clear(description);
     refs_cf__clocks_clear(description);

@@ -65,6 +65,31 @@ static bool is_element(const refs_dtype *as, refs_cf_missing missing) {
            missing.number >= (has_sign ? -end : 0);
 }
 
+/* Integers: what refs_fill_value_parse would wrap is no element. */
+static bool fits(const refs_array_meta *array, const refs_json *value) {
+    const refs_dtype *dtype = &array->dtype;
+    refs_dtype as = *dtype;
+    double number;
+    if ((as.type != REFS_TYPE_INT && as.type != REFS_TYPE_UINT) ||
+        !refs_json_double(value, &number))
+        return true;
+    refs_cf_missing missing = refs_cf__missing_of(dtype, value, number);
+    if (refs_cf_is_told_unsigned(array)) {
+        as.type = REFS_TYPE_UINT;
+        missing.number = refs_cf__to_unsigned(dtype, missing.number);
+    }
+    return is_element(&as, missing);
+}
+
+refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
+                                 uint8_t *element, bool *is_element, refs_error *err) {
+    *is_element = false;
+    if (value == NULL || !fits(array, value)) return REFS_OK;
+    const refs_status status =
+        refs_fill_value_parse(value, &array->dtype, element, is_element, NULL);
+    return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
+}
+
 /* -- all of them ------------------------------------------------------------------------------- */
 
 static bool is_known(const refs_cf_description *description, refs_cf_missing missing) {

@@ -212,14 +212,16 @@ bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_
         return !refs_cf_all_bytes_are_valid(array); /* else it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
+               !refs_hierarchy_keeps_attributes(hierarchy) &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
     return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
 }
 
-bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array) {
+bool refs_cf_byte_fill_is_chosen(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     return fill_is_default(array)
-               ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes)
+               ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes) &&
+                     !refs_hierarchy_keeps_attributes(hierarchy)
                : refs_cf__fill_number(array) != 0;
 }
 
@@ -230,13 +232,11 @@ static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
     uint8_t element[sizeof(double)];
     bool has_fill = false;
     if (refs_json_is_array(value)) value = refs_json_at(value, 0);
-    if (refs_fill_value_parse(value, &array->dtype, element, &has_fill, NULL) == REFS_OK) {
-        if (has_fill) memcpy(fill, element, array->dtype.size);
+    if (refs_cf_read_element(array, value, element, &has_fill, NULL) != REFS_OK) return false;
+    if (has_fill) memcpy(fill, element, array->dtype.size);
+    if (has_fill || array->dtype.type != REFS_TYPE_FLOAT || array->dtype.size != sizeof(float) ||
+        refs_fill_value_parse(value, &wide, element, &has_fill, NULL) != REFS_OK || !has_fill)
         return has_fill;
-    }
-    if (array->dtype.type != REFS_TYPE_FLOAT || array->dtype.size != sizeof(float) ||
-        refs_fill_value_parse(value, &wide, element, &has_fill, NULL) != REFS_OK)
-        return false;
     const float number = (float)load_number(&wide, element);
     memcpy(fill, &number, sizeof number);
     return true;
@@ -246,7 +246,7 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
                            uint8_t *fill) {
     if (!refs_dtype_is_numeric(&array->dtype) || array->dtype.size > sizeof(double)) return false;
     if (read_fill_attribute(array, fill)) return true;
-    const bool is_declared = array->dtype.size == 1 ? refs_cf_byte_fill_is_chosen(array)
+    const bool is_declared = array->dtype.size == 1 ? refs_cf_byte_fill_is_chosen(hierarchy, array)
                                                     : refs_cf_fill_is_declared(hierarchy, array);
     if (is_declared) memcpy(fill, array->fill, array->dtype.size);
     return is_declared;

@@ -15,6 +15,15 @@ template <class T> std::vector<GByte> elementOf(T value, GDALDataType from, GDAL
     return element;
 }
 
+/** Empty where no element can have the value, as unsigned ones are never -9999. */
+std::vector<GByte> elementOfDouble(double value, GDALDataType to) {
+    std::vector<GByte> element = elementOf(value, GDT_Float64, to);
+    double copied = 0;
+    GDALCopyWords(element.data(), to, 0, &copied, GDT_Float64, 0, 1);
+    const bool isReal = GDALDataTypeIsFloating(to) != 0;
+    return isReal || copied == value ? element : std::vector<GByte>();
+}
+
 std::vector<GByte> nodataOf(const refs_array_meta *meta, const refs_cf_description &description) {
     const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIntegersOf(meta)).gdal;
     if (type == GDT_Unknown) return {};
@@ -26,7 +35,7 @@ std::vector<GByte> nodataOf(const refs_array_meta *meta, const refs_cf_descripti
     case REFS_CF_NODATA_UINT64:
         return elementOf(description.nodata_uint64, GDT_UInt64, type);
     case REFS_CF_NODATA_DOUBLE:
-        return elementOf(description.nodata, GDT_Float64, type);
+        return elementOfDouble(description.nodata, type);
     }
     return {};
 }

@@ -172,15 +172,14 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
     if (like->attributes == REFS_JOIN_NONE) return REFS_OK;
     REFS_TRY(refs_json_parse(refs_join__text(join, like->attributes), &doc, err));
     refs_status status = REFS_OK;
+    const refs_array_meta meta = {.dtype = like->dtype, .attributes = refs_json_root(doc)};
     for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
         const refs_json *value = refs_json_get(refs_json_root(doc), names[i]);
         uint8_t fill[16];
         refs_buf text = REFS_BUF_INIT;
         if (refs_json_is_array(value)) value = refs_json_at(value, 0);
-        if (value == NULL ||
-            refs_fill_value_parse(value, &like->dtype, fill, is_declared, NULL) != REFS_OK ||
-            !*is_declared)
-            continue;
+        status = refs_cf_read_element(&meta, value, fill, is_declared, err);
+        if (status != REFS_OK || !*is_declared) continue;
         if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
         status = refs_json_write(value, &text, err);
         if (status == REFS_OK)
