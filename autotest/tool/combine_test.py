@@ -118,6 +118,29 @@ class Nothing(InFolder):
         said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
         self.assertRegex(said, r"\Arefs: warning: .* left out: source of /t, source of /x, source of /v\n\Z")
 
+    def test_is_lost_of_values_that_another_file_calls_missing(self):
+        x = np.arange(2, dtype="<f8")
+        self.part("a.json", [0], [1], array("x", ["x"], x, _FillValue=0), array("h", ["z"], np.array([7, 8], "<i4"), missing_value=8))
+        self.part("b.json", [1], [2], array("x", ["x"], x), array("h", ["z"], np.array([7, 8], "<i4")))
+        for name in ("all.json", "all.nc"):
+            self.assertIn("element 0 of x is missing and 0", run("combine", "a.json", "b.json", "-o", name, "--along", "t", status=1))
+            said = run("combine", "a.json", "b.json", "-o", name, "--along", "t", "--variables", "v,h")
+            self.assertIn("element 1 of h is missing and 8", said)
+
+    def test_is_lost_of_missing_values_of_files_that_declare_others(self):
+        def part(name, step, values, fill):
+            found = array("v", ["t", "x"], np.array([values], "<i2"))
+            found["v/.zarray"] = found["v/.zarray"].replace('"fill_value": null', f'"fill_value": {fill}')
+            write(name, array("t", ["t"], np.array([step], "<f8")), found)
+
+        part("a.json", 0, [1, 255], 0)
+        part("b.json", 1, [2, 255], 255)
+        for name in ("all.json", "all.nc"):
+            run("combine", "a.json", "b.json", "-o", name, "--along", "t")
+            dataset = gdal.Open(f'REFS:"{name}":/v')
+            masks = [dataset.GetRasterBand(1).GetMaskBand().ReadAsArray()[i].tolist() for i in range(2)]
+            self.assertEqual(sorted(masks), [[255, 0], [255, 255]], name)
+
     def test_is_lost_of_holes_where_the_fill_value_is_no_value_of_the_type(self):
         self.part("a.json", [0], [1], array("w", ["t", "x"], np.array([[1, 2]], "<u2"), _FillValue=-9999))
         self.part("b.json", [1], [2])

@@ -4,8 +4,6 @@
  * associative. What only a later part has would be lost without a word. */
 #include "join_internal.h"
 
-#include "refs/join_attributes.h"
-
 typedef struct attribute_search {
     const refs_join *join;
     refs_intern lost; /* refs_join_list_lost */

@@ -404,6 +404,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     refs_join_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
     *array = (refs_join_array){.values = REFS_JOIN_NONE,
+                               .missing = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
                                .dtype = meta->dtype};
@@ -574,16 +575,31 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
     return REFS_OK;
 }
 
+static refs_status number_missing(reader *in, const wanted_values *wanted, refs_bytes values,
+                                  refs_error *err) {
+    refs_buf missing = REFS_BUF_INIT;
+    refs_status status =
+        refs_join_find_missing(in->source.hierarchy, wanted->meta, values, &missing, err);
+    if (status == REFS_OK && missing.size > 0)
+        status = number_text(in, refs_str_view((const char *)missing.data, missing.size),
+                             &in->member->arrays[wanted->number].missing, err);
+    refs_buf_clear(&missing);
+    return status;
+}
+
+static refs_status number_kept(reader *in, const wanted_values *wanted, refs_bytes values,
+                               refs_error *err) {
+    REFS_TRY(number_text(in, refs_str_view((const char *)values.data, values.size),
+                         &in->member->arrays[wanted->number].values, err));
+    return number_missing(in, wanted, values, err);
+}
+
 static refs_status number_values(reader *in, const wanted_values *wanted, refs_bytes values,
                                  refs_error *err) {
     refs_buf kept = REFS_BUF_INIT;
-    if (in->join->options.cuts == NULL)
-        return number_text(in, refs_str_view((const char *)values.data, values.size),
-                           &in->member->arrays[wanted->number].values, err);
+    if (in->join->options.cuts == NULL) return number_kept(in, wanted, values, err);
     refs_status status = cut_values(in, wanted->meta, values, &kept, err);
-    if (status == REFS_OK)
-        status = number_text(in, refs_str_view((const char *)kept.data, kept.size),
-                             &in->member->arrays[wanted->number].values, err);
+    if (status == REFS_OK) status = number_kept(in, wanted, refs_buf_view(&kept), err);
     refs_buf_clear(&kept);
     return status;
 }
@@ -918,7 +934,8 @@ static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axi
         return NULL;
     }
     refs_join_array *array = &member->arrays[axis->array];
-    *array = (refs_join_array){.units = REFS_JOIN_NONE,
+    *array = (refs_join_array){.missing = REFS_JOIN_NONE,
+                               .units = REFS_JOIN_NONE,
                                .calendar = REFS_JOIN_NONE,
                                .bounds = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,

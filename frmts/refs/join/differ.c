@@ -1,4 +1,6 @@
 /* differ.c -- what keeps two arrays from becoming one, and documents with other members. */
+#include <math.h>
+
 #include "join_internal.h"
 
 refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
@@ -102,6 +104,49 @@ static bool are_single_and_double(const refs_join *join, const refs_join_place *
            other->array->dtype.size >= 4 && refs_cf_clock_of(&units, &clock);
 }
 
+/* -- fill values ------------------------------------------------------------------------------- */
+
+/* NaN is missing whatever is declared. */
+static bool declares_number(const refs_join_array *array) {
+    if (!array->declares_fill) return false;
+    const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
+    return !isnan(refs_join__value_at(&array->dtype, fill, 0).number);
+}
+
+static bool holds_declared(const refs_join *join, const refs_join_array *array,
+                           const refs_join_array *declaring) {
+    const refs_str values = refs_join__text(join, array->values);
+    const size_t size = array->dtype.size;
+    if (!declares_number(declaring)) return false;
+    for (size_t at = 0; at + size <= values.size; at += size)
+        if (memcmp(values.data + at, declaring->declared, size) == 0) return true;
+    return false;
+}
+
+static bool declare_one_fill(const refs_join_array *a, const refs_join_array *b) {
+    return declares_number(a) == declares_number(b) &&
+           (!declares_number(a) || memcmp(a->declared, b->declared, a->dtype.size) == 0);
+}
+
+static const char *print_declared(const refs_join_array *array, char text[REFS_VALUE_TEXT]) {
+    const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
+    if (!array->declares_fill) return "none";
+    const refs_value value = refs_join__value_at(&array->dtype, fill, 0);
+    return refs_join__print_value(&value, text);
+}
+
+/* Of values that are put into the result, one fill value tells which are missing. */
+static refs_status differ_in_fill(const refs_join *join, const refs_join_array *a,
+                                  const refs_join_array *b, refs_buf *text, refs_error *err) {
+    char shown[2][REFS_VALUE_TEXT];
+    if (a->packing != b->packing || a->dtype.size != b->dtype.size || declare_one_fill(a, b) ||
+        !(holds_declared(join, a, a) || holds_declared(join, a, b) || holds_declared(join, b, a) ||
+          holds_declared(join, b, b)))
+        return REFS_OK;
+    return refs_buf_printf(text, err, "%sfill value %s and %s", text->size > 0 ? ", " : "",
+                           print_declared(a, shown[0]), print_declared(b, shown[1]));
+}
+
 refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
                               const refs_join_place *other, refs_buf *text, refs_error *err) {
     const refs_join_array *a = one->array, *b = other->array;
@@ -121,5 +166,7 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (a->range != b->range && !is_coordinate)
         REFS_TRY(append_differences(refs_join__text(join, a->range),
                                     refs_join__text(join, b->range), text, err));
+    if (are_thin && !is_other_type && !is_coordinate)
+        REFS_TRY(differ_in_fill(join, a, b, text, err));
     return is_coordinate ? REFS_OK : differ_in_units(join, a, b, text, err);
 }

@@ -38,8 +38,7 @@ refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t s
     REFS_TRY(refs_buf_printf(text, err, "step %llu of %s", (unsigned long long)step,
                              join->options.dims[line]));
     if (array == NULL) return REFS_OK;
-    const refs_values values = {&array->dtype, array->unpacking,
-                                refs_join__text(join, array->values)};
+    const refs_values values = refs_join__coordinates_of(join, array);
     const refs_value value = refs_join__unpacked_at(&values, own);
     REFS_TRY(refs_buf_append(text, " (", 2, err));
     REFS_TRY(refs_join__print_place(join, line, &value, text, err));

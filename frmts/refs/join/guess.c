@@ -20,8 +20,10 @@ static refs_status load(const refs_join_source *source, const refs_array_meta *m
 
 /* Whether values differ, or what they are counted in. */
 static bool are_different(const refs_array_meta *const metas[2], const refs_str values[2]) {
-    const refs_values mine = {&metas[0]->dtype, refs_join__unpacking_of(metas[0]), values[0]};
-    const refs_values theirs = {&metas[1]->dtype, refs_join__unpacking_of(metas[1]), values[1]};
+    const refs_values mine = {
+        &metas[0]->dtype, refs_join__unpacking_of(metas[0]), values[0], {NULL, 0}};
+    const refs_values theirs = {
+        &metas[1]->dtype, refs_join__unpacking_of(metas[1]), values[1], {NULL, 0}};
     return refs_join__first_difference(&mine, &theirs) != UINT64_MAX ||
            !refs_str_equal(refs_json_text(refs_json_get(metas[0]->attributes, "units")),
                            refs_json_text(refs_json_get(metas[1]->attributes, "units")));

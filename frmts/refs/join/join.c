@@ -128,10 +128,11 @@ static refs_status translate(const translation *strings, uint32_t *id, refs_erro
 
 static refs_status translate_array(const translation *strings, refs_join_array *array,
                                    refs_error *err) {
-    uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
-                             &array->packing, &array->units,    &array->calendar,   &array->bounds,
-                             &array->values,  &array->prefix,   &array->whole,      &array->range,
-                             &array->flags,   &array->digest,   &array->part_prefix};
+    uint32_t *const ids[] = {
+        &array->path,    &array->document, &array->attributes,  &array->layout,
+        &array->packing, &array->units,    &array->calendar,    &array->bounds,
+        &array->values,  &array->prefix,   &array->whole,       &array->range,
+        &array->flags,   &array->digest,   &array->part_prefix, &array->missing};
     refs_join_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));
@@ -389,6 +390,7 @@ static refs_status add_side(refs_join *join, const struct refs_join_box_side *si
     if (side->values == NULL) return REFS_OK;
     refs_join_array *array = &member->arrays[member->n_arrays];
     *array = (refs_join_array){.path = join->dims[line],
+                               .missing = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,
                                .units = REFS_JOIN_NONE,
                                .calendar = REFS_JOIN_NONE,

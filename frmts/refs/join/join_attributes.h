@@ -1,7 +1,7 @@
-/* join_attributes.h -- attributes of sources that the result does not have, and warnings that name
- * them.
+/* join_attributes.h -- attributes of sources that the result does not have, warnings that name
+ * them, and which values they call missing.
  *
- * Read before this: join.h, intern.h.
+ * Read before this: join.h, intern.h, zarr.h.
  */
 #ifndef REFS_JOIN_ATTRIBUTES_H
 #define REFS_JOIN_ATTRIBUTES_H
@@ -9,6 +9,7 @@
 #include "refs/error.h"
 #include "refs/intern.h"
 #include "refs/json.h"
+#include "refs/zarr.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +34,12 @@ refs_status refs_join_note_lost(const refs_notes *notes, const refs_intern *lost
  * both sources. */
 bool refs_join_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
                             const char *const names[2]);
+
+/** Appends a byte for each of the values of an array, 1 where its attributes and its fill value say
+ * that it is missing; nothing where none is. Valid ranges do not count: coordinates lose those that
+ * differ. `values` are in this machine's order. */
+refs_status refs_join_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                   refs_bytes values, refs_buf *missing, refs_error *err);
 
 #ifdef __cplusplus
 }

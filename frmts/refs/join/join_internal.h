@@ -8,6 +8,7 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/join.h"
+#include "refs/join_attributes.h"
 #include "refs/zarr.h"
 
 #define REFS_JOIN_NONE UINT32_MAX
@@ -76,6 +77,8 @@ typedef struct refs_join_array {
     uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
+    uint32_t
+        missing;     /**< of each of these values a byte, 1 where it is missing; or NONE: none is */
     uint32_t digest; /**< of values that are many: as refs_join__digest has them; or NONE */
     refs_dtype dtype;
     refs_join_unpacking unpacking;
@@ -405,15 +408,20 @@ typedef struct refs_values {
     const refs_dtype *dtype;
     refs_join_unpacking unpacking;
     refs_str bytes;
+    refs_str missing; /**< of each a byte, 1 where it is missing; empty: none is */
 } refs_values;
 
 refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
+
+/** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13, section 2.5.1),
+ * whatever attributes say. */
+refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array);
 
 /** Value number `i`, unpacked. */
 refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
 
 /** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
- * of the shorter one where there are more in the other. */
+ * of the shorter one where there are more in the other. Missing values are the same. */
 uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
 
 /* -- dims.c -------------------------------------------------------------------------------------

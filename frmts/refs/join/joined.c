@@ -1,7 +1,6 @@
 /* joined.c -- what the arrays of one path become. */
 #include "join_internal.h"
 #include "refs/cf.h"
-#include "refs/join_attributes.h"
 
 #define BECOMES                                                                                    \
     ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
@@ -340,7 +339,8 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
 /* -- arrays that are not joined ---------------------------------------------------------------- */
 
 static refs_values values_of(const refs_join *join, const refs_join_array *array) {
-    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values)};
+    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values),
+                         refs_join__text(join, array->missing)};
 }
 
 /* Values of another unit in that of `mine`; false where nobody knows how. */
@@ -462,6 +462,7 @@ static refs_values value_at_spot(const refs_join *join, const refs_join_array *a
         begin = 8 * REFS_JOIN_N_SAMPLES + spot * size;
     }
     value.bytes = refs_str_part(value.bytes, (size_t)begin, (size_t)begin + size);
+    value.missing = (refs_str){NULL, 0};
     return value;
 }
 

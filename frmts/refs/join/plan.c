@@ -390,8 +390,7 @@ static int by_size(const void *left, const void *right) {
 
 static refs_status print_place(const line_steps *all, const step *at, refs_buf *text) {
     const refs_join_array *array = coordinate_of(&all->join->members[at->member], all->line);
-    const refs_values values = {&array->dtype, array->unpacking,
-                                refs_join__text(all->join, array->values)};
+    const refs_values values = refs_join__coordinates_of(all->join, array);
     const refs_value value = refs_join__unpacked_at(&values, at->step);
     return refs_join__print_place(all->join, all->line, &value, text, NULL);
 }

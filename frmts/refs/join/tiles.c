@@ -66,7 +66,7 @@ static refs_values coordinate_of(const refs_join *join, size_t line, size_t numb
     const uint32_t i = member->axes[line].array;
     if (i == REFS_JOIN_NONE) return (refs_values){.dtype = NULL};
     const refs_join_array *array = &member->arrays[i];
-    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values)};
+    return refs_join__coordinates_of(join, array);
 }
 
 /* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
@@ -242,8 +242,7 @@ static refs_value value_at(const refs_join *join, size_t line, uint64_t position
         for (uint64_t k = 0; axis->array != REFS_JOIN_NONE && k < axis->n; k++)
             if (axis->position[k] == position) {
                 const refs_join_array *array = &member->arrays[axis->array];
-                const refs_values values = {&array->dtype, array->unpacking,
-                                            refs_join__text(join, array->values)};
+                const refs_values values = refs_join__coordinates_of(join, array);
                 return refs_join__unpacked_at(&values, k);
             }
     }

@@ -128,12 +128,18 @@ refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
     return unpacking;
 }
 
+refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array) {
+    return (refs_values){
+        &array->dtype, array->unpacking, refs_join__text(join, array->values), {NULL, 0}};
+}
+
 static bool is_packed(const refs_values *values) {
     return values->unpacking.scale != 1 || values->unpacking.offset != 0;
 }
 
 refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
     refs_value value = refs_join__value_at(values->dtype, values->bytes, i);
+    if (i < values->missing.size && values->missing.data[i] != 0) value.is_missing = true;
     if (!refs_join__is_number(&value)) return value;
     if (values->unpacking.is_unsigned && value.integer < 0) {
         value.integer += (int64_t)1 << (8 * values->dtype->size);
@@ -147,6 +153,7 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
 
 /* What unpacking rounds is no difference; `step` is one of the packed values. */
 static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
+    if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
     if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
     if (as_floats && refs_join__is_number(a))
         return (float)a->number == (float)b->number || fabs(a->number - b->number) <= 1e-6 * step ||
@@ -161,7 +168,8 @@ static bool is_float(const refs_dtype *dtype) {
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
     return a->dtype->type == b->dtype->type && a->dtype->size == b->dtype->size &&
            a->unpacking.scale == b->unpacking.scale && a->unpacking.offset == b->unpacking.offset &&
-           a->unpacking.is_unsigned == b->unpacking.is_unsigned;
+           a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
+           refs_str_equal(a->missing, b->missing);
 }
 
 static double step_of(const refs_values *values) {
@@ -183,4 +191,36 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
         if (!are_equal(&one, &other, as_floats, step)) return i;
     }
     return n_a == n_b ? UINT64_MAX : (n_a < n_b ? n_a : n_b);
+}
+
+/* -- which are missing ------------------------------------------------------------------------- */
+
+static bool may_be_missing(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_BOOL || dtype->type == REFS_TYPE_INT ||
+           dtype->type == REFS_TYPE_UINT || dtype->type == REFS_TYPE_FLOAT;
+}
+
+static bool is_missing_at(const refs_cf_description *description, const refs_dtype *dtype,
+                          refs_str values, uint64_t i) {
+    double number = refs_join__value_at(dtype, values, i).number;
+    if (description->unsigned_values && number < 0) number += ldexp(1, (int)(8 * dtype->size));
+    return refs_cf_is_missing(description, number);
+}
+
+refs_status refs_join_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                   refs_bytes values, refs_buf *missing, refs_error *err) {
+    const refs_str text = refs_str_view((const char *)values.data, values.size);
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    refs_cf_description description;
+    if (!may_be_missing(&meta->dtype)) return REFS_OK;
+    options.honour_valid_range = false;
+    REFS_TRY(refs_cf_describe_elements(hierarchy, meta, &options, &description, err));
+    const uint64_t n = values.size / meta->dtype.size;
+    uint64_t first = 0;
+    while (first < n && !is_missing_at(&description, &meta->dtype, text, first)) first++;
+    if (first == n) return REFS_OK;
+    REFS_TRY(refs_buf_resize(missing, (size_t)n, err));
+    for (uint64_t i = 0; i < n; i++)
+        missing->data[i] = is_missing_at(&description, &meta->dtype, text, i);
+    return REFS_OK;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/join_attributes.h"
+
 /* y = x * scale + offset */
 typedef struct linear {
     double scale, offset;
@@ -14,9 +16,15 @@ typedef struct linear {
 /* No part has an element, and an outline or the master that is added to tells of it. */
 #define IS_TOLD UINT32_MAX
 
+/* An array of a part. */
+typedef struct array_place {
+    size_t part, number;
+} array_place;
+
 /* An array of the master that is put together from those of the parts. */
 typedef struct whole {
     const refs_cfa_array *array;
+    array_place first; /* where that is */
     uint64_t shape[REFS_MAX_RANK];
     refs_buf values;
     refs_cf_units units;
@@ -29,7 +37,7 @@ typedef struct whole {
 typedef struct conflict {
     uint64_t element;
     size_t part, other;
-    const uint8_t *values[2];
+    const uint8_t *values[2]; /* NULL: that one is missing */
 } conflict;
 
 /* Whether an array says where others lie. */
@@ -43,7 +51,8 @@ static bool is_grid(const refs_cfa_variable *variable) {
 static void print_element(const refs_dtype *dtype, const uint8_t *value, char text[32]) {
     float single;
     double number = 0;
-    *text = '\0';
+    (void)snprintf(text, 32, "%s", value == NULL ? "missing" : "");
+    if (value == NULL) return;
     if (dtype->type != REFS_TYPE_FLOAT || (dtype->size != 4 && dtype->size != 8)) return;
     memcpy(dtype->size == 4 ? (void *)&single : &number, value, dtype->size == 4 ? 4 : 8);
     (void)snprintf(text, 32, "%.15g", dtype->size == 4 ? (double)single : number);
@@ -179,6 +188,10 @@ static bool differ(const refs_dtype *dtype, const uint8_t *one, const uint8_t *o
     return gather_differs_as_float(numbers[0], numbers[1]);
 }
 
+/* Whether a value that a part calls missing is so in the master, which has the attributes of the
+ * first part. */
+enum { MISSING_ALIKE, MISSING_IN_PART, MISSING_IN_MASTER };
+
 /* The elements of part `p`; those that another has, too, stay. */
 typedef struct taken_box {
     size_t part;
@@ -186,6 +199,7 @@ typedef struct taken_box {
     const uint64_t *begin;
     const uint8_t *values;
     bool as_floats;
+    const refs_buf *differences; /* find_other_missing */
 } taken_box;
 
 /* An outline tells of fragments what they hold: one that tells of others is not theirs. */
@@ -201,14 +215,36 @@ static refs_status fail_told(const gathering *all, const whole *to, const confli
                      variable->path, shown[1], shown[0]);
 }
 
+/* An element, by its place and by its number in the box, that is missing in its part or in the
+ * master alone. */
+typedef struct missing_element {
+    const taken_box *box;
+    uint64_t place;
+    size_t number;
+} missing_element;
+
+static refs_status tell_missing(const gathering *all, whole *to, const missing_element *found,
+                                refs_error *err) {
+    const taken_box *box = found->box;
+    const uint8_t *value = box->values + found->number * to->array->variable.dtype.size;
+    const bool is_of_part = box->differences->data[found->number] == MISSING_IN_PART;
+    const conflict both = {found->place,
+                           to->first.part,
+                           box->part,
+                           {is_of_part ? value : NULL, is_of_part ? NULL : value}};
+    return tell_conflict(all, to, &both, err);
+}
+
 static refs_status take_box(const gathering *all, whole *to, const taken_box *box,
                             refs_error *err) {
     const refs_dtype *dtype = &to->array->variable.dtype;
     const uint8_t *values = box->values;
     box_walk walk = {to, box->from, box->begin, {0}};
     bool more = begin_walk(&walk);
-    for (; more; values += dtype->size) {
+    for (size_t i = 0; more; values += dtype->size, i++) {
         const uint64_t at = place_of(&walk);
+        if (i < box->differences->size && box->differences->data[i] != MISSING_ALIKE)
+            REFS_TRY(tell_missing(all, to, &(missing_element){box, at, i}, err));
         uint8_t *mine = to->values.data + at * dtype->size;
         const bool is_told = to->writers[at] == IS_TOLD;
         const conflict told = {at, 0, box->part, {mine, values}};
@@ -325,6 +361,57 @@ static void convert_floats(const refs_dtype *dtype, const linear *by, refs_buf *
     }
 }
 
+/* Which of the values of an array are missing; empty where none is. */
+static refs_status find_missing(const gathering *all, const array_place *of, const refs_buf *values,
+                                refs_buf *missing, refs_error *err) {
+    const tool_arrays *arrays = &all->parts[of->part].arrays;
+    return refs_join_find_missing(arrays->set.hierarchy, arrays->metas[of->number],
+                                  refs_buf_view(values), missing, err);
+}
+
+/* Of each value whether it is missing in its part or in the master alone; empty where `own` and
+ * `kept` have the same. */
+static refs_status list_differences(size_t n, const refs_buf *own, const refs_buf *kept,
+                                    refs_buf *differences, refs_error *err) {
+    if (own->size == kept->size && (own->size == 0 || memcmp(own->data, kept->data, n) == 0))
+        return REFS_OK;
+    REFS_TRY(refs_buf_resize(differences, n, err));
+    for (size_t k = 0; k < n; k++) {
+        const bool is_own = own->size > 0 && own->data[k] != 0;
+        const bool is_kept = kept->size > 0 && kept->data[k] != 0;
+        differences->data[k] = is_own == is_kept ? MISSING_ALIKE
+                               : is_own          ? MISSING_IN_PART
+                                                 : MISSING_IN_MASTER;
+    }
+    return REFS_OK;
+}
+
+/* Values of a part, and which of them are missing there or in the master alone. */
+typedef struct part_values {
+    refs_buf values, differences;
+} part_values;
+
+/* Makes values of a part those of the whole. */
+static refs_status convert_values(const gathering *all, const array_place *of, const whole *to,
+                                  part_values *read, refs_error *err) {
+    const refs_dtype *own = &gather_array_of(all, of->part, of->number)->variable.dtype,
+                     *wanted = &to->array->variable.dtype;
+    refs_buf missing = REFS_BUF_INIT, kept = REFS_BUF_INIT;
+    refs_status status = find_missing(all, of, &read->values, &missing, err);
+    if (status == REFS_OK && !have_one_type(own, wanted))
+        status = resize_floats(&read->values, own, wanted, err);
+    if (status == REFS_OK) {
+        convert_floats(wanted, &to->by, &read->values);
+        status = find_missing(all, &to->first, &read->values, &kept, err);
+    }
+    if (status == REFS_OK)
+        status = list_differences(read->values.size / wanted->size, &missing, &kept,
+                                  &read->differences, err);
+    refs_buf_clear(&missing);
+    refs_buf_clear(&kept);
+    return status;
+}
+
 static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs_error *err) {
     const refs_cfa_array *from = gather_array_of(all, p, i);
     const refs_cfa_source *source = &all->parts[p].arrays.source;
@@ -345,16 +432,19 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, whole *to, refs
             return refs_fail(err, REFS_INVALID, "%s: %s is longer than in other sources",
                              all->parts[p].named, from->variable.path);
     }
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = refs_buf_resize(&values, (size_t)n * own->size, err);
+    part_values read = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = refs_buf_resize(&read.values, (size_t)n * own->size, err);
     const refs_cfa_box box = {i, zero, from->shape};
-    if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
-    if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
-    if (status == REFS_OK) convert_floats(wanted, &to->by, &values);
+    if (status == REFS_OK && n > 0)
+        status = source->read(source->self, &box, read.values.data, err);
+    const array_place of = {p, i};
+    if (status == REFS_OK) status = convert_values(all, &of, to, &read, err);
     const bool is_converted = to->by.scale != 1 || to->by.offset != 0;
-    const taken_box taken = {p, from, begin, values.data, !is_one_type || is_converted};
+    const taken_box taken = {
+        p, from, begin, read.values.data, !is_one_type || is_converted, &read.differences};
     if (status == REFS_OK) status = take_box(all, to, &taken, err);
-    refs_buf_clear(&values);
+    refs_buf_clear(&read.values);
+    refs_buf_clear(&read.differences);
     return status;
 }
 
@@ -655,7 +745,8 @@ static void fill_rest(const gathering *all, whole *made) {
 
 static refs_status write_whole(gathering *all, refs_master *master, size_t p, size_t i,
                                refs_error *err) {
-    whole made = {.array = gather_array_of(all, p, i), .units = units_in_master(all, p, i)};
+    whole made = {
+        .array = gather_array_of(all, p, i), .first = {p, i}, .units = units_in_master(all, p, i)};
     size_t size = made.array->variable.dtype.size;
     for (size_t d = 0; d < made.array->variable.rank; d++) {
         const gather_field *of;
