@@ -443,6 +443,22 @@ class Names(Case):
             with self.subTest(way):
                 self.assertEqual(values(self.with_sets("ncdump", way)), expected)
 
+    def test_of_many_files_are_one_set(self):
+        os.mkdir(self.path("data"))
+        array = {"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|i1", "fill_value": None, "order": "C",
+                 "compressor": None, "filters": None}
+        for i in range(3):
+            self.save({".zgroup": '{"zarr_format": 2}', "t/.zarray": json.dumps(array), "t/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
+                       "t/0": chr(5 + i), "v/.zarray": json.dumps(array), "v/.zattrs": '{"_ARRAY_DIMENSIONS":["t"]}',
+                       "v/0": chr(65 + i)}, f"data/{i}.json")
+        with open(self.path("list.txt"), "w", encoding="utf-8") as file:
+            file.write("data/0.json\ndata/1.json\ndata/2.json\n")
+        for name in ("data/*.json", "data", self.path("data"), self.path("data/?.json"), "list.txt"):
+            with self.subTest(name):
+                self.assertEqual(values(self.with_sets("ncdump", f'REFS:"{name}"')), {"t": "5, 6, 7", "v": "65, 66, 67"})
+        self.environment["NCREFS_VERBOSE"] = "YES"
+        self.assertIn("nothing has a name like this", self.with_sets("ncdump", 'REFS:"data/*.nc"', status=1))
+
     def test_of_lists_choose_one(self):
         array = {"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "fill_value": None, "order": "C",
                  "compressor": None, "filters": None}

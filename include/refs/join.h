@@ -266,7 +266,7 @@ typedef struct refs_join_files {
     const refs_set_options *sets;     /**< … like this */
     const refs_join_options *options; /**< how values are read. Without dimensions, files are joined
                                          along those of the pattern, or those that differ */
-    const char *along;                /**< as of refs_join_fail_no_dim */
+    const char *along;                /**< as of refs_join_fail_no_dim; NULL: by `refs index` */
     const struct refs_task_context *context; /**< of the calling thread (pool.h), or NULL */
     refs_writer *writer; /**< gets the set, too, and stays the caller's; or NULL */
 } refs_join_files;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "refs/fork.h"
+#include "refs/join.h"
 #include "refs/store.h"
 #include "session_internal.h"
 
@@ -78,13 +79,32 @@ static refs_status ignore_set(void *user, const refs_set_summary *summary, refs_
     return REFS_OK;
 }
 
+/* Opens what the location stands for. */
+static refs_status open_whole(refs_opened *opened, const char *location,
+                              const refs_set_options *sets, refs_error *err) {
+    refs_object_lister lister = {opened->session->host, opened->vfs, {NULL, NULL}};
+    refs_names_host host = refs_names_posix();
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    host.user = &lister;
+    host.vfs = opened->vfs;
+    host.notes = options.notes = sets->notes;
+    host.list_objects = refs_objects_locate;
+    options.vfs = opened->vfs;
+    options.http = opened->session->http;
+    options.advice.moved = opened->options.moved;
+    options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
+    const refs_join_files files = {
+        .location = location, .vfs = opened->vfs, .sets = sets, .options = &options};
+    return refs_join_open_name(&host, &files, &opened->set, err);
+}
+
 /* Opens a set; of a list of sets the one that was chosen, or the only one. */
 static refs_status open_set(refs_opened *opened, const char *location, refs_error *err) {
     const refs_set_visitor visitor = {ignore_set, NULL};
     refs_set_options sets = opened->options.sets;
     refs_error problem = REFS_ERROR_INIT;
     size_t n = 0;
-    refs_status status = refs_set_open(opened->vfs, location, &sets, &opened->set, &problem);
+    refs_status status = open_whole(opened, location, &sets, &problem);
     if (status == REFS_UNSUPPORTED && sets.set_index < 0 &&
         refs_set_each_of_list(opened->vfs, location, &visitor, &n, NULL) == REFS_OK && n == 1) {
         sets.set_index = 0;

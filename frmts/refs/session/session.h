@@ -61,7 +61,8 @@ typedef struct refs_open_options {
 refs_open_options refs_open_options_init(void);
 
 /** Opens a set or a data file by the name that a user gives it: a path or a URL, behind which
- * "#set=N" says which of a list of sets. The session must outlive it. */
+ * "#set=N" says which of a list of sets; or the files that a pattern, a folder, a prefix of a store
+ * or a list names, as one set (refs_join_open_name). The session must outlive it. */
 refs_status refs_opened_open(refs_session *session, const char *name,
                              const refs_open_options *options, refs_opened **opened,
                              refs_error *err);
@@ -81,6 +82,25 @@ refs_status refs_opened_array(const refs_opened *opened, const refs_array_meta *
 
 /** Appends the location that a session opens what a user calls `name` by, with a NUL behind it. */
 refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err);
+
+/* -- objects of stores -------------------------------------------------------------------------
+ */
+
+/** What lists objects. */
+typedef struct refs_object_lister {
+    refs_host *host;
+    const refs_vfs *vfs; /**< over HTTP with this host */
+    refs_cancel_check cancel;
+} refs_object_lister;
+
+/** Appends the URLs of the objects that `name` stands for, each with a NUL: a pattern, or a prefix
+ * with a slash at its end, in which all signs are letters. REFS_NOT_FOUND: none. */
+refs_status refs_objects_list(const refs_object_lister *by, const char *name, refs_buf *urls,
+                              refs_error *err);
+
+/** The same of locations: refs_names_host.list_objects, whose user is a refs_object_lister. */
+refs_status refs_objects_locate(void *lister, const char *location, refs_buf *locations,
+                                refs_error *err);
 
 #ifdef __cplusplus
 }

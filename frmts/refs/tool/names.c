@@ -43,42 +43,17 @@ refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs
 
 /* -- object stores ----------------------------------------------------------------------------- */
 
-typedef struct matching {
-    tool_names *names;
-    const char *pattern; /* or NULL: all but what is hidden */
-} matching;
-
-static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
-    const matching *at = user;
-    REFS_TRY(tool_check_interrupted(err));
-    if (listed->is_folder) return REFS_OK;
-    char *name = refs_str_copy(listed->url);
-    if (name == NULL) return refs_fail_nomem(err);
-    const refs_status status = refs_join_takes_object(at->pattern, name, listed->size)
-                                   ? tool_names_add(at->names, listed->url, err)
-                                   : REFS_OK;
-    refs_free(name);
-    return status;
-}
-
-/* "s3://bucket/folder/", in which all signs are letters, or a pattern: objects are listed by what
- * is before its first sign, and no deeper than it reaches. */
 static refs_status add_objects(const tool_session *session, tool_names *names, const char *name,
                                refs_error *err) {
-    const bool is_pattern = !refs_str_ends(refs_str_from(name), "/");
-    const size_t sign = is_pattern ? strcspn(name, "*?[") : SIZE_MAX;
-    const refs_str begin = refs_str_part(refs_str_from(name), 0, sign);
-    const bool is_one_folder = is_pattern && strchr(name + sign, '/') == NULL;
-    matching at = {names, is_pattern ? name : NULL};
-    const refs_list_visitor visitor = {add_object, &at};
-    char *url = refs_str_copy(begin);
-    if (url == NULL) return refs_fail_nomem(err);
-    size_t before = names->n;
-    const refs_list_request request = {url, is_one_folder ? REFS_LIST_FOLDER : REFS_LIST_TREE};
-    refs_status status = refs_host_list(session->host, session->vfs, &request, &visitor, err);
-    refs_free(url);
-    if (status == REFS_OK && names->n == before)
-        status = refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", name);
+    const refs_object_lister *lister = &session->lister;
+    refs_buf urls = REFS_BUF_INIT;
+    refs_status status = refs_objects_list(lister, name, &urls, err);
+    for (size_t at = 0; at < urls.size && status == REFS_OK;) {
+        const refs_str url = refs_str_from((const char *)urls.data + at);
+        status = tool_names_add(names, url, err);
+        at += url.size + 1;
+    }
+    refs_buf_clear(&urls);
     return status;
 }
 
@@ -87,32 +62,12 @@ static bool is_of_store(const char *name) {
            (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
 }
 
-/* As a location of a store, see refs_names_host. */
-static refs_status list_objects(void *user, const char *location, refs_buf *locations,
-                                refs_error *err) {
-    const tool_session *session = user;
-    refs_buf url = REFS_BUF_INIT;
-    tool_names names = {0};
-    refs_status status = tool_append_shown(location, &url);
-    if (status == REFS_OK)
-        status = add_objects(session, &names, (const char *)url.data, err);
-    else
-        status = refs_fail_nomem(err);
-    for (size_t i = 0; i < names.n && status == REFS_OK; i++) {
-        status = tool_location(names.items[i], locations, err);
-        if (status == REFS_OK) status = refs_buf_append(locations, "", 1, err);
-    }
-    tool_names_clear(&names);
-    refs_buf_clear(&url);
-    return status;
-}
-
 refs_names_host tool_names_host(const tool_session *session) {
     refs_names_host host = refs_names_posix();
-    host.user = (void *)(uintptr_t)session;
+    host.user = (void *)(uintptr_t)&session->lister;
     host.vfs = session->vfs;
     host.notes = (refs_notes){tool_note, NULL};
-    host.list_objects = list_objects;
+    host.list_objects = refs_objects_locate;
     return host;
 }
 

@@ -112,6 +112,8 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     REFS_TRY(refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
                                 REFS_HTTP_MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
+    session->lister =
+        (refs_object_lister){session->host, session->vfs, (refs_cancel_check){tool_go_on, NULL}};
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
     options.advice = tool_advice;
@@ -206,11 +208,7 @@ static refs_status open_references(const tool_session *session, const char *loca
     options.notes = host.notes;
     options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
     const refs_join_files files = {
-        .location = location,
-        .vfs = session->vfs,
-        .sets = &sets,
-        .options = &options,
-        .along = "refs index --along DIM -o SET, and --pattern where names tell its values"};
+        .location = location, .vfs = session->vfs, .sets = &sets, .options = &options};
     return refs_join_open_name(&host, &files, set, err);
 }
 

@@ -8,6 +8,7 @@
 #include "refs/http.h"
 #include "refs/intern.h"
 #include "refs/join.h"
+#include "refs/session.h"
 #include "refs/store.h"
 #include "refs/watch.h"
 #include "refs/write.h"
@@ -91,6 +92,7 @@ typedef struct tool_session {
     refs_file_pool *file_pool;
     refs_http_vfs *http_vfs;
     const refs_vfs *vfs;
+    refs_object_lister lister;
     refs_fetcher *fetcher;
     refs_locations *locations; /**< of the fetcher, which sets that are read together share */
 } tool_session;
