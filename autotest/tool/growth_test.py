@@ -136,6 +136,9 @@ class Cost(Steps):
                 refs["u/.zarray"] = compact({**document([1, N], [1, 1], "<i4"), "fill_value": -9})
                 refs["u/.zattrs"] = compact({"_ARRAY_DIMENSIONS": ["time", "x"], "_FillValue": -9})
                 refs.update({f"u/0.{x}": refs[f"t/0.{x}"] for x in range(N)})
+                refs["s/.zarray"] = compact({**document([1], [1], "<i4"), "fill_value": -9})
+                refs["s/.zattrs"] = compact({"_ARRAY_DIMENSIONS": ["time"], "_FillValue": -9})
+                refs["s/0"] = "base64:" + base64.b64encode(struct.pack("<i", 7 * step)).decode()
                 with open(name, "w", encoding="utf-8") as file:
                     json.dump(made, file)
             return name
@@ -153,6 +156,8 @@ class Cost(Steps):
         self.expect(self.open(), range(7))
         got = self.open().GetRootGroup().OpenMDArray("u").ReadAsArray()
         self.assertEqual(got[:, 3].tolist(), [100 * step + 3 if has else -9 for step, has in enumerate(has_u)])
+        got = self.open().GetRootGroup().OpenMDArray("s").ReadAsArray()
+        self.assertEqual(got.tolist(), [7 * step if has else -9 for step, has in enumerate(has_u)])
         run("combine", *[f"{step}.json" for step in range(7)], *how, "-o", "once.parq")
         run("combine", "all.parq", *how, "-o", "again.parq")
         run("diff", "once.parq", "again.parq")
