@@ -1047,6 +1047,29 @@ class Unlike(Folder):
         self.assertIn("does not record (_refs_sources) of which files these are", run("append", "m.nc", "other.nc", status=1))
         self.assertEqual(dump("m.nc"), before)
 
+    def test_masters_of_others_with_grid_mappings_and_bounds_take_files_that_are_packed_otherwise(self):
+        for day, scale in enumerate((0.5, 0.5, 0.25)):
+            self.write_day(f"d{day}.nc", day, ("t2m",), dtype="i2", scale=scale)
+            with netCDF4.Dataset(f"d{day}.nc", "a") as file:
+                file.createDimension("bnds", 2)
+                file["time"].bounds, file["t2m"].grid_mapping = "time_bnds", "crs"
+                file.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = [[day, day + 1]]
+                file.createVariable("crs", "i4", ()).grid_mapping_name = "latitude_longitude"
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                self.assertEqual(self.combine("d0.nc", "d1.nc", version=version).returncode, 0)
+                with netCDF4.Dataset("m.nca", "a") as file:
+                    file.delncattr("_refs_sources")
+                run("append", "m.nca", "d2.nc", "-q")
+                self.assertEqual(read("m.nca", "time_bnds").tolist(), [[0, 1], [1, 2], [2, 3]])
+                self.assertEqual(read("m.nca", "t2m").shape, (3, 3, 4))
+                self.assertIn("latitude_longitude", dump("m.nca"))
+                self.assertEqual(self.combine("d0.nc", "d1.nc", version=version).returncode, 0)
+                with netCDF4.Dataset("m.nca", "a") as file:
+                    file.delncattr("_refs_sources")
+                    file.createVariable("height", "f4", ())[...] = 2
+                self.assertIn("it has values of its own", run("append", "m.nca", "d2.nc", status=1))
+
     def test_how_a_master_was_joined_is_no_attribute_of_the_data(self):
         for day in range(2):
             self.write(f"d{day}.nc", (day,), data=np.zeros((1, 6, 8)))

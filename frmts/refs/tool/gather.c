@@ -113,15 +113,25 @@ static void take_options(const refs_vfs *vfs, const tool_arrays *master,
     if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
 }
 
+/* An array whose values the master has itself. */
+static refs_status note_own(const collecting *to, const tool_arrays *arrays, size_t i,
+                            refs_error *err) {
+    const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
+    const char *name = strrchr(variable->path, '/') + 1;
+    const bool is_text = variable->rank > 0 && gather_is_text(&variable->dtype);
+    if (variable->rank == 1 && strcmp(variable->dims[0], name) == 0) return REFS_OK;
+    if (!is_text && !refs_cfa_is_field(&arrays->source, i))
+        return tool_names_add(&to->master->served, refs_str_from(variable->path), err);
+    to->master->has_inline = true;
+    return REFS_OK;
+}
+
 static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *meta = arrays->metas[i];
         uint64_t n = 0;
         if (meta->aggregation == NULL) {
-            const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
-            const char *name = strrchr(variable->path, '/') + 1;
-            const bool is_axis = meta->rank == 1 && strcmp(variable->dims[0], name) == 0;
-            to->master->has_inline = to->master->has_inline || !is_axis;
+            REFS_TRY(note_own(to, arrays, i, err));
             continue;
         }
         to->elements = 0;
@@ -154,6 +164,7 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
 void tool_master_clear(tool_master *master) {
     tool_names_clear(&master->files);
     tool_names_clear(&master->fillers);
+    tool_names_clear(&master->served);
     refs_buf_clear(&master->how);
 }
 

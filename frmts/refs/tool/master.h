@@ -15,7 +15,9 @@ typedef struct tool_master {
     refs_master_options options;
     bool has_relative; /**< it names some relative to itself */
     bool has_sources;  /**< it records what it is made of; of a joined one, these are `files` */
-    bool has_inline;   /**< variables, no coordinates, whose values it has itself */
+    bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
+                            variable needs */
+    tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
     bool has_whole;    /**< of one of its aggregations at least, all partitions are there */
 } tool_master;
 
