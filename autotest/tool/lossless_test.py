@@ -105,7 +105,7 @@ class Lossless(OwnFolder):
 
     def test_all_bytes_stay_values_where_none_can_be_missing(self):
         for dtype, numbers in (("|i1", [-128, -127, 0, 127]), ("|u1", [0, 127, 128, 255])):
-            for missing in (float("nan"), [float("nan")], float("inf")):
+            for missing in (float("nan"), [float("nan")], float("inf"), "none"):
                 self.write("a.json", document([4], dtype, np.array(numbers, dtype), None, missing_value=missing))
                 for _ in self.masters():
                     np.testing.assert_array_equal(self.values("m.nca"), numbers)

@@ -1,9 +1,9 @@
 /* master.c -- masters: what all encodings share. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cfa_internal.h"
+#include "refs/cf.h"
 #include "refs/own_attributes.h"
 #include "refs/write.h"
 #include "writing.h"
@@ -317,13 +317,10 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
     }
 }
 
-/* A missing_value of NaN or infinity is none that bytes can have. */
 static bool tells_missing_bytes(const refs_cfa_variable *variable) {
     static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
-    const refs_json *missing = refs_json_get(variable->attributes, "missing_value");
-    double number;
-    if (refs_json_is_array(missing)) missing = refs_json_at(missing, 0);
-    if (missing != NULL && !(refs_json_double(missing, &number) && !isfinite(number))) return true;
+    const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
+    if (refs_cf_has_missing_value(&meta)) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_json_get(variable->attributes, names[i]) != NULL) return true;
     return variable->fill != NULL;
