@@ -89,6 +89,16 @@ class Lossless(OwnFolder):
         self.run_verb("split", "a.json", "-o", "m.nca")
         np.testing.assert_array_equal(self.values("m.nca"), np.zeros((2, 3)))
 
+    def test_many_fragments_are_written_of_what_is_stored_only(self):
+        few = document([20000], "<i2")
+        few["v/.zarray"] = few["v/.zarray"].replace('"chunks": [20000]', '"chunks": [100]')
+        self.write("a.json", few)
+        said = self.run_verb("split", "a.json", "-o", "m.nca", "--subarray-shape", "1", status=1)
+        self.assertIn("/v: expected at most 16384 fragments, as it holds 0 of 200 chunks and has no fill value, found 20000", said)
+        self.assertFalse(os.path.exists("m.nca") or os.path.exists("m"))
+        self.run_verb("split", "a.json", "-o", "m.nca", "--subarray-shape", "100")
+        np.testing.assert_array_equal(self.values("m.nca"), np.zeros(20000))
+
     def test_declared_values_stay_missing(self):
         data = np.array([-9999, 0, 1], "<i2")
         expected = [np.nan, 0, 1]

@@ -203,6 +203,9 @@ typedef struct refs_cfa_source {
      * are read. */
     refs_status (*find_stored)(void *self, const refs_cfa_box *box, bool *is_stored,
                                refs_error *err);
+    /** Asked before a field is written as `n` fragments: a failure ends it. NULL: no number is too
+     * large. */
+    refs_status (*check_fragments)(void *self, size_t i, uint64_t n, refs_error *err);
 } refs_cfa_source;
 
 /** Where files go that were written, other than to a local folder. */

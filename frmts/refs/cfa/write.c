@@ -295,13 +295,16 @@ static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_e
 }
 
 static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
-    const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
+    const refs_cfa_source *source = files->writing.source;
+    const refs_cfa_variable *variable = &source->arrays[i].variable;
     cfa_field field = {.i = i};
     refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
     if (status == REFS_OK)
         status =
             refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &field.n, err);
+    if (status == REFS_OK && source->check_fragments != NULL)
+        status = source->check_fragments(source->self, i, field.n, err);
     if (status == REFS_OK) status = write_fragments_of(files, &field, err);
     clear_field(&field);
     return status;

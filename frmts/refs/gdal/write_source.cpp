@@ -207,7 +207,7 @@ const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
     }
     source_ = {this,           cGroups_.data(), cGroups_.size(), cDims_.data(),
                cDims_.size(),  cArrays_.data(), cArrays_.size(), readBox,
-               readAllStrings, report,          nullptr};
+               readAllStrings, report,          nullptr,         nullptr};
     return &source_;
 }
 

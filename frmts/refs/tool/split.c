@@ -101,6 +101,9 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
 #define MAX_NAMED_BYTES ((uint64_t)16 << 40)
 #define MAX_ZERO_BYTES  ((uint64_t)4 << 30)
 
+/* Fragments of an array without a fill value, which are files also where nothing is stored. */
+#define MAX_ZERO_FRAGMENTS ((uint64_t)1 << 14)
+
 static refs_status count_stored(void *user, const uint64_t *index, const refs_ref *ref,
                                 refs_error *err) {
     uint64_t *n = user;
@@ -124,22 +127,53 @@ static uint64_t bytes_of(const refs_array_meta *meta) {
     return fits ? bytes : UINT64_MAX;
 }
 
-/* All elements are in the result, also those of chunks that are only declared. */
-static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
-    uint64_t n[REFS_MAX_RANK], stored = 0;
+/* Inner chunks of shards count as stored. */
+static refs_status find_n_stored(const tool_arrays *arrays, size_t i, uint64_t *stored,
+                                 refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
     const refs_array_meta *meta = arrays->metas[i];
     const refs_chunk_keys keys = tool_keys(meta, n);
-    const refs_chunk_visitor visitor = {count_stored, &stored};
+    const refs_chunk_visitor visitor = {count_stored, stored};
+    *stored = 0;
+    REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+    if (meta->shard != NULL && !refs_mul_u64(*stored, meta->shard->n_inner, stored))
+        *stored = UINT64_MAX;
+    return REFS_OK;
+}
+
+/* Whether enough of the chunks that are declared are stored. */
+static bool is_stored_enough(uint64_t declared, uint64_t stored) {
+    return stored >= declared / MAX_EMPTY_PER_STORED + (declared % MAX_EMPTY_PER_STORED != 0);
+}
+
+static refs_status check_fragments(void *self, size_t i, uint64_t n, refs_error *err) {
+    const tool_arrays *arrays = self;
+    const refs_array_meta *meta = arrays->metas[i];
+    uint64_t stored = 0;
+    if (n <= MAX_ZERO_FRAGMENTS || meta->aggregation != NULL || tool_arrays_fills_gaps(arrays, i))
+        return REFS_OK;
+    REFS_TRY(find_n_stored(arrays, i, &stored, err));
+    const uint64_t declared = count_declared(meta);
+    if (is_stored_enough(declared, stored)) return REFS_OK;
+    return refs_fail(
+        err, REFS_LIMIT,
+        "%s: expected at most %llu fragments, as it holds %llu of %llu chunks and has no "
+        "fill value, found %llu: split it into larger ones",
+        meta->path, (unsigned long long)MAX_ZERO_FRAGMENTS, (unsigned long long)stored,
+        (unsigned long long)declared, (unsigned long long)n);
+}
+
+/* All elements are in the result, also those of chunks that are only declared. */
+static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
+    uint64_t stored = 0;
+    const refs_array_meta *meta = arrays->metas[i];
     if (meta->aggregation != NULL) return REFS_OK;
     const uint64_t declared = count_declared(meta), bytes = bytes_of(meta);
     const bool has_fill = tool_arrays_fills_gaps(arrays, i);
     const uint64_t max_bytes = has_fill ? MAX_NAMED_BYTES : MAX_ZERO_BYTES;
     if (declared <= MAX_EMPTY_CHUNKS && bytes <= max_bytes) return REFS_OK;
-    REFS_TRY(refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
-    if (meta->shard != NULL && !refs_mul_u64(stored, meta->shard->n_inner, &stored))
-        stored = UINT64_MAX;
-    if (stored >= declared / MAX_EMPTY_PER_STORED + (declared % MAX_EMPTY_PER_STORED != 0))
-        return REFS_OK;
+    REFS_TRY(find_n_stored(arrays, i, &stored, err));
+    if (is_stored_enough(declared, stored)) return REFS_OK;
     if (declared > MAX_EMPTY_CHUNKS)
         return refs_fail(err, REFS_LIMIT,
                          "%s: declares %llu chunks and holds %llu: expected at most %llu, or %d "
@@ -165,6 +199,7 @@ static refs_status split(const tool_arguments *arguments, const tool_session *se
     REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
     refs_status status =
         tool_check_references(arguments->output, TOOL_REPLACED_WITH_FRAGMENTS, &arrays, err);
+    arrays.source.check_fragments = check_fragments;
     for (size_t i = 0; i < arrays.source.n_arrays && status == REFS_OK; i++)
         status = check_declared(&arrays, i, err);
     if (status == REFS_OK && !arguments->quiet)
