@@ -48,13 +48,17 @@ typedef struct refs_watcher {
 } refs_watcher;
 
 /** Opens what users call `name`: a path or a URL. Behind it, "#set=N" says which of a list of sets,
- * "#branch=…", "#tag=…" or "#snapshot=…" which state of an Icechunk repository.
+ * "#branch=…", "#tag=…" or "#snapshot=…" which state of an Icechunk repository. A pattern, a
+ * folder, a prefix of a store or a list of files (.txt) stands for files, which are opened as one
+ * set.
  *
  * `options` is a NULL-ended list of "KEY=VALUE", or NULL: URL_REWRITE ("old=>new") and TEMPLATES
- * ("name=value"), which may be repeated, TARGET, BRANCH, TAG, SNAPSHOT, AS_OF, SET, MISSING (ERROR,
- * FILL, WARN), CHANGED (ERROR, WARN, IGNORE), HONOUR_VALID_RANGE (YES, NO), CACHE_MAX (MiB of
- * decoded chunks that are kept, 256), and the settings of docs/stores.md, which otherwise come from
- * the environment. `watcher` may be NULL; it is used during the call alone.
+ * ("name=value"), which may be repeated as ALONG (a dimension that files are joined along) may,
+ * PATTERN ("t2m_{time:%Y%m%d}.nc": values of dimensions in names of files), TARGET, BRANCH, TAG,
+ * SNAPSHOT, AS_OF, SET, MISSING (ERROR, FILL, WARN), CHANGED (ERROR, WARN, IGNORE),
+ * HONOUR_VALID_RANGE (YES, NO), CACHE_MAX (MiB of decoded chunks that are kept, 256), and the
+ * settings of docs/stores.md, which otherwise come from the environment. `watcher` may be NULL; it
+ * is used during the call alone.
  *
  * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is no set, or there is no such option. */
 REFS_EXPORT refs_status refs_dataset_open(const char *name, const char *const *options,
@@ -121,6 +125,20 @@ REFS_EXPORT const refs_array_info *refs_dataset_array(const refs_dataset *datase
 
 /** The array at `path`, with or without a leading slash; NULL if there is none. */
 REFS_EXPORT const refs_array_info *refs_dataset_find(const refs_dataset *dataset, const char *path);
+
+/** Lengths of consecutive parts of a dimension. */
+typedef struct refs_lengths {
+    size_t n;
+    const uint64_t *lengths; /**< which add up to the dimension */
+} refs_lengths;
+
+/** Lists how long the fragments of an aggregation are along dimension `dim`, from its first element
+ * on: reads that do not cross them open fewest files. *lengths is for the caller to free. May read
+ * where the fragments are. REFS_INVALID: it is no aggregation. */
+REFS_EXPORT refs_status refs_dataset_list_fragments(refs_dataset *dataset,
+                                                    const refs_array_info *array, size_t dim,
+                                                    refs_lengths **lengths, refs_error *err);
+REFS_EXPORT void refs_lengths_free(refs_lengths *lengths);
 
 /* -- reading ----------------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@ refs_status refs_library_session(const char *const *settings, refs_session **ses
 /** What a dataset was asked to be opened with. */
 typedef struct refs_library_options {
     char **texts; /**< copies, which the rest points into; NULL-ended */
-    const char **rewrites, **templates, **settings;
+    const char **rewrites, **templates, **along, **settings;
     refs_open_options open;
 } refs_library_options;
 

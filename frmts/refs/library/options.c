@@ -110,6 +110,18 @@ static refs_status set_as_of(refs_library_options *options, const char *value, r
     return REFS_OK;
 }
 
+static refs_status set_along(refs_library_options *options, const char *value, refs_error *err) {
+    (void)err;
+    options->along[count(options->along)] = value;
+    return REFS_OK;
+}
+
+static refs_status set_pattern(refs_library_options *options, const char *value, refs_error *err) {
+    (void)err;
+    options->open.pattern = value;
+    return REFS_OK;
+}
+
 static refs_status set_number(refs_library_options *options, const char *value, refs_error *err) {
     uint64_t number = 0;
     REFS_TRY(find_number("SET", value, INT32_MAX, &number, err));
@@ -171,7 +183,9 @@ static const option table[] = {{"URL_REWRITE", set_rewrite},
                                {"MISSING", set_missing},
                                {"CHANGED", set_changed},
                                {"CACHE_MAX", set_cache},
-                               {"HONOUR_VALID_RANGE", set_ranges}};
+                               {"HONOUR_VALID_RANGE", set_ranges},
+                               {"ALONG", set_along},
+                               {"PATTERN", set_pattern}};
 
 /* -- the list ---------------------------------------------------------------------------------- */
 
@@ -207,9 +221,11 @@ static refs_status open_lists(refs_library_options *options, size_t n, refs_erro
     options->texts = refs_calloc(n + 1, sizeof *options->texts);
     options->rewrites = refs_calloc(n + 1, sizeof *options->rewrites);
     options->templates = refs_calloc(n + 1, sizeof *options->templates);
+    options->along = refs_calloc(n + 1, sizeof *options->along);
     options->settings = refs_calloc(n + 1, sizeof *options->settings);
     const bool is_complete = options->texts != NULL && options->rewrites != NULL &&
-                             options->templates != NULL && options->settings != NULL;
+                             options->templates != NULL && options->along != NULL &&
+                             options->settings != NULL;
     return is_complete ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -218,6 +234,7 @@ refs_status refs_library_read_options(const char *const *list, refs_library_opti
     const size_t n = list != NULL ? count(list) : 0;
     memset(options, 0, sizeof *options);
     options->open = refs_open_options_init();
+    options->open.how_along = "the option ALONG";
     options->open.moved = "the option URL_REWRITE=old=>new";
     options->open.advice = "where files moved, the option URL_REWRITE=old=>new changes how such "
                            "names begin; MISSING=FILL reads missing files as fill values";
@@ -229,6 +246,7 @@ refs_status refs_library_read_options(const char *const *list, refs_library_opti
     }
     options->open.sets.rewrites = options->rewrites;
     options->open.sets.templates = options->templates;
+    options->open.along = options->along;
     return REFS_OK;
 }
 
@@ -237,6 +255,7 @@ void refs_library_clear_options(refs_library_options *options) {
     refs_free(options->texts);
     refs_free(options->rewrites);
     refs_free(options->templates);
+    refs_free(options->along);
     refs_free(options->settings);
     memset(options, 0, sizeof *options);
 }

@@ -13,6 +13,7 @@ struct refs_opened {
     refs_open_options options;
     refs_http_vfs *own_vfs; /* of what can be cancelled while it is opened; or NULL */
     const refs_vfs *vfs;
+    atomic_bool is_cancelled;
     refs_set *set;
     refs_fetcher *fetcher;
     _Atomic(refs_fetcher *) cancelled_too; /* the same once it is there */
@@ -79,10 +80,15 @@ static refs_status ignore_set(void *user, const refs_set_summary *summary, refs_
     return REFS_OK;
 }
 
+static bool goes_on(void *user) {
+    return !atomic_load((atomic_bool *)user);
+}
+
 /* Opens what the location stands for. */
 static refs_status open_whole(refs_opened *opened, const char *location,
                               const refs_set_options *sets, refs_error *err) {
-    refs_object_lister lister = {opened->session->host, opened->vfs, {NULL, NULL}};
+    refs_object_lister lister = {
+        opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}};
     refs_names_host host = refs_names_posix();
     refs_join_options options = REFS_JOIN_OPTIONS_INIT;
     host.user = &lister;
@@ -92,9 +98,16 @@ static refs_status open_whole(refs_opened *opened, const char *location,
     options.vfs = opened->vfs;
     options.http = opened->session->http;
     options.advice.moved = opened->options.moved;
+    options.go_on = goes_on;
+    options.user = &opened->is_cancelled;
     options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
-    const refs_join_files files = {
-        .location = location, .vfs = opened->vfs, .sets = sets, .options = &options};
+    options.dims = opened->options.along;
+    options.pattern = opened->options.pattern;
+    const refs_join_files files = {.location = location,
+                                   .vfs = opened->vfs,
+                                   .sets = sets,
+                                   .options = &options,
+                                   .along = opened->options.how_along};
     return refs_join_open_name(&host, &files, &opened->set, err);
 }
 
@@ -213,6 +226,7 @@ static void *run_opening(void *argument) {
 
 static void cancel_requests(refs_opened *opened) {
     refs_fetcher *fetcher = atomic_load(&opened->cancelled_too);
+    atomic_store(&opened->is_cancelled, true);
     refs_http_vfs_cancel(opened->own_vfs);
     if (fetcher != NULL) refs_fetcher_cancel(fetcher);
 }

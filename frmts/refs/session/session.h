@@ -45,8 +45,11 @@ typedef struct refs_open_options {
     refs_missing missing;
     refs_ranges ranges;
     refs_changed changed;
-    size_t cache_bytes; /**< decoded chunks that are kept */
-    const char *moved;  /**< what people can try where files moved: refs_fetch_advice.moved */
+    const char *const *along; /**< dimensions that files are joined along, NULL-ended; or NULL */
+    const char *how_along;    /**< how people say along what: refs_join_files.along, or NULL */
+    const char *pattern;      /**< values of dimensions in names of files (join.h), or NULL */
+    size_t cache_bytes;       /**< decoded chunks that are kept */
+    const char *moved;        /**< what people can try where files moved: refs_fetch_advice.moved */
     const char *advice; /**< the same where a fragment is missing: refs_fragments_options.advice */
 
     /** Asked while a set is opened, on the calling thread, every REFS_CANCEL_POLL_MS: false ends

@@ -1,0 +1,59 @@
+/* fragments.c -- where the fragments of aggregations lie, see refs.h. */
+#include "library.h"
+#include "refs/aggregation.h"
+
+/* Lengths that are being listed. */
+typedef struct listing {
+    uint64_t *items;
+    size_t n, capacity;
+} listing;
+
+static refs_status add(listing *list, uint64_t length, refs_error *err) {
+    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
+        return refs_fail_nomem(err);
+    list->items[list->n++] = length;
+    return REFS_OK;
+}
+
+/* Elements that no fragment has belong to the ones before them, or are parts of their own. */
+static refs_status list_lengths(const refs_array_meta *meta, size_t dim, listing *list,
+                                refs_error *err) {
+    uint64_t element[REFS_MAX_RANK] = {0};
+    refs_partition partition;
+    while (element[dim] < meta->shape[dim]) {
+        const refs_status status = refs_aggregation_find(meta, element, &partition, err);
+        uint64_t end = status == REFS_OK ? partition.end[dim] : element[dim] + 1;
+        if (status != REFS_OK && status != REFS_NOT_FOUND) return status;
+        if (end <= element[dim] || end > meta->shape[dim]) end = meta->shape[dim];
+        REFS_TRY(add(list, end - element[dim], err));
+        element[dim] = end;
+    }
+    return REFS_OK;
+}
+
+static refs_status make_lengths(const listing *list, refs_lengths **lengths, refs_error *err) {
+    refs_lengths *made = refs_alloc(sizeof *made + list->n * sizeof(uint64_t));
+    if (made == NULL) return refs_fail_nomem(err);
+    uint64_t *copy = (uint64_t *)(made + 1);
+    if (list->n > 0) memcpy(copy, list->items, list->n * sizeof *copy);
+    *made = (refs_lengths){list->n, copy};
+    *lengths = made;
+    return REFS_OK;
+}
+
+refs_status refs_dataset_list_fragments(refs_dataset *dataset, const refs_array_info *array,
+                                        size_t dim, refs_lengths **lengths, refs_error *err) {
+    const refs_array_meta *meta = dataset->description.arrays[array->number].meta;
+    listing list = {NULL, 0, 0};
+    if (meta->aggregation == NULL || dim >= meta->rank)
+        return refs_fail(err, REFS_INVALID, "%s: is no aggregation, or has no dimension %zu",
+                         array->path, dim);
+    refs_status status = list_lengths(meta, dim, &list, err);
+    if (status == REFS_OK) status = make_lengths(&list, lengths, err);
+    refs_free(list.items);
+    return refs_library_show(status, err);
+}
+
+void refs_lengths_free(refs_lengths *lengths) {
+    refs_free(lengths);
+}
