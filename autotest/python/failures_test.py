@@ -1,0 +1,175 @@
+"""gdal_refs where something goes wrong: one exception, which says what, and nothing hangs.
+
+usage: failures_test.py FOLDER_OF_PACKAGE PROGRAM
+"""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+PACKAGE = sys.argv[1]
+sys.path.insert(0, PACKAGE)
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+SAMPLE = os.path.join(HERE, "..", "..", "data", "sample.json")
+
+try:
+    import numpy as np
+except ImportError as error:
+    print(f"left out: {error}")
+    sys.exit(77)
+
+import served  # noqa: E402
+import gdal_refs  # noqa: E402
+
+os.environ["GDAL_HTTP_RETRY_DELAY"] = "0.01"
+os.environ["GDAL_HTTP_MAX_RETRY"] = "2"
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+sys.path.insert(0, {package!r})
+import gdal_refs
+signal.signal(signal.SIGINT, signal.default_int_handler)
+began = None
+def interrupt():
+    global began
+    began = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.5, interrupt).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - began < 0.5)
+"""
+
+
+class Served(unittest.TestCase):
+    def serve(self, faults=None):
+        folder = served.Folder()
+        self.addCleanup(folder.close)
+        folder.write_array(16, 64)
+        server = served.Server(folder, faults)
+        self.addCleanup(server.close)
+        return server
+
+    def test_reads_over_http_are_few_requests(self):
+        server = self.serve()
+        dataset = gdal_refs.open(server.url("refs.json"))
+        np.testing.assert_array_equal(dataset["v"][...].ravel(), np.arange(16 * 64))
+        self.assertEqual(dataset.counters["requests"], 1)
+        self.assertEqual(len(server.requests("v.bin")), 1)
+
+    def test_points_over_http_are_one_plan(self):
+        server = self.serve()
+        dataset = gdal_refs.open(server.url("refs.json"))
+        bands, columns = np.array([15, 0, 7, 7]), np.array([63, 0, 5, 6])
+        np.testing.assert_array_equal(dataset["v"].vindex[bands, 0 * bands, columns],
+                                      bands * 64 + columns)
+        self.assertEqual(len(server.requests("v.bin")), 1)
+
+    def test_servers_that_fail_are_named(self):
+        server = self.serve({"/v.bin": {"status": 500}})
+        dataset = gdal_refs.open(server.url("refs.json"))
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            dataset["v"][3]
+        error = raised.exception
+        self.assertEqual(error.code, "IO")
+        self.assertEqual(error.key, "v/3.0.0")
+        self.assertEqual(error.url, server.url("v.bin"))
+        self.assertEqual(error.name, server.url("refs.json"))
+        self.assertIn("500", str(error))
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(copy), copy.code, copy.key), (str(error), "IO", "v/3.0.0"))
+
+    def test_what_is_not_on_a_server_is_not_fill(self):
+        server = self.serve({"/v.bin": {"status": 404}})
+        dataset = gdal_refs.open(server.url("refs.json"))
+        with self.assertRaises(gdal_refs.RefsError):
+            dataset["v"][...]
+
+    def run_interrupted(self, call):
+        code = INTERRUPTED.format(package=PACKAGE, call=call)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                              timeout=30, check=False)
+        self.assertEqual(done.stdout, "interrupted True\n", done.stderr)
+
+    def test_ctrl_c_ends_a_read(self):
+        server = self.serve({"/v.bin": {"stall_s": 20}})
+        self.run_interrupted(f"gdal_refs.open({server.url('refs.json')!r})['v'][...]")
+
+    def test_ctrl_c_ends_an_open(self):
+        server = self.serve({"/refs.json": {"stall_s": 20}})
+        self.run_interrupted(f"gdal_refs.open({server.url('refs.json')!r})")
+
+    def test_cancel_ends_reads_of_other_threads(self):
+        import threading
+
+        server = self.serve({"/v.bin": {"stall_s": 20}})
+        dataset = gdal_refs.open(server.url("refs.json"))
+        threading.Timer(0.3, dataset.cancel).start()
+        began = time.monotonic()
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            dataset["v"][...]
+        self.assertEqual(raised.exception.code, "CANCELLED")
+        self.assertLess(time.monotonic() - began, 10)
+
+
+class Sets(unittest.TestCase):
+    def setUp(self):
+        self.folder = served.Folder()
+        self.addCleanup(self.folder.close)
+
+    def write(self, **changes):
+        array = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "fill_value": -1,
+                 "order": "C", "compressor": None, "filters": None, **changes}
+        self.folder.write("a.json", json.dumps({
+            ".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array),
+            "v/.zattrs": "{}", "v/0": "base64:AAAAAAEAAAACAAAAAwAAAA=="}))
+        return os.path.join(self.folder.served, "a.json")
+
+    def fails(self, call, code):
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            call()
+        self.assertEqual(raised.exception.code, code, raised.exception)
+        return raised.exception
+
+    def test_missing_files_are_file_not_found_errors(self):
+        error = self.fails(lambda: gdal_refs.open("/nowhere/set.json"), "NOT_FOUND")
+        self.assertIsInstance(error, FileNotFoundError)
+        self.assertIn("/nowhere/set.json", str(error))
+
+    def test_what_is_no_set_is_refused(self):
+        self.folder.write("text", "This is no set.\n")
+        self.fails(lambda: gdal_refs.open(os.path.join(self.folder.served, "text")), "INVALID")
+
+    def test_unknown_options_are_refused(self):
+        error = self.fails(lambda: gdal_refs.open(SAMPLE, misssing="FILL"), "INVALID")
+        self.assertIn("did you mean MISSING?", str(error))
+
+    def test_missing_codecs_are_named_when_an_array_is_read(self):
+        dataset = gdal_refs.open(self.write(compressor={"id": "snake-oil"}))
+        error = self.fails(lambda: dataset["v"][...], "UNSUPPORTED")
+        self.assertIn("snake-oil", str(error))
+        self.assertEqual(error.key, "v/0")
+
+    def test_chunks_that_are_too_short_are_errors(self):
+        dataset = gdal_refs.open(self.write(chunks=[8], shape=[8]))
+        error = self.fails(lambda: dataset["v"][...], "CORRUPT")
+        self.assertEqual(error.key, "v/0")
+
+    def test_arrays_that_make_no_sense_say_so_when_they_are_read(self):
+        dataset = gdal_refs.open(self.write(dtype="<q9"))
+        self.assertIsNotNone(dataset["v"].problem)
+        self.fails(lambda: dataset["v"][...], "UNSUPPORTED")
+
+    def test_signals_are_left_to_handlers_of_the_program(self):
+        self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
