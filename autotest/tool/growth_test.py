@@ -207,6 +207,21 @@ class Tiles(Steps):
         run("combine", *names, *along, "-o", "once.parq")
         self.assertEqual(run("diff", "all.parq", "once.parq"), "")
 
+    def test_that_come_late_and_change_what_was_there_write_it_anew(self):
+        names = [self.write_tile(time_step, step) for time_step in range(2) for step in range(3)]
+        along = ("--along", "time", "--along", "step", "--record-size", "7")
+        run("combine", *names[:4], names[5], "-q", *along, "-o", "all.parq")
+        os.mkdir("moved")
+        for name in os.listdir():
+            if name.endswith(".bin"):
+                shutil.copy(name, "moved")
+        reader = self.open()
+        reader.GetRootGroup().OpenMDArray("t").Read([0, 0, 0], [1, 1, N])
+        said = run("append", "all.parq", names[4], "--rewrite", f"{self.folder}/=>{self.folder}/moved/")
+        self.assertIn("was written anew (t has other chunks, or values, where it had some)", said)
+        expected = 1000 * np.arange(2)[:, None, None] + 100 * np.arange(3)[:, None] + np.arange(N)
+        np.testing.assert_array_equal(self.open().GetRootGroup().OpenMDArray("t").ReadAsArray(), expected)
+
 
 class Readers(Steps):
     def test_that_opened_before_see_what_there_was(self):

@@ -42,10 +42,12 @@ struct refs_growth {
     refs_notes notes;
     grown *arrays;
     size_t n_arrays, array_capacity;
-    grown *array;         /* whose chunks are written */
-    uint64_t n_chunks;    /* of it */
-    uint64_t next_record; /* of it */
-    bool is_same;         /* the record file that is made is what is there */
+    grown *array;                 /* whose chunks are written */
+    const refs_write_array *grid; /* of it */
+    uint64_t n_chunks;            /* the same, also while the next array is begun */
+    refs_set *was;                /* the set that is there, once something of it was looked for */
+    uint64_t next_record;         /* of it */
+    bool is_same;                 /* the record file that is made is what is there */
     record_file *files;
     size_t n_files, file_capacity;
 };
@@ -110,6 +112,7 @@ void refs_growth__free(refs_growth *growth) {
     for (size_t i = 0; i < growth->n_arrays; i++) refs_free(growth->arrays[i].prefix);
     for (size_t i = 0; i < growth->n_files; i++) refs_free(growth->files[i].name);
     refs_buf_clear(&growth->reason);
+    refs_set_free(growth->was);
     refs_free(growth->arrays);
     refs_free(growth->files);
     refs_free(growth);
@@ -311,9 +314,11 @@ static void end_array(refs_growth *growth) {
     growth->array = NULL;
 }
 
-void refs_growth__array(refs_growth *growth, refs_str prefix, uint64_t n_chunks) {
+void refs_growth__array(refs_growth *growth, const refs_write_array *array) {
+    const refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
     end_array(growth);
-    growth->n_chunks = n_chunks;
+    growth->grid = array;
+    growth->n_chunks = array->n_chunks;
     growth->next_record = 0;
     for (size_t i = 0; i < growth->n_arrays; i++)
         if (refs_str_is(prefix, growth->arrays[i].prefix)) growth->array = &growth->arrays[i];
@@ -352,6 +357,11 @@ static refs_status holds(const refs_growth *growth, const char *name, refs_bytes
     return status;
 }
 
+static void tell_others(refs_growth *growth) {
+    write_anew(growth, refs_str_from(growth->array->prefix),
+               " has other chunks, or values, where it had some");
+}
+
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                  refs_growth_rows rows, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
@@ -360,11 +370,56 @@ refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_byte
     refs_status status = name_record(growth, record, &name, err);
     if (status == REFS_OK) status = holds(growth, (const char *)name.data, bytes, &is, err);
     growth->is_same = is && rows == REFS_GROWTH_ALL_ROWS;
-    if (status == REFS_OK && !is && !growth->array->fills_holes)
-        write_anew(growth, refs_str_from(growth->array->prefix),
-                   " has other chunks, or values, where it had some");
+    if (status == REFS_OK && !is && !growth->array->fills_holes) tell_others(growth);
     refs_buf_clear(&name);
     return status;
+}
+
+/* -- holes ------------------------------------------------------------------------------------- */
+
+/* The chunk of a number as it was. */
+static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref *ref,
+                            refs_error *err) {
+    const refs_write_array *grid = growth->grid;
+    const refs_chunk_keys keys = {refs_str_view((const char *)grid->prefix.data, grid->prefix.size),
+                                  grid->separator, grid->rank, grid->n};
+    uint64_t index[REFS_WRITE_MAX_RANK] = {0};
+    refs_buf key = REFS_BUF_INIT;
+    for (size_t dim = grid->rank; dim-- > 0; number /= grid->n[dim])
+        index[dim] = number % grid->n[dim];
+    refs_status status = refs_chunk_keys_append(&keys, index, &key, err);
+    if (status == REFS_OK)
+        status =
+            refs_set_find(growth->was, refs_str_view((const char *)key.data, key.size), ref, err);
+    refs_buf_clear(&key);
+    return status;
+}
+
+static bool is_in_row(const refs_ref *ref, const refs_rows *rows, size_t row) {
+    if (ref->kind == REFS_REF_INLINE) return rows->raw[row] != REFS_ROW_NULL;
+    const bool is_range = ref->kind == REFS_REF_RANGE;
+    return rows->path[row] != REFS_ROW_NULL &&
+           refs_str_is(refs_intern_get(&rows->paths, rows->path[row]), ref->url) &&
+           rows->offset[row] == (is_range ? ref->offset : 0) &&
+           rows->size[row] == (is_range ? ref->length : 0);
+}
+
+refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const refs_rows *rows,
+                                    refs_error *err) {
+    const uint64_t first = record * growth->record_size;
+    if (growth->array == NULL || !growth->array->fills_holes || growth->is_same || growth->is_anew)
+        return REFS_OK;
+    if (growth->was == NULL)
+        REFS_TRY(refs_set_open(refs_vfs_posix(), growth->folder, NULL, &growth->was, err));
+    for (size_t row = 0; row < rows->n && first + row < growth->array->n_old; row++) {
+        refs_ref ref = {0};
+        const refs_status status = find_old(growth, first + row, &ref, err);
+        if (status == REFS_NOT_FOUND) continue;
+        REFS_TRY(status);
+        if (!is_in_row(&ref, rows, row)) tell_others(growth);
+        refs_ref_release(&ref);
+    }
+    return REFS_OK;
 }
 
 /* Chunks of an array that became an aggregation are those of a fragment: whose record file has a

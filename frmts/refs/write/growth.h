@@ -8,8 +8,10 @@
 #ifndef REFS_WRITE_GROWTH_H
 #define REFS_WRITE_GROWTH_H
 
+#include "parquet_file.h"
 #include "place.h"
 #include "refs/write.h"
+#include "writer_internal.h"
 
 typedef struct refs_growth refs_growth;
 
@@ -22,8 +24,8 @@ void refs_growth__free(refs_growth *growth);
 refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes document,
                                   refs_error *err);
 
-/** The array whose chunks follow has so many; the one before is complete. */
-void refs_growth__array(refs_growth *growth, refs_str prefix, uint64_t n_chunks);
+/** The chunks of `array` follow; the one before is complete. */
+void refs_growth__array(refs_growth *growth, const refs_write_array *array);
 
 /** How many chunks of that array were there. */
 uint64_t refs_growth__n_old(const refs_growth *growth);
@@ -42,6 +44,12 @@ typedef enum refs_growth_rows {
  * was not there. */
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                  refs_growth_rows rows, refs_error *err);
+
+/** Where chunks come into holes, a record file may differ from what it was: looks whether the
+ * references that were there are in these rows of the file that was compared last. Values in the
+ * set may be put where some were missing. */
+refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const refs_rows *rows,
+                                    refs_error *err);
 
 /** A record file is complete, and has these bytes: whether it is to be written. */
 refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes bytes,

@@ -96,7 +96,8 @@ static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, 
     if (parquet->has_rows)
         REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
     parquet->is_compared = true;
-    return refs_growth__compare(parquet->growth, parquet->record, bytes, rows, err);
+    REFS_TRY(refs_growth__compare(parquet->growth, parquet->record, bytes, rows, err));
+    return refs_growth__check_rows(parquet->growth, parquet->record, &parquet->rows, err);
 }
 
 /* Whether the record file has rows that were there, and these were not compared yet. */
@@ -156,7 +157,7 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
     if (!is_inside(prefix))
         return refs_fail(err, REFS_UNSUPPORTED, "array \"%.*s\" has no name that a folder can have",
                          REFS_STR_ARG(prefix));
-    if (parquet->growth != NULL) refs_growth__array(parquet->growth, prefix, array->n_chunks);
+    if (parquet->growth != NULL) refs_growth__array(parquet->growth, array);
     parquet->has_folder = false;
     parquet->record = 0;
     parquet->prefix.size = 0;

@@ -5,12 +5,15 @@
 #include "place.h"
 #include "refs/write.h"
 
+/** Dimensions of an array, at most. */
+#define REFS_WRITE_MAX_RANK 32
+
 /** The grid of the array that is written; `n` is a copy. */
 typedef struct refs_write_array {
     refs_buf prefix;
     char separator;
     size_t rank;
-    uint64_t n[32];
+    uint64_t n[REFS_WRITE_MAX_RANK];
     uint64_t n_chunks;
 } refs_write_array;
 
