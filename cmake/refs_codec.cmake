@@ -7,7 +7,7 @@
 #   refs_add_codec(general/zstd LIBRARIES zstd SHARES general/stream.c)
 #                                                                  both files, needs libzstd
 #   refs_add_codec(image/webp ID imagecodecs_webp LIBRARIES webp)  where the id is not the file's name
-#   refs_codec_table(sources libraries)                            what refs_room is to be given
+#   refs_codec_table(sources libraries)                            what refs_module is to be given
 #
 # A codec whose library is not found stays in the table as a row that names the library, so that
 # the error for data which need it can say so.

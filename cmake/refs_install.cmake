@@ -52,7 +52,7 @@ install(TARGETS gdal_REFS LIBRARY DESTINATION ${refs_plugin_place} COMPONENT plu
 
 # -- the program ------------------------------------------------------------------------------------
 
-set(refs_texts ${PROJECT_BINARY_DIR}/frmts/refs/tool)
+set(refs_texts ${PROJECT_BINARY_DIR}/frmts/refs/cli)
 install(TARGETS refs_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(FILES ${refs_texts}/man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME refs.1 COMPONENT tool)
 install(FILES ${refs_texts}/bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
@@ -67,7 +67,7 @@ if(TARGET ncrefs)
   set(refs_netcdf_dir ${CMAKE_INSTALL_LIBDIR}/ncrefs)
   install(TARGETS ncrefs LIBRARY DESTINATION ${refs_netcdf_dir} COMPONENT netcdf)
   file(RELATIVE_PATH REFS_NCREFS_FOLDER ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_PREFIX}/${refs_netcdf_dir})
-  configure_file(frmts/refs/netcdf/ncrefs.sh ncrefs @ONLY
+  configure_file(frmts/refs/netcdf_c/ncrefs.sh ncrefs @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/ncrefs DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT netcdf)
 endif()

@@ -35,7 +35,7 @@ SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for path in names(f"{folder}/*.{extension}")}
 CODE = "\n".join(SOURCES.values())
 CMAKE = "".join(map(read, ["CMakeLists.txt", *names("cmake/*.cmake"), *names("frmts/refs/*/CMakeLists.txt")]))
-HOST = "frmts/refs/host/"  # settings of programs without GDAL
+HOST = "frmts/refs/cloud/"  # settings of programs without GDAL
 
 
 def section(page, title):
@@ -254,7 +254,7 @@ class Architecture(unittest.TestCase):
         """The same, of CMake."""
         found = {}
         for path in names("frmts/refs/*/CMakeLists.txt"):
-            for name, rest in re.findall(r"refs_room\((\w+)(.*?)\)", read(path), re.S):
+            for name, rest in re.findall(r"refs_module\((\w+)(.*?)\)", read(path), re.S):
                 words = rest.split()
                 lists, current = {}, None
                 for word in words:

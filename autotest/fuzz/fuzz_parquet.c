@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "refs/parquet.h"
+#include "refs/parquet/parquet.h"
 
 /* Small enough that a file which asks for more stands out. */
 static const refs_parquet_limits limits = {2000, 16 * 1024, 64 * 1024};

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "http_redirect.h"
-#include "http_response.h"
+#include "http/redirect.h"
+#include "http/response.h"
 #include "support.h"
 
 static void check_response(const refs_response *response) {

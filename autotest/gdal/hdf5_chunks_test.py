@@ -17,7 +17,7 @@ try:
 except ImportError:
     h5py = None
 
-INDEXES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/scan/data")
+INDEXES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/parsers/data")
 SKIPPED = 77
 
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "refs/aggregation.h"
-#include "refs/cfa.h"
+#include "refs/cfa/cfa.h"
 #include "refs/fetch.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 #include "temporary_folder.h"
 
 extern "C" {
-#include "cfa_internal.h"
+#include "cfa/cfa_internal.h"
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 extern "C" {
-#include "writing.h"
+#include "cfa/writing.h"
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flatbuffer.h"
+#include "icechunk/flatbuffer.h"
 }
 #include "flatbuffer_under_test.h"
 

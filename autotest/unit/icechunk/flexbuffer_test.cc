@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "flexbuffer.h"
+#include "icechunk/flexbuffer.h"
 }
 
 namespace {

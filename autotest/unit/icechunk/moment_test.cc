@@ -5,7 +5,7 @@
 #include <ctime>
 
 extern "C" {
-#include "moment.h"
+#include "icechunk/moment.h"
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "object_id.h"
+#include "icechunk/object_id.h"
 }
 
 namespace {

@@ -3,7 +3,7 @@
 #include "repository_under_test.h"
 
 extern "C" {
-#include "file.h"
+#include "icechunk/file.h"
 }
 
 namespace {

@@ -12,9 +12,9 @@
 
 #include "memory_vfs.h"
 #include "refs/block.h"
-#include "refs/icechunk.h"
+#include "refs/icechunk/icechunk.h"
 extern "C" {
-#include "file.h"
+#include "icechunk/file.h"
 }
 
 class Repository {

@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 extern "C" {
-#include "unpack.h"
+#include "icechunk/decompress.h"
 }
 
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 extern "C" {
-#include "parquet_internal.h"
+#include "parquet/parquet_internal.h"
 }
 #include "parquet_writer.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "parquet_writer.h"
-#include "refs/parquet.h"
+#include "refs/parquet/parquet.h"
 
 // Reads columns on construction.
 class TableUnderTest {

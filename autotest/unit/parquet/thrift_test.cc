@@ -5,7 +5,7 @@
 #include <string>
 
 extern "C" {
-#include "parquet_internal.h"
+#include "parquet/parquet_internal.h"
 }
 #include "parquet_writer.h"
 

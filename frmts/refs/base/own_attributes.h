@@ -20,7 +20,7 @@
 #define REFS_SOURCES_ATTRIBUTE "_refs_sources"
 
 /** Most bytes of that document: an attribute of HDF5 is read as one structure, with what describes
- * it (scan/hdf5_file.h). */
+ * it (parsers/hdf5/file.h). */
 #define REFS_SOURCES_MAX_BYTES (63 * REFS_MIB)
 
 #endif

@@ -1,5 +1,5 @@
 /* written.c -- see written.h. */
-#include "refs/written.h"
+#include "written.h"
 
 #include "cf_internal.h"
 

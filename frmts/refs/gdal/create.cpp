@@ -13,7 +13,7 @@
 #include "guard.h"
 #include "joined.h"
 #include "open_name.h"
-#include "refs/cfa.h"
+#include "refs/cfa/cfa.h"
 #include "refs/host.h"
 #include "refs/join.h"
 #include "refs/refset.h"

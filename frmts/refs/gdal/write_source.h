@@ -12,7 +12,7 @@
 
 #include "gdal_compat.h"
 #include "progress_caller.h"
-#include "refs/cfa.h"
+#include "refs/cfa/cfa.h"
 #include "report.h"
 
 /** Members of a JSON object. */

@@ -4,7 +4,7 @@
 
 #include "refs/file_pool.h"
 #include "refs/pool.h"
-#include "refs/session.h"
+#include "session.h"
 
 struct refs_session {
     refs_host *host;

@@ -1,5 +1,5 @@
 /* dimensions.c -- see dimensions.h. */
-#include "refs/dimensions.h"
+#include "dimensions.h"
 
 #include "refs/intern.h"
 

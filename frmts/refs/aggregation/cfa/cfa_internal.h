@@ -1,0 +1,134 @@
+/* cfa_internal.h -- what the files of masters share. */
+#ifndef REFS_AGGREGATION_CFA_CFA_INTERNAL_H
+#define REFS_AGGREGATION_CFA_CFA_INTERNAL_H
+
+#include "cfa/nc_file.h"
+#include "refs/intern.h"
+#include "refs/place.h"
+
+/** Files that stand for fragments that are missing (fillers.c). */
+typedef struct cfa_filler cfa_filler;
+
+typedef struct cfa_fillers {
+    cfa_filler *items;
+    size_t n, capacity;
+    char *folder; /**< in which they are; NULL: there are none */
+    bool is_new;  /**< it was not there before */
+} cfa_fillers;
+
+struct refs_master {
+    refs_place place;
+    cfa_fillers fillers;
+    nc_file *file;
+    refs_cfa_version version;
+    bool has_conventions, has_aggregations;
+    refs_intern recorded; /**< names of fragments in `sources` */
+    char **sources;       /**< their states, as JSON */
+    size_t n_sources, sources_capacity;
+    size_t sources_bytes;
+    refs_buf joined; /**< refs_master_joined, or empty */
+};
+
+/** An aggregation that is being written. */
+typedef struct cfa_job {
+    nc_file *file;
+    const refs_cfa_variable *variable;
+    const refs_cfa_grid *grid;
+    const refs_cfa_fragment *fragments;
+    size_t n_fragments;
+    const char *name; /**< of the variable, behind its group */
+    int group;
+    nc_place container; /**< defined, with its attributes */
+} cfa_job;
+
+/** Where a fragment is: its index, and elements [begin, end) of the variable. */
+typedef struct cfa_spot {
+    uint64_t index[REFS_MAX_RANK];
+    uint64_t begin[REFS_MAX_RANK];
+    uint64_t end[REFS_MAX_RANK];
+} cfa_spot;
+
+/** That of the first, and of the one behind `spot` in C order. */
+void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
+void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
+
+/** The name of a master without its folder and its ending. */
+refs_str refs_cfa__stem(const char *path);
+
+/** Appends "STEM.[GROUP.]VARIABLE.fill.3x4.nc" with a NUL behind it. */
+refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
+                                  const uint64_t *shape, refs_buf *name, refs_error *err);
+
+/** Copies the fragments of the job; those that are missing become files without values. */
+refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
+                           refs_error *err);
+
+/** The place of filler `i`; nothing is written for one that was there. */
+refs_place *refs_cfa__filler_place(const refs_master *master, size_t i);
+void refs_cfa__fillers_clear(refs_master *master);
+
+/** Sets *n_fragments to the number of a grid's fragments. REFS_INVALID: there is none along a
+ * dimension. REFS_LIMIT: there are more than 2^24, or more elements along a dimension than maps
+ * number. `shown` is what messages call the master. */
+refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
+                                 const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err);
+
+/** Says what the fragments are, each in one encoding. */
+refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);
+refs_status refs_cfa__encode_group(const cfa_job *job, refs_error *err);
+refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
+
+/** Begins another master that is going to replace `before`, in the place that this has. */
+refs_status refs_cfa__master_open_again(const refs_master *before,
+                                        const refs_master_options *options, refs_master **master,
+                                        refs_error *err);
+
+/** REFS_LIMIT: the document of REFS_SOURCES_ATTRIBUTE is one that cannot be read again. */
+refs_status refs_cfa__check_sources(refs_str document, refs_error *err);
+
+/** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
+ * NULL: all of them, or none. Frees it, also on failure. */
+refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err);
+
+/** Names of dimensions with blanks between them, as attributes have them. */
+refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
+                                  refs_buf *text, refs_error *err);
+
+/** What CFA-0.4 and 0.5 call the format of a fragment. */
+const char *refs_cfa__format_name(const refs_cfa_fragment *fragment);
+
+/** Joins what is said in "Conventions": those that `version` takes the place of are left out, and
+ * all of CFA. NULL: none is added. */
+refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
+                                  refs_error *err);
+refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
+                                      refs_error *err);
+
+/** Gives a variable its fill value, attributes and units. */
+refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                               refs_error *err);
+
+/** A variable as it is when its values are unpacked, borrowed from the packed one but for
+ * `attributes`, which are to be freed. */
+typedef struct cfa_unpacked {
+    refs_cfa_variable variable;
+    refs_json_doc *attributes;
+} cfa_unpacked;
+
+typedef bool refs_cfa__name_test(refs_str name);
+
+/** Copies an object, or NULL, without the members that the test selects. */
+refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                              refs_json_doc **others, refs_error *err);
+
+bool refs_cfa__is_packed(const refs_cfa_variable *variable);
+
+/** Makes it of doubles, whose fill value is netCDF's. */
+refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
+                             refs_error *err);
+
+/** Defines a variable whose values are all there. */
+refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                 nc_place *place, refs_error *err);
+
+#endif

@@ -1,0 +1,302 @@
+/* fillers.c -- what stands in CF-1.13 for fragments that are missing.
+ *
+ * CF 1.13, section 2.8: URIs are not missing. So all missing fragments of one shape are one file
+ * that has the variable and no values, in a folder beside the master that is called as that is.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cfa/cfa_internal.h"
+#include "refs/vfs.h"
+#include "cfa/writing.h"
+
+/* Names that are tried, and the largest file that one is compared with. */
+#define MAX_NAMES        1000
+#define MAX_FILLER_BYTES (16 * REFS_MIB)
+
+/* One such file, which waits beside its place. */
+struct cfa_filler {
+    char *asked; /* "STEM/STEM.v.fill.3x4.nc", relative to the folder of the master */
+    char *name;  /* the same, or "STEM/STEM.v.fill.3x4.g1.nc" where another file has that name */
+    refs_place place;
+};
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+refs_str refs_cfa__stem(const char *path) {
+    const char *slash = strrchr(path, '/');
+    refs_str name = refs_str_from(slash != NULL ? slash + 1 : path);
+    if (refs_str_ends(name, ".nca")) name.size -= 4;
+    if (refs_str_ends(name, ".nc")) name.size -= 3;
+    return name;
+}
+
+refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
+                                  const uint64_t *shape, refs_buf *name, refs_error *err) {
+    REFS_TRY(refs_buf_append_str(name, stem, err));
+    for (const char *c = variable->path; *c != '\0'; c++)
+        REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
+    REFS_TRY(refs_buf_printf(name, err, ".fill"));
+    for (size_t d = 0; d < variable->rank; d++)
+        REFS_TRY(
+            refs_buf_printf(name, err, "%c%llu", d > 0 ? 'x' : '.', (unsigned long long)shape[d]));
+    return refs_buf_append(name, ".nc", sizeof ".nc", err);
+}
+
+/* Takes "12" from the beginning of a text. */
+static bool take_number(refs_str *text, uint64_t *number) {
+    size_t n = 0;
+    while (n < text->size && text->data[n] >= '0' && text->data[n] <= '9') n++;
+    const bool is_number = refs_str_to_u64(refs_str_part(*text, 0, n), number);
+    *text = refs_str_part(*text, n, text->size);
+    return is_number;
+}
+
+/* What is between "….fill" and ".nc", or "….g1.nc"; *has_mark is false where nothing is. */
+static refs_str shape_text(const char *name, bool *has_mark) {
+    refs_str text = refs_str_from(name), number;
+    uint64_t generation;
+    *has_mark = refs_str_ends(text, ".nc");
+    text.size -= *has_mark ? strlen(".nc") : 0;
+    const size_t dot = refs_str_find_last(text, '.');
+    number = refs_str_part(text, dot == SIZE_MAX ? text.size : dot + 1, text.size);
+    if (refs_str_starts(number, "g") &&
+        refs_str_to_u64(refs_str_part(number, 1, number.size), &generation))
+        text.size = dot;
+    size_t begin = text.size;
+    while (begin > 0 && text.data[begin - 1] != '/' &&
+           !refs_str_ends(refs_str_part(text, 0, begin), ".fill"))
+        begin--;
+    *has_mark = *has_mark && refs_str_ends(refs_str_part(text, 0, begin), ".fill");
+    return refs_str_part(text, begin, text.size);
+}
+
+/* Sets `shape` to that in a name. */
+static bool read_shape(const char *name, uint64_t *shape, size_t *rank) {
+    bool has_mark;
+    refs_str text = shape_text(name, &has_mark);
+    for (*rank = 0; has_mark && text.size > 0 && *rank < REFS_MAX_RANK; ++*rank) {
+        const bool is_begun = *text.data == (*rank == 0 ? '.' : 'x');
+        text = refs_str_part(text, 1, text.size);
+        if (!is_begun || !take_number(&text, &shape[*rank])) return false;
+    }
+    return has_mark && text.size == 0;
+}
+
+bool refs_cfa_may_be_filler(const char *name) {
+    uint64_t shape[REFS_MAX_RANK];
+    size_t rank;
+    return read_shape(name, shape, &rank);
+}
+
+bool refs_cfa_is_filler(const char *name, const uint64_t *shape, size_t rank) {
+    uint64_t named[REFS_MAX_RANK];
+    size_t n;
+    return read_shape(name, named, &n) && n == rank &&
+           (rank == 0 || memcmp(named, shape, rank * sizeof *shape) == 0);
+}
+
+/* "/folder/stem" */
+static refs_status append_folder(const refs_master *master, refs_buf *path, refs_error *err) {
+    const refs_str whole = refs_str_from(master->place.wanted);
+    const size_t slash = refs_str_find_last(whole, '/');
+    REFS_TRY(
+        refs_buf_append_str(path, refs_str_part(whole, 0, slash == SIZE_MAX ? 0 : slash + 1), err));
+    return refs_buf_append_str(path, refs_cfa__stem(master->place.wanted), err);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static refs_status define(nc_file *file, const refs_cfa_variable *variable, const char *identifier,
+                          const uint64_t *count, refs_error *err) {
+    const refs_str path = refs_str_from(identifier);
+    const size_t slash = refs_str_find_last(path, '/');
+    const size_t size = slash == SIZE_MAX ? 0 : slash;
+    nc_shape shape = {0,
+                      identifier + (slash == SIZE_MAX ? 0 : slash + 1),
+                      variable->dtype,
+                      variable->rank,
+                      variable->dims,
+                      0};
+    nc_place place;
+    int root;
+    REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &root, err));
+    REFS_TRY(refs_cfa__file_group(file, refs_str_part(path, 0, size), &shape.group, err));
+    for (size_t d = 0; d < variable->rank; d++) {
+        const nc_dimension added = {refs_str_from(variable->dims[d]), count[d], REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(file, root, &added, err));
+    }
+    REFS_TRY(refs_cfa__file_define(file, &shape, &place, err));
+    return refs_cfa__describe(file, place, variable, err);
+}
+
+static refs_status write_filler(const cfa_job *job, const char *identifier, const uint64_t *count,
+                                const refs_place *place, refs_error *err) {
+    const nc_creation creation = {
+        .path = place->written, .shown = place->wanted, .format = refs_cfa__file_format(job->file)};
+    nc_file *file = NULL;
+    refs_status status = refs_cfa__file_create(&creation, &file, err);
+    if (status == REFS_OK) status = define(file, job->variable, identifier, count, err);
+    if (status == REFS_OK) status = refs_cfa__file_ready(file, err);
+    if (status == REFS_OK) status = refs_cfa__file_close(file, err);
+    refs_cfa__file_free(file);
+    return status;
+}
+
+static refs_status make_folder(refs_master *master, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    if (master->fillers.folder != NULL) return REFS_OK;
+    refs_status status = append_folder(master, &path, err);
+    if (status == REFS_OK) master->fillers.folder = refs_buf_take_text(&path);
+    refs_buf_clear(&path);
+    REFS_TRY(status);
+    if (master->fillers.folder == NULL) return refs_fail_nomem(err);
+    master->fillers.is_new = mkdir(master->fillers.folder, 0777) == 0;
+    if (master->fillers.is_new || errno == EEXIST) return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", master->fillers.folder,
+                     strerror(errno));
+}
+
+static cfa_filler *find(const refs_master *master, const char *name) {
+    for (size_t i = 0; i < master->fillers.n; i++)
+        if (strcmp(master->fillers.items[i].asked, name) == 0) return &master->fillers.items[i];
+    return NULL;
+}
+
+/* Adds the filler `name`, which is relative to the folder of the master. */
+static refs_status add(refs_master *master, const char *name, cfa_filler **added, refs_error *err) {
+    cfa_fillers *all = &master->fillers;
+    refs_buf path = REFS_BUF_INIT;
+    if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))
+        return refs_fail_nomem(err);
+    *added = &all->items[all->n++];
+    memset(*added, 0, sizeof **added);
+    (*added)->asked = refs_str_copy(refs_str_from(name));
+    if ((*added)->asked == NULL) return refs_fail_nomem(err);
+    REFS_TRY(make_folder(master, err));
+    refs_status status =
+        refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->asked, '/'));
+    if (status == REFS_OK) status = refs_buf_append(&path, "", 1, err);
+    if (status == REFS_OK)
+        status = refs_place_open((const char *)path.data, REFS_PLACE_FILE, &(*added)->place, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {
+    refs_buf a = REFS_BUF_INIT, b = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(refs_vfs_posix(), one, MAX_FILLER_BYTES, &a, err);
+    /* What cannot be read is another. */
+    *is = status == REFS_OK &&
+          refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
+          a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    refs_buf_clear(&a);
+    refs_buf_clear(&b);
+    return status;
+}
+
+/* "STEM/STEM.v.fill.3x4.nc", then "….g1.nc" and so on. */
+static char *print_name(const char *asked, int number) {
+    refs_buf text = REFS_BUF_INIT;
+    const size_t size = strlen(asked) - strlen(".nc");
+    refs_status status =
+        number == 0 ? refs_buf_printf(&text, NULL, "%s", asked)
+                    : refs_buf_printf(&text, NULL, "%.*s.g%d.nc", (int)size, asked, number);
+    char *name = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    return name;
+}
+
+/* The one of its names that no other file has: masters that are there name these. */
+static refs_status settle_name(const refs_master *master, cfa_filler *filler, refs_error *err) {
+    for (int i = 0; i < MAX_NAMES; i++) {
+        struct stat status;
+        bool is_same = false;
+        refs_buf path = REFS_BUF_INIT;
+        filler->name = print_name(filler->asked, i);
+        if (filler->name == NULL) return refs_fail_nomem(err);
+        REFS_TRY(
+            refs_buf_printf(&path, err, "%s%s", master->fillers.folder, strchr(filler->name, '/')));
+        char *wanted = refs_buf_take_text(&path);
+        if (wanted == NULL) return refs_fail_nomem(err);
+        const bool is_free = lstat(wanted, &status) != 0 && errno == ENOENT;
+        refs_free(filler->place.wanted);
+        filler->place.wanted = wanted;
+        if (!is_free) REFS_TRY(has_same_bytes(filler->place.written, wanted, &is_same, err));
+        if (is_same) refs_place_clear(&filler->place);
+        if (is_free || is_same) return REFS_OK;
+        refs_free(filler->name);
+        filler->name = NULL;
+    }
+    return refs_place_fail_names(filler->asked, MAX_NAMES, err);
+}
+
+static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_spot *spot,
+                            refs_cfa_fragment *fragment, refs_error *err) {
+    const refs_str stem = refs_cfa__stem(master->place.wanted);
+    uint64_t count[REFS_MAX_RANK];
+    refs_buf name = REFS_BUF_INIT;
+    cfa_filler *filler = NULL;
+    for (size_t d = 0; d < job->variable->rank; d++) count[d] = spot->end[d] - spot->begin[d];
+    refs_status status = refs_buf_append_str(&name, stem, err);
+    if (status == REFS_OK) status = refs_buf_append(&name, "/", 1, err);
+    if (status == REFS_OK) status = refs_cfa__filler_name(stem, job->variable, count, &name, err);
+    if (status == REFS_OK) filler = find(master, (const char *)name.data);
+    if (status == REFS_OK && filler == NULL) {
+        status = add(master, (const char *)name.data, &filler, err);
+        if (status == REFS_OK)
+            status = write_filler(job, fragment->variable, count, &filler->place, err);
+        if (status == REFS_OK) status = settle_name(master, filler, err);
+    }
+    if (status == REFS_OK) fragment->file = filler->name;
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* What the variable is called in the fragments that are there. */
+static const char *identifier_of(const cfa_job *job) {
+    for (size_t i = 0; i < job->n_fragments; i++)
+        if (job->fragments[i].file != NULL) return job->fragments[i].variable;
+    return strchr(job->variable->path + 1, '/') != NULL ? job->variable->path
+                                                        : job->variable->path + 1;
+}
+
+refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
+                           refs_error *err) {
+    const size_t rank = job->variable->rank;
+    cfa_spot spot;
+    memcpy(fragments, job->fragments, job->n_fragments * sizeof *fragments);
+    refs_cfa__first(job->grid, rank, &spot);
+    for (size_t i = 0; i < job->n_fragments; i++, refs_cfa__next(job->grid, rank, &spot)) {
+        if (fragments[i].file != NULL) continue;
+        if (job->variable->fill == NULL && job->variable->dtype.size == 1)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: %s is missing in places, and has no fill value that could stand "
+                             "there: leave it out, or write another version than 1.13",
+                             refs_cfa__file_shown(job->file), job->variable->path);
+        fragments[i].variable = identifier_of(job);
+        REFS_TRY(fill_one(master, job, &spot, &fragments[i], err));
+    }
+    return REFS_OK;
+}
+
+/* -- placing ----------------------------------------------------------------------------------- */
+
+refs_place *refs_cfa__filler_place(const refs_master *master, size_t i) {
+    return &master->fillers.items[i].place;
+}
+
+void refs_cfa__fillers_clear(refs_master *master) {
+    cfa_fillers *all = &master->fillers;
+    for (size_t i = 0; i < all->n; i++) {
+        refs_place_clear(&all->items[i].place);
+        refs_free(all->items[i].asked);
+        refs_free(all->items[i].name);
+    }
+    if (all->is_new) (void)rmdir(all->folder); /* unless there is something in it */
+    refs_free(all->items);
+    refs_free(all->folder);
+    memset(all, 0, sizeof *all);
+}

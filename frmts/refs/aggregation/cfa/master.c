@@ -1,0 +1,557 @@
+/* master.c -- masters: what all encodings share. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cfa/cfa_internal.h"
+#include "refs/cf.h"
+#include "refs/own_attributes.h"
+#include "refs/write.h"
+#include "cfa/writing.h"
+
+/* Fragments of one variable. */
+#define MAX_FRAGMENTS ((size_t)16 << 20)
+
+/* -- versions ---------------------------------------------------------------------------------- */
+
+refs_status refs_cfa_version_parse(refs_str text, refs_cfa_version *version, refs_error *err) {
+    static const struct {
+        const char *text;
+        refs_cfa_version version;
+    } known[] = {{"0.4", REFS_CFA_0_4},      {"0.5", REFS_CFA_0_5},
+                 {"1.13", REFS_CFA_CF_1_13}, {"CFA-0.4", REFS_CFA_0_4},
+                 {"CFA-0.5", REFS_CFA_0_5},  {"CF-1.13", REFS_CFA_CF_1_13}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!refs_str_is(text, known[i].text)) continue;
+        *version = known[i].version;
+        return REFS_OK;
+    }
+    return refs_fail(err, REFS_INVALID, "%.*s: aggregations can be written as 0.4, 0.5 or 1.13",
+                     REFS_STR_ARG(text));
+}
+
+static const char *name_of_version(refs_cfa_version version) {
+    switch (version) {
+    case REFS_CFA_0_4:
+        return "CFA-0.4";
+    case REFS_CFA_0_5:
+        return "CFA-0.5";
+    default:
+        return "CF-1.13";
+    }
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* Takes the file that is staged at `place`, also on failure. */
+static refs_status create_master(refs_place *place, const refs_master_options *options,
+                                 refs_master **master, refs_error *err) {
+    refs_master *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        refs_place_clear(place);
+        return refs_fail_nomem(err);
+    }
+    opened->version = options->version;
+    opened->place = *place;
+    const nc_creation creation = {.path = place->written,
+                                  .shown = place->wanted,
+                                  .format = options->format,
+                                  .is_private = refs_place_is_private(place)};
+    const refs_status status = refs_cfa__file_create(&creation, &opened->file, err);
+    if (status == REFS_OK)
+        *master = opened;
+    else
+        refs_master_free(opened);
+    return status;
+}
+
+refs_status refs_master_open(const char *path, const refs_master_options *options,
+                             refs_master **master, refs_error *err) {
+    refs_place place = {.wanted = NULL};
+    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or CFA-0.4",
+            path);
+    const refs_status status = refs_place_open(path, REFS_PLACE_FILE, &place, err);
+    if (status == REFS_OK) return create_master(&place, options, master, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+refs_status refs_cfa__master_open_again(const refs_master *before,
+                                        const refs_master_options *options, refs_master **master,
+                                        refs_error *err) {
+    refs_place place = {.wanted = NULL};
+    const refs_status status = refs_place_open_again(&before->place, &place, err);
+    if (status == REFS_OK) return create_master(&place, options, master, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+void refs_master_free(refs_master *master) {
+    if (master == NULL) return;
+    refs_cfa__file_free(master->file);
+    refs_intern_clear(&master->recorded);
+    for (size_t i = 0; i < master->n_sources; i++) refs_free(master->sources[i]);
+    refs_free(master->sources);
+    refs_buf_clear(&master->joined);
+    refs_cfa__fillers_clear(master);
+    refs_place_clear(&master->place);
+    refs_free(master);
+}
+
+/* -- dimensions and attributes ----------------------------------------------------------------- */
+
+static refs_status split_path(refs_master *master, const char *path, int *group, refs_str *name,
+                              refs_error *err) {
+    refs_str text = refs_str_from(path);
+    size_t slash = refs_str_find_last(text, '/');
+    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    *name = refs_str_part(text, begin, text.size);
+    if (name->size == 0)
+        return refs_fail(err, REFS_INVALID, "%s: \"%s\" names nothing", master->place.wanted, path);
+    return refs_cfa__file_group(master->file, refs_str_part(text, 0, begin), group, err);
+}
+
+refs_status refs_master_dimension(refs_master *master, const char *path, uint64_t size,
+                                  refs_cfa_growth growth, refs_error *err) {
+    nc_dimension added = {.size = size, .growth = growth};
+    int group;
+    REFS_TRY(split_path(master, path, &group, &added.name, err));
+    return refs_cfa__file_dimension(master->file, group, &added, err);
+}
+
+bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *dim) {
+    return !dim->is_unused || dim->size > 0 ||
+           refs_cfa__file_format(master->file) == REFS_CFA_NETCDF4;
+}
+
+static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) {
+    if (words->size > 0) REFS_TRY(refs_buf_append(words, " ", 1, err));
+    return refs_buf_append_str(words, word, err);
+}
+
+/* CF 1.13, section 2.6.1: conventions stand apart by blanks, or all by commas. */
+refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
+                                  refs_error *err) {
+    bool is_cf = version != NULL && strncmp(version, "CF-", 3) == 0;
+    size_t begin = 0;
+    for (size_t i = 0; i <= had.size; i++) {
+        if (i < had.size && had.data[i] != ' ' && had.data[i] != ',') continue;
+        refs_str one = refs_str_part(had, begin, i);
+        begin = i + 1;
+        bool is_replaced = refs_str_starts(one, "CFA") || (is_cf && refs_str_starts(one, "CF-"));
+        if (one.size > 0 && !is_replaced) REFS_TRY(append_word(joined, one, err));
+    }
+    return version != NULL ? append_word(joined, refs_str_from(version), err) : REFS_OK;
+}
+
+refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
+                                      refs_error *err) {
+    refs_buf joined = REFS_BUF_INIT;
+    nc_place place = {.id = -1};
+    REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &place.group, err));
+    refs_status status = refs_cfa__conventions(had, version, &joined, err);
+    if (status == REFS_OK && joined.size > 0)
+        status = refs_cfa__file_text(file, place, "Conventions",
+                                     refs_str_view((const char *)joined.data, joined.size), err);
+    refs_buf_clear(&joined);
+    return status;
+}
+
+static refs_status put_conventions(refs_master *master, refs_str had, refs_error *err) {
+    master->has_conventions = true;
+    return refs_cfa__put_conventions(master->file, had, name_of_version(master->version), err);
+}
+
+refs_status refs_master_attributes(refs_master *master, const char *group,
+                                   const refs_json *attributes, refs_error *err) {
+    nc_place place = {.id = -1};
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(group), &place.group, err));
+    REFS_TRY(refs_cfa__file_attributes(master->file, place, attributes, err));
+    if (*group != '\0') return REFS_OK;
+    return put_conventions(master, refs_json_text(refs_json_get(attributes, "Conventions")), err);
+}
+
+/* -- variables --------------------------------------------------------------------------------- */
+
+/* The unit of ticks since 1970, where attributes say none; NULL for other numbers. */
+static const char *unit_of_ticks(const refs_dtype *dtype) {
+    static const struct {
+        const char *unit, *name;
+    } known[] = {{"D", "days"},        {"h", "hours"},         {"m", "minutes"},
+                 {"s", "seconds"},     {"ms", "milliseconds"}, {"us", "microseconds"},
+                 {"ns", "nanoseconds"}};
+    if (dtype->step != 1) return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(dtype->unit, known[i].unit) == 0) return known[i].name;
+    return NULL;
+}
+
+static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                            refs_error *err) {
+    char text[64];
+    const char *unit = unit_of_ticks(&variable->dtype);
+    bool is_date = variable->dtype.type == REFS_TYPE_DATETIME;
+    if (!is_date && variable->dtype.type != REFS_TYPE_TIMEDELTA) return REFS_OK;
+    if (refs_json_get(variable->attributes, "units") != NULL) return REFS_OK;
+    if (unit == NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: times of %s count in units that CF does not have",
+                         refs_cfa__file_shown(file), variable->path);
+    snprintf(text, sizeof text, "%s%s", unit, is_date ? " since 1970-01-01" : "");
+    return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
+}
+
+static bool is_sign(refs_str name) {
+    return refs_str_is(name, "_Unsigned");
+}
+
+/* Booleans become bytes, of which _Unsigned would tell the signs, and with them the valid range. */
+static refs_status put_attributes_of_boolean(nc_file *file, nc_place place,
+                                             const refs_json *attributes, refs_error *err) {
+    refs_json_doc *others;
+    refs_status status = refs_cfa__without(attributes, is_sign, &others, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_attributes(file, place, refs_json_root(others), err);
+    refs_json_doc_free(others);
+    return status;
+}
+
+refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                               refs_error *err) {
+    if (variable->fill != NULL && !refs_cfa__is_text(&variable->dtype))
+        REFS_TRY(refs_cfa__file_fill(file, place, &variable->dtype, variable->fill, err));
+    REFS_TRY(variable->dtype.type == REFS_TYPE_BOOL
+                 ? put_attributes_of_boolean(file, place, variable->attributes, err)
+                 : refs_cfa__file_attributes(file, place, variable->attributes, err));
+    return put_unit(file, place, variable, err);
+}
+
+refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                 nc_place *place, refs_error *err) {
+    if (refs_cfa__is_text(&shape->dtype))
+        return refs_cfa__file_strings(file, shape, values, place, err);
+    REFS_TRY(refs_cfa__file_define(file, shape, place, err));
+    return refs_cfa__file_keep(file, *place, &shape->dtype, values, err);
+}
+
+refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *variable,
+                                 refs_bytes values, refs_error *err) {
+    nc_place place;
+    refs_str name;
+    int group;
+    REFS_TRY(split_path(master, variable->path, &group, &name, err));
+    nc_shape shape = {group, name.data, variable->dtype, variable->rank, variable->dims, 0};
+    REFS_TRY(refs_cfa__add_values(master->file, &shape, values, &place, err));
+    return refs_cfa__describe(master->file, place, variable, err);
+}
+
+/* -- aggregations ------------------------------------------------------------------------------ */
+
+void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
+    memset(spot, 0, sizeof *spot);
+    for (size_t d = 0; d < rank; d++) spot->end[d] = grid->sizes[d][0];
+}
+
+void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
+    for (size_t d = rank; d-- > 0;) {
+        spot->begin[d] = spot->end[d];
+        if (++spot->index[d] < grid->n[d]) {
+            spot->end[d] += grid->sizes[d][spot->index[d]];
+            return;
+        }
+        spot->index[d] = 0;
+        spot->begin[d] = 0;
+        spot->end[d] = grid->sizes[d][0];
+    }
+}
+
+refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
+                                  refs_buf *text, refs_error *err) {
+    for (size_t d = 0; d < variable->rank; d++) {
+        if (d > 0) REFS_TRY(refs_buf_append_str(text, refs_str_from(separator), err));
+        REFS_TRY(refs_buf_append_str(text, refs_str_from(variable->dims[d]), err));
+    }
+    return REFS_OK;
+}
+
+const char *refs_cfa__format_name(const refs_cfa_fragment *fragment) {
+    return fragment->format != NULL ? fragment->format : "NETCDF4";
+}
+
+refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
+                                 const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err) {
+    *n_fragments = 1;
+    for (size_t d = 0; d < variable->rank; d++) {
+        uint64_t all = 0;
+        if (grid->n[d] == 0)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: %s has no fragments along dimension %s: expected at least one",
+                             shown, variable->path, variable->dims[d]);
+        if (!refs_mul_size(*n_fragments, (size_t)grid->n[d], n_fragments) ||
+            *n_fragments > MAX_FRAGMENTS)
+            return refs_fail(err, REFS_LIMIT, "%s: %s has more than %zu fragments", shown,
+                             variable->path, MAX_FRAGMENTS);
+        for (uint64_t i = 0; i < grid->n[d]; i++)
+            if (!refs_add_u64(all, grid->sizes[d][i], &all)) all = UINT64_MAX;
+        /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
+        if (all > INT32_MAX)
+            return refs_fail(err, REFS_LIMIT,
+                             "%s: %s has %llu elements along dimension %s: expected at most %d, "
+                             "which masters number with 32 bits",
+                             shown, variable->path, (unsigned long long)all, variable->dims[d],
+                             INT32_MAX);
+    }
+    return REFS_OK;
+}
+
+static refs_status encode(const refs_master *master, const cfa_job *job, refs_error *err) {
+    switch (master->version) {
+    case REFS_CFA_0_4:
+        return refs_cfa__encode_json(job, err);
+    case REFS_CFA_0_5:
+        return refs_cfa__encode_group(job, err);
+    default:
+        return refs_cfa__encode_cf(job, err);
+    }
+}
+
+static bool tells_missing_bytes(const refs_cfa_variable *variable) {
+    static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
+    const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
+    if (refs_cf_has_missing_value(&meta)) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (refs_json_get(variable->attributes, names[i]) != NULL) return true;
+    return variable->fill != NULL;
+}
+
+/* Bytes that name no missing value are values, all of them: in an aggregation netCDF's default fill
+ * value would stand for missing ones. */
+static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
+    const refs_cfa_variable *variable = job->variable;
+    const refs_dtype *dtype = &variable->dtype;
+    const refs_str sign = refs_json_text(refs_json_get(variable->attributes, "_Unsigned"));
+    const bool is_signed =
+        dtype->type == REFS_TYPE_INT && !refs_str_is(sign, "true") && !refs_str_is(sign, "True");
+    refs_json_doc *range = NULL;
+    if (dtype->size != 1 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) ||
+        tells_missing_bytes(variable))
+        return REFS_OK;
+    refs_status status = refs_json_parse(
+        refs_str_from(is_signed ? "{\"valid_range\":[-128,127]}" : "{\"valid_range\":[0,255]}"),
+        &range, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
+    refs_json_doc_free(range);
+    return status;
+}
+
+static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
+    refs_str name;
+    master->has_aggregations = true;
+    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(job->file), job->variable, job->grid,
+                                  &job->n_fragments, err));
+    REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
+    job->name = name.data;
+    nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
+    REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
+    REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
+    REFS_TRY(put_byte_range(job, err));
+    if (master->version != REFS_CFA_CF_1_13) return encode(master, job, err);
+    refs_cfa_fragment *filled = refs_calloc(job->n_fragments, sizeof *filled);
+    if (filled == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_cfa__fill(master, job, filled, err);
+    job->fragments = filled;
+    if (status == REFS_OK) status = encode(master, job, err);
+    refs_free(filled);
+    return status;
+}
+
+/* Whether the fragments of a grid have no elements. */
+static bool is_empty_grid(const refs_cfa_grid *grid, size_t rank) {
+    for (size_t d = 0; d < rank; d++) {
+        uint64_t i = 0;
+        while (i < grid->n[d] && grid->sizes[d][i] == 0) i++;
+        if (i == grid->n[d]) return true;
+    }
+    return false;
+}
+
+refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
+                                    const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
+                                    refs_error *err) {
+    cfa_job job = {
+        .file = master->file, .variable = variable, .grid = grid, .fragments = fragments};
+    cfa_unpacked unpacked = {.attributes = NULL};
+    if (is_empty_grid(grid, variable->rank))
+        return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
+    if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
+        return put_aggregation(master, &job, err);
+    refs_status status = refs_cfa__unpack(variable, &unpacked, err);
+    job.variable = &unpacked.variable;
+    if (status == REFS_OK) status = put_aggregation(master, &job, err);
+    refs_json_doc_free(unpacked.attributes);
+    return status;
+}
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
+ * already. An absolute path is a URI with a scheme. Section 4.2: a colon in the first segment of a
+ * relative one would make a scheme of what is before it. */
+static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
+    static const char hex[] = "0123456789ABCDEF";
+    bool is_uri = strstr(file, "://") != NULL;
+    const char *scheme = *file == '/' ? "file://" : "";
+    if (!is_uri && file[strcspn(file, "/:")] == ':') scheme = "./";
+    REFS_TRY(refs_buf_append_str(values, refs_str_from(scheme), err));
+    for (const char *c = file; *c != '\0'; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (is_uri || strchr(" %#?\"<>\\^`{|}", byte) == NULL) {
+            REFS_TRY(refs_buf_append(values, c, 1, err));
+            continue;
+        }
+        char code[] = {'%', hex[byte >> 4], hex[byte & 15]};
+        REFS_TRY(refs_buf_append(values, code, sizeof code, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_buf *name,
+                               refs_error *err) {
+    return version == REFS_CFA_CF_1_13 ? append_uri(file, name, err)
+                                       : refs_buf_append_str(name, refs_str_from(file), err);
+}
+
+static refs_status check_sources_size(size_t bytes, refs_error *err) {
+    if (bytes <= REFS_SOURCES_MAX_BYTES) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "the record of its fragments (" REFS_SOURCES_ATTRIBUTE
+                     ") has more than %zu bytes: make several masters, or shorten the names of "
+                     "their fragments",
+                     REFS_SOURCES_MAX_BYTES);
+}
+
+refs_status refs_cfa__check_sources(refs_str document, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(check_sources_size(document.size, err));
+    const refs_status status = refs_json_parse(document, &doc, err);
+    refs_json_doc_free(doc);
+    if (status != REFS_OK) refs_error_prefix(err, REFS_SOURCES_ATTRIBUTE);
+    return status;
+}
+
+static refs_status add_source(refs_master *master, const refs_source_state *state,
+                              refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (!refs_grow((void **)&master->sources, &master->sources_capacity, master->n_sources,
+                   sizeof *master->sources))
+        return refs_fail_nomem(err);
+    refs_status status = refs_source_state_write(state, &text, err);
+    master->sources_bytes += text.size + 1;
+    if (status == REFS_OK) status = check_sources_size(master->sources_bytes, err);
+    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    REFS_TRY(status);
+    if (taken == NULL) return refs_fail_nomem(err);
+    master->sources[master->n_sources++] = taken;
+    return REFS_OK;
+}
+
+refs_status refs_master_source(refs_master *master, const refs_source_state *state,
+                               refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_source_state named = *state;
+    const size_t n = master->recorded.count;
+    uint32_t id = 0;
+    char *file = refs_str_copy(state->url);
+    refs_status status =
+        file != NULL ? refs_cfa_name_file(master->version, file, &name, err) : refs_fail_nomem(err);
+    refs_free(file);
+    named.url = refs_str_view((const char *)name.data, name.size);
+    if (status == REFS_OK) status = refs_intern_add(&master->recorded, named.url, &id, err);
+    if (status == REFS_OK && id == n) status = add_source(master, &named, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+refs_status refs_master_joined(refs_master *master, refs_str how, refs_error *err) {
+    master->joined.size = 0;
+    return refs_buf_append_str(&master->joined, how, err);
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Ordered by name: the same fragments make the same master. */
+static refs_status put_sources(const refs_master *master, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    nc_place place = {.id = -1};
+    if (master->n_sources == 0 && master->joined.size == 0) return REFS_OK;
+    if (master->n_sources > 0)
+        qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
+    refs_status status = refs_buf_printf(&text, err, "{\"sources\":[");
+    for (size_t i = 0; i < master->n_sources && status == REFS_OK; i++)
+        status = refs_buf_printf(&text, err, "%s%s", i > 0 ? "," : "", master->sources[i]);
+    if (status == REFS_OK) status = refs_buf_append(&text, "]", 1, err);
+    if (status == REFS_OK && master->joined.size > 0) {
+        status = refs_buf_printf(&text, err, ",\"joined\":");
+        if (status == REFS_OK)
+            status = refs_buf_append(&text, master->joined.data, master->joined.size, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    const refs_str document = refs_str_view((const char *)text.data, text.size);
+    if (status == REFS_OK) status = refs_cfa__check_sources(document, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE, document, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- finishing --------------------------------------------------------------------------------- */
+
+/* What has no aggregation would look like data of somebody else, which nothing is written over. */
+static refs_status put_mark(const refs_master *master, refs_error *err) {
+    nc_place place = {.id = -1};
+    if (master->has_aggregations) return REFS_OK;
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
+    return refs_cfa__file_text(master->file, place, REFS_CFA_COMBINED,
+                               refs_str_from("all values are in this file"), err);
+}
+
+static refs_status commit(refs_master *master, refs_place *parts, refs_error *err) {
+    const size_t n = master->fillers.n;
+    refs_place **places = refs_calloc(n + 2, sizeof(refs_place *));
+    size_t k = 0;
+    if (places == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        refs_place *place = refs_cfa__filler_place(master, i);
+        if (place->written != NULL) places[k++] = place;
+    }
+    if (parts != NULL) places[k++] = parts;
+    places[k++] = &master->place;
+    refs_status status = refs_place_commit(places, k, err);
+    refs_free(places);
+    return status;
+}
+
+static refs_status finish(refs_master *master, refs_place *parts, refs_error *err) {
+    REFS_TRY(put_mark(master, err));
+    REFS_TRY(put_sources(master, err));
+    if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
+    REFS_TRY(refs_cfa__file_close(master->file, err));
+    return commit(master, parts, err);
+}
+
+refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err) {
+    refs_status status = finish(master, parts, err);
+    refs_master_free(master);
+    return status;
+}
+
+refs_status refs_master_finish(refs_master *master, refs_error *err) {
+    return refs_cfa__master_finish(master, NULL, err);
+}

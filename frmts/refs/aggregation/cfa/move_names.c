@@ -1,0 +1,202 @@
+/* move_names.c -- see move_names.h. */
+#include "cfa/move_names.h"
+
+#include "refs/file_name.h"
+
+static size_t end_of_folder(refs_str name) {
+    size_t slash = refs_str_find_last(name, '/');
+    /* CFA-0.6: "${BASE}name" */
+    size_t brace = refs_str_find_last(name, '}');
+    size_t end = slash == SIZE_MAX ? 0 : slash + 1;
+    return brace != SIZE_MAX && brace + 1 > end ? brace + 1 : end;
+}
+
+static refs_status replace_folder(const char *prefix, refs_str name, refs_buf *renamed,
+                                  refs_error *err) {
+    refs_str folder = refs_str_from(prefix);
+    REFS_TRY(refs_buf_append_str(renamed, folder, err));
+    if (folder.size > 0 && !refs_str_ends(folder, "/"))
+        REFS_TRY(refs_buf_append(renamed, "/", 1, err));
+    const refs_str last = refs_str_part(name, end_of_folder(name), name.size);
+    if (folder.size == 0)
+        REFS_TRY(
+            refs_buf_append_str(renamed, refs_str_from(refs_file_name_relative_mark(last)), err));
+    return refs_buf_append_str(renamed, last, err);
+}
+
+static refs_status replace_beginning(const refs_cfa_moving *moving, refs_str name,
+                                     refs_buf *renamed, refs_error *err) {
+    for (const char *const *each = moving->rewrites; each != NULL && *each != NULL; each++) {
+        const char *arrow = strstr(*each, "=>");
+        if (arrow == NULL) return refs_fail(err, REFS_INVALID, "%s: a rewrite is OLD=>NEW", *each);
+        size_t size = (size_t)(arrow - *each);
+        if (name.size < size || memcmp(name.data, *each, size) != 0) continue;
+        REFS_TRY(refs_buf_append_str(renamed, refs_str_from(arrow + 2), err));
+        return refs_buf_append_str(renamed, refs_str_part(name, size, name.size), err);
+    }
+    return refs_buf_append_str(renamed, name, err);
+}
+
+refs_status refs_cfa__rename(const refs_cfa_moving *moving, refs_str name, refs_buf *renamed,
+                             bool *changed, refs_error *err) {
+    size_t begin = renamed->size;
+    *changed = false;
+    if (name.size == 0) return REFS_OK; /* a fragment that is missing, or in the master itself */
+    REFS_TRY(moving->prefix != NULL ? replace_folder(moving->prefix, name, renamed, err)
+                                    : replace_beginning(moving, name, renamed, err));
+    *changed = renamed->size - begin != name.size ||
+               memcmp(renamed->data + begin, name.data, name.size) != 0;
+    return REFS_OK;
+}
+
+bool refs_cfa__is_meant(const refs_cfa_moving *moving, const uint64_t *index, size_t rank) {
+    return moving->index == NULL ||
+           (moving->rank <= rank &&
+            memcmp(moving->index, index, moving->rank * sizeof *index) == 0);
+}
+
+/* -- JSON -------------------------------------------------------------------------------------- */
+
+static bool is_meant(const refs_cfa_moving *moving, const refs_json *partition) {
+    const refs_json *at = refs_json_get(partition, "index");
+    uint64_t index[REFS_MAX_RANK] = {0};
+    size_t rank = refs_json_size(at);
+    for (size_t d = 0; d < rank && d < REFS_MAX_RANK; d++)
+        (void)refs_json_u64(refs_json_at(at, d), &index[d]);
+    return refs_cfa__is_meant(moving, index, rank < REFS_MAX_RANK ? rank : REFS_MAX_RANK);
+}
+
+/* What is written, and how far into a partition it is. */
+typedef struct writing {
+    const refs_cfa_moving *moving;
+    refs_buf *text;
+    uint64_t *n;
+} writing;
+
+static refs_status write_member(const writing *to, const refs_json *object, size_t i,
+                                refs_error *err) {
+    REFS_TRY(refs_buf_append_str(to->text, refs_str_from(i > 0 ? ", " : ""), err));
+    REFS_TRY(refs_json_write_string(refs_json_name_at(object, i), to->text, err));
+    return refs_buf_append(to->text, ": ", 2, err);
+}
+
+static refs_status write_file(const writing *to, const refs_json *file, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    bool changed = false;
+    refs_status status = refs_cfa__rename(to->moving, refs_json_text(file), &name, &changed, err);
+    *to->n += changed;
+    if (status == REFS_OK)
+        status = refs_json_write_string(refs_str_view((const char *)name.data, name.size), to->text,
+                                        err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status write_subarray(const writing *to, const refs_json *subarray, refs_error *err) {
+    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(subarray); i++) {
+        const refs_json *value = refs_json_at(subarray, i);
+        bool is_file = refs_str_is(refs_json_name_at(subarray, i), "file");
+        REFS_TRY(write_member(to, subarray, i, err));
+        REFS_TRY(is_file && refs_json_is_string(value) ? write_file(to, value, err)
+                                                       : refs_json_write(value, to->text, err));
+    }
+    return refs_buf_append(to->text, "}", 1, err);
+}
+
+static refs_status write_partition(const writing *to, const refs_json *partition, refs_error *err) {
+    if (!is_meant(to->moving, partition)) return refs_json_write(partition, to->text, err);
+    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(partition); i++) {
+        const refs_json *value = refs_json_at(partition, i);
+        bool is_subarray = refs_str_is(refs_json_name_at(partition, i), "subarray");
+        REFS_TRY(write_member(to, partition, i, err));
+        REFS_TRY(is_subarray ? write_subarray(to, value, err)
+                             : refs_json_write(value, to->text, err));
+    }
+    return refs_buf_append(to->text, "}", 1, err);
+}
+
+static refs_status write_partitions(const writing *to, const refs_json *list, refs_error *err) {
+    REFS_TRY(refs_buf_append(to->text, "[", 1, err));
+    for (size_t i = 0; i < refs_json_size(list); i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(to->text, ", ", 2, err));
+        REFS_TRY(write_partition(to, refs_json_at(list, i), err));
+    }
+    return refs_buf_append(to->text, "]", 1, err);
+}
+
+static refs_status write_array(const writing *to, const refs_json *array, refs_error *err) {
+    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(array); i++) {
+        const refs_json *value = refs_json_at(array, i);
+        bool is_list = refs_str_is(refs_json_name_at(array, i), "Partitions");
+        REFS_TRY(write_member(to, array, i, err));
+        REFS_TRY(is_list ? write_partitions(to, value, err)
+                         : refs_json_write(value, to->text, err));
+    }
+    return refs_buf_append(to->text, "}", 1, err);
+}
+
+refs_status refs_cfa__rename_json(const refs_cfa_moving *moving, refs_str text, refs_buf *renamed,
+                                  uint64_t *n, refs_error *err) {
+    const writing to = {moving, renamed, n};
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    refs_status status = write_array(&to, refs_json_root(doc), err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* -- the record of fragments ------------------------------------------------------------------- */
+
+static refs_status write_source(const refs_json *source, refs_str url, refs_buf *text,
+                                refs_error *err) {
+    REFS_TRY(refs_buf_printf(text, err, "%s{\"url\":", text->size > 0 ? "," : ""));
+    REFS_TRY(refs_json_write_string(url, text, err));
+    for (size_t i = 0; i < refs_json_size(source); i++) {
+        if (refs_str_is(refs_json_name_at(source, i), "url")) continue;
+        REFS_TRY(refs_buf_append(text, ",", 1, err));
+        REFS_TRY(refs_json_write_string(refs_json_name_at(source, i), text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(source, i), text, err));
+    }
+    return refs_buf_append(text, "}", 1, err);
+}
+
+static refs_status rename_source(const refs_cfa_moving *moving, const refs_json *source,
+                                 refs_buf *text, refs_error *err) {
+    const refs_str url = refs_json_text(refs_json_get(source, "url"));
+    const bool is_all = moving->variable == NULL && moving->group == NULL && moving->index == NULL;
+    refs_buf name = REFS_BUF_INIT;
+    bool changed = false;
+    refs_status status = refs_cfa__rename(moving, url, &name, &changed, err);
+    if (status == REFS_OK && changed)
+        status = write_source(source, refs_str_view((const char *)name.data, name.size), text, err);
+    if (status == REFS_OK && (!changed || !is_all)) status = write_source(source, url, text, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,
+                                     refs_buf *renamed, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf list = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    const refs_json *sources = refs_json_get(refs_json_root(doc), "sources");
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK; i++)
+        status = rename_source(moving, refs_json_at(sources, i), &list, err);
+    if (status == REFS_OK) status = refs_buf_printf(renamed, err, "{\"sources\":[");
+    if (status == REFS_OK) status = refs_buf_append(renamed, list.data, list.size, err);
+    if (status == REFS_OK) status = refs_buf_append(renamed, "]", 1, err);
+    const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
+    if (status == REFS_OK && joined != NULL) {
+        status = refs_buf_printf(renamed, err, ",\"joined\":");
+        if (status == REFS_OK) status = refs_json_write(joined, renamed, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(renamed, "}", 1, err);
+    refs_buf_clear(&list);
+    refs_json_doc_free(doc);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* unpacked.c -- an aggregation of packed fragments, as CF-1.13 has it.
+ *
+ * CF 1.13, section 2.8.3: fragments are unpacked first; where the aggregation says that it is
+ * packed, what they are then are its packed values. So an aggregation of fragments that are packed
+ * is not: scale_factor and add_offset beside theirs would unpack the values twice.
+ */
+#include "cfa/cfa_internal.h"
+
+/* What is told of packed values. */
+static bool is_of_packed(refs_str name) {
+    static const char *const names[] = {"scale_factor",  "add_offset",  "_Unsigned",
+                                        "missing_value", "valid_min",   "valid_max",
+                                        "valid_range",   "actual_range"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (refs_str_is(name, names[i])) return true;
+    return false;
+}
+
+static refs_status append_others(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                                 refs_buf *text, refs_error *err) {
+    size_t n = 0;
+    REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        const refs_str name = refs_json_name_at(attributes, i);
+        if (is_left_out(name)) continue;
+        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
+        REFS_TRY(refs_json_write_string(name, text, err));
+        REFS_TRY(refs_buf_append(text, ":", 1, err));
+        REFS_TRY(refs_json_write(refs_json_at(attributes, i), text, err));
+    }
+    return refs_buf_append(text, "}", 1, err);
+}
+
+refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,
+                              refs_json_doc **others, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = append_others(attributes, is_left_out, &text, err);
+    *others = NULL;
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), others, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+bool refs_cfa__is_packed(const refs_cfa_variable *variable) {
+    return refs_dtype_is_numeric(&variable->dtype) &&
+           (refs_json_get(variable->attributes, "scale_factor") != NULL ||
+            refs_json_get(variable->attributes, "add_offset") != NULL);
+}
+
+refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
+                             refs_error *err) {
+    /* netCDF's default for doubles: as large as no value that is measured. */
+    static const double fill = 0x1.ep+122;
+    const refs_status status =
+        refs_cfa__without(packed->attributes, is_of_packed, &unpacked->attributes, err);
+    unpacked->variable = *packed;
+    unpacked->variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof fill};
+    unpacked->variable.attributes = refs_json_root(unpacked->attributes);
+    unpacked->variable.fill = (const uint8_t *)&fill;
+    return status;
+}

@@ -1,0 +1,493 @@
+/* write.c -- a source as a master and fragments, or as one file. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cfa/cfa_internal.h"
+#include "cfa/generation.h"
+#include "refs/file_name.h"
+#include "cfa/writing.h"
+
+/* All files that are written. */
+typedef struct cfa_files {
+    cfa_writing writing;
+    char *folder;              /* of the master: "", or with a slash at its end */
+    char *stem;                /* its name without what follows the last dot */
+    char *named;               /* what names of fragments in it begin with */
+    char *path;                /* where it is written */
+    cfa_generation generation; /* fragments, unless they are delivered */
+    refs_buf delivered;        /* names, with a NUL after each */
+    refs_master *master;
+    refs_master *first; /* that is needed before it; see generation.h */
+    char *outline_path; /* where that is written; NULL: nowhere */
+    refs_master *outline;
+} cfa_files;
+
+static const refs_cfa_delivery *delivery_of(const cfa_files *files) {
+    return files->writing.options->delivery;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static char *join(const char *a, const char *between, const char *b) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&text, NULL, "%s%s%s", a, between, b);
+    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    return taken;
+}
+
+static refs_status name_files(cfa_files *files, const char *path, refs_error *err) {
+    refs_str text = refs_str_from(path);
+    size_t slash = refs_str_find_last(text, '/');
+    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    const refs_str name = refs_cfa__stem(path);
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "\"%s\": a file needs a name", path);
+    files->folder = refs_str_copy(refs_str_part(text, 0, begin));
+    files->stem = refs_str_copy(name);
+    return files->folder != NULL && files->stem != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status name_absolute(cfa_files *files, refs_error *err) {
+    char *real = realpath(*files->folder != '\0' ? files->folder : ".", NULL);
+    if (real == NULL) return refs_fail(err, REFS_IO, "%s: there is no such folder", files->folder);
+    files->named = join(real, strcmp(real, "/") == 0 ? "" : "/", "");
+    free(real);
+    return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* How names of fragments begin in the master. A relative URI is one in all versions of CF. */
+static refs_status choose_names(cfa_files *files, refs_error *err) {
+    const refs_cfa_write_options *options = files->writing.options;
+    bool is_delivered = options->delivery != NULL;
+    bool is_relative = options->names == REFS_CFA_RELATIVE &&
+                       (!is_delivered || options->version == REFS_CFA_CF_1_13);
+    if (!is_relative && !is_delivered) return name_absolute(files, err);
+    files->named = refs_str_copy(
+        refs_str_from(is_relative ? refs_file_name_relative_mark(refs_str_from(files->stem))
+                                  : options->delivery->folder));
+    return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
+static refs_status append_name(const cfa_files *files, const refs_cfa_variable *variable,
+                               const cfa_spot *spot, refs_buf *name, refs_error *err) {
+    REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
+    for (const char *c = variable->path; *c != '\0'; c++)
+        REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
+    for (size_t d = 0; d < variable->rank; d++)
+        REFS_TRY(refs_buf_printf(name, err, ".%llu", (unsigned long long)spot->index[d]));
+    return refs_buf_append(name, ".nc", sizeof ".nc", err);
+}
+
+/* -- delivering -------------------------------------------------------------------------------- */
+
+/* Takes a file that was written to where it belongs. */
+static refs_status deliver(cfa_files *files, const char *path, const char *name, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    refs_status status = delivery->deliver(delivery->self, path, name, err);
+    unlink(path);
+    REFS_TRY(status);
+    return refs_buf_append(&files->delivered, name, strlen(name) + 1, err);
+}
+
+static void withdraw_all(cfa_files *files) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    for (size_t at = 0; delivery != NULL && at < files->delivered.size;) {
+        const char *name = (const char *)files->delivered.data + at;
+        delivery->withdraw(delivery->self, name);
+        at += strlen(name) + 1;
+    }
+}
+
+/* -- fragments --------------------------------------------------------------------------------- */
+
+/* The folder of the fragments in the end, relative to that of the master. */
+static const char *folder_of(const cfa_files *files) {
+    return files->generation.last != NULL ? files->generation.last : files->stem;
+}
+
+/* Whether a file of this name was written: one that several fragments are. */
+static bool is_there(const cfa_files *files, const char *path, const char *within) {
+    for (size_t at = 0; at < files->delivered.size;) {
+        const char *name = (const char *)files->delivered.data + at;
+        if (strcmp(name, within) == 0) return true;
+        at += strlen(name) + 1;
+    }
+    return access(path, F_OK) == 0;
+}
+
+/* What a fragment is called in the first master. */
+static char *name_first(const cfa_files *files, const char *named) {
+    return join(files->named, files->generation.first,
+                named + strlen(files->named) + strlen(folder_of(files)));
+}
+
+/* Its name is `named` in the last master. What a server makes of a file is not known. */
+static refs_status record(cfa_files *files, const struct stat *seen, const char *named,
+                          refs_error *err) {
+    const bool is_here = delivery_of(files) == NULL;
+    refs_source_state state = {.url = refs_str_from(named), .size = (uint64_t)seen->st_size};
+    if (is_here) state.modified_s = (int64_t)seen->st_mtim.tv_sec;
+    if (is_here) state.modified_ns = (uint32_t)seen->st_mtim.tv_nsec;
+    REFS_TRY(refs_master_source(files->master, &state, err));
+    if (files->first == NULL) return REFS_OK;
+    char *first = name_first(files, named);
+    if (first == NULL) return refs_fail_nomem(err);
+    state.url = refs_str_from(first);
+    const refs_status status = refs_master_source(files->first, &state, err);
+    refs_free(first);
+    return status;
+}
+
+static refs_status write_fragment(cfa_files *files, const cfa_part *where, const char *name,
+                                  char **named, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    cfa_part part = *where;
+    bool is_written = false;
+    char *path =
+        join(delivery != NULL ? delivery->scratch : files->generation.parts.written, "/", name);
+    char *within = join(folder_of(files), "/", name);
+    part.path = path;
+    refs_status status = path != NULL && within != NULL ? REFS_OK : refs_fail_nomem(err);
+    bool is_old = status == REFS_OK && part.is_empty && is_there(files, path, within);
+    if (status == REFS_OK && !is_old)
+        status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
+    if (status != REFS_OK && path != NULL) unlink(path);
+    struct stat seen;
+    if (status == REFS_OK && is_written && stat(path, &seen) != 0)
+        status = refs_place_fail(path, err);
+    if (status == REFS_OK && is_written && delivery != NULL)
+        status = deliver(files, path, within, err);
+    if (status == REFS_OK && (is_written || is_old)) {
+        *named = join(files->named, "", within);
+        if (*named == NULL) status = refs_fail_nomem(err);
+    }
+    if (status == REFS_OK && is_written && !part.is_empty)
+        status = record(files, &seen, *named, err);
+    refs_free(path);
+    refs_free(within);
+    return status;
+}
+
+/* A field and its fragments. */
+typedef struct cfa_field {
+    size_t i;
+    cfa_sizes sizes;
+    refs_cfa_fragment *fragments;
+    refs_cfa_fragment *outlined; /* as the outline names them */
+    size_t n;
+} cfa_field;
+
+static void clear_fragments(refs_cfa_fragment *fragments, size_t n) {
+    for (size_t i = 0; fragments != NULL && i < n; i++)
+        refs_free((void *)(uintptr_t)fragments[i].file);
+    refs_free(fragments);
+}
+
+static void clear_field(cfa_field *field) {
+    clear_fragments(field->fragments, field->n);
+    clear_fragments(field->outlined, field->n);
+    refs_free(field->sizes.all);
+}
+
+/* What stands for a fragment that is missing, as in fillers.c. */
+static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
+                                 char **named, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    refs_buf name = REFS_BUF_INIT;
+    cfa_part part = *at;
+    part.is_empty = true;
+    refs_status status =
+        refs_cfa__filler_name(refs_str_from(files->stem), variable, part.box.count, &name, err);
+    if (status == REFS_OK)
+        status = write_fragment(files, &part, (const char *)name.data, named, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* `name` is NULL for a fragment that was not written. */
+static refs_status outline_spot(cfa_field *field, size_t number, const refs_buf *name,
+                                refs_error *err) {
+    refs_cfa_fragment *fragment = &field->outlined[number];
+    *fragment = field->fragments[number];
+    fragment->file = refs_str_copy(
+        refs_str_from(name != NULL ? (const char *)name->data : REFS_CFA_NOT_WRITTEN));
+    return fragment->file != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
+                              const cfa_spot *spot, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    refs_cfa_fragment *fragment = &field->fragments[number];
+    refs_buf name = REFS_BUF_INIT;
+    cfa_part part = {.field = field->i};
+    char *named = NULL;
+    for (size_t d = 0; d < variable->rank; d++) {
+        part.box.start[d] = spot->begin[d];
+        part.box.count[d] = spot->end[d] - spot->begin[d];
+    }
+    bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
+    fragment->format = is_netcdf4 ? "NETCDF4" : "NETCDF3_CLASSIC";
+    /* S3netCDF4 looks for the variable in the group that it has in the master. */
+    fragment->variable =
+        strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
+    refs_status status = append_name(files, variable, spot, &name, err);
+    if (status == REFS_OK)
+        status = write_fragment(files, &part, (const char *)name.data, &named, err);
+    if (status == REFS_OK) status = outline_spot(field, number, named != NULL ? &name : NULL, err);
+    if (status == REFS_OK && named == NULL && files->writing.options->version == REFS_CFA_CF_1_13)
+        status = write_missing(files, field, &part, &named, err);
+    fragment->file = named;
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *err) {
+    size_t rank = files->writing.source->arrays[field->i].variable.rank;
+    cfa_spot spot;
+    field->fragments = refs_calloc(field->n, sizeof *field->fragments);
+    field->outlined = refs_calloc(field->n, sizeof *field->outlined);
+    if (field->fragments == NULL || field->outlined == NULL) return refs_fail_nomem(err);
+    refs_cfa__first(&field->sizes.grid, rank, &spot);
+    for (size_t i = 0; i < field->n; i++) {
+        REFS_TRY(write_spot(files, field, i, &spot, err));
+        refs_cfa__next(&field->sizes.grid, rank, &spot);
+    }
+    return REFS_OK;
+}
+
+/* The fragments of a field by their first names, for the first master. */
+static refs_status add_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    if (files->first == NULL) return REFS_OK;
+    refs_cfa_fragment *named = refs_calloc(field->n, sizeof *named);
+    if (named == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    for (size_t k = 0; k < field->n && status == REFS_OK; k++) {
+        named[k] = field->fragments[k];
+        if (named[k].file == NULL) continue;
+        named[k].file = name_first(files, named[k].file);
+        if (named[k].file == NULL) status = refs_fail_nomem(err);
+    }
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->first, variable, &field->sizes.grid, named, err);
+    for (size_t k = 0; k < field->n; k++)
+        if (named[k].file != field->fragments[k].file) refs_free((void *)(uintptr_t)named[k].file);
+    refs_free(named);
+    return status;
+}
+
+/* Writes the fragments of a field, and what the masters say of them. */
+static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    const refs_cfa_grid *grid = &field->sizes.grid;
+    refs_status status = write_spots(files, field, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->master, variable, grid, field->fragments, err);
+    if (status == REFS_OK) status = add_first(files, field, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->outline, variable, grid, field->outlined, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    return status;
+}
+
+static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
+    const refs_cfa_source *source = files->writing.source;
+    const refs_cfa_variable *variable = &source->arrays[i].variable;
+    cfa_field field = {.i = i};
+    refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    if (status == REFS_OK)
+        status =
+            refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &field.n, err);
+    if (status == REFS_OK && source->check_fragments != NULL)
+        status = source->check_fragments(source->self, i, field.n, err);
+    if (status == REFS_OK) status = write_fragments_of(files, &field, err);
+    clear_field(&field);
+    return status;
+}
+
+/* -- the master -------------------------------------------------------------------------------- */
+
+/* What masters have but for their variables. */
+static refs_status begin(const cfa_files *files, refs_master *master, refs_error *err) {
+    const refs_cfa_source *source = files->writing.source;
+    for (size_t i = 0; i < source->n_dims; i++) {
+        const refs_cfa_dimension *dim = &source->dims[i];
+        const refs_cfa_growth growth = refs_cfa__growth(&files->writing, dim);
+        if (refs_master_has_room(master, dim))
+            REFS_TRY(refs_master_dimension(master, dim->path, dim->size, growth, err));
+    }
+    for (size_t i = 0; i < source->n_groups; i++)
+        REFS_TRY(refs_master_attributes(master, source->groups[i].path,
+                                        source->groups[i].attributes, err));
+    return REFS_OK;
+}
+
+/* The name of the master is looked up before anything is written: a link that takes it later leads
+ * nowhere. */
+static refs_status begin_masters(cfa_files *files, refs_error *err) {
+    refs_master_options options = {sizeof options, files->writing.options->version,
+                                   files->writing.options->format};
+    REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
+    if (delivery_of(files) == NULL)
+        REFS_TRY(refs_cfa__generation_open(files->path, files->stem, &files->generation, err));
+    REFS_TRY(begin(files, files->master, err));
+    if (!refs_cfa__generation_has_two(&files->generation)) return REFS_OK;
+    REFS_TRY(refs_cfa__master_open_again(files->master, &options, &files->first, err));
+    return begin(files, files->first, err);
+}
+
+/* Of an encoding that has words for fragments that are missing. */
+static refs_status begin_outline(cfa_files *files, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    const bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
+    refs_master_options options = {sizeof options, is_netcdf4 ? REFS_CFA_0_5 : REFS_CFA_0_4,
+                                   files->writing.options->format};
+    char *name = join(files->stem, "", REFS_CFA_OUTLINE);
+    if (name != NULL)
+        files->outline_path =
+            join(delivery != NULL ? delivery->scratch : files->generation.parts.written, "/", name);
+    refs_free(name);
+    if (files->outline_path == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_master_open(files->outline_path, &options, &files->outline, err));
+    return begin(files, files->outline, err);
+}
+
+static refs_status write_variable(cfa_files *files, size_t i, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
+    const refs_bytes values = refs_buf_view(&files->writing.values[i].bytes);
+    REFS_TRY(refs_master_variable(files->master, variable, values, err));
+    if (files->first != NULL) REFS_TRY(refs_master_variable(files->first, variable, values, err));
+    return refs_master_variable(files->outline, variable, values, err);
+}
+
+static refs_status write_arrays(cfa_files *files, refs_error *err) {
+    for (size_t i = 0; i < files->writing.source->n_arrays; i++)
+        REFS_TRY(files->writing.is_field[i] ? write_field(files, i, err)
+                                            : write_variable(files, i, err));
+    return REFS_OK;
+}
+
+static bool has_fields(const cfa_files *files) {
+    for (size_t i = 0; i < files->writing.source->n_arrays; i++)
+        if (files->writing.is_field[i]) return true;
+    return false;
+}
+
+/* Beside the fragments; of none there is none. */
+static refs_status end_outline(cfa_files *files, refs_error *err) {
+    refs_master *outline = files->outline;
+    files->outline = NULL;
+    if (!has_fields(files)) {
+        refs_master_free(outline);
+        return REFS_OK;
+    }
+    REFS_TRY(refs_master_finish(outline, err));
+    if (delivery_of(files) == NULL) return REFS_OK;
+    char *within = join(folder_of(files), "/", strrchr(files->outline_path, '/') + 1);
+    refs_status status =
+        within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
+    refs_free(within);
+    return status;
+}
+
+/* The fragments and the first master that names them have their places, or nothing has changed. */
+static refs_status place_first(cfa_files *files, refs_error *err) {
+    refs_master **first = files->first != NULL ? &files->first : &files->master;
+    refs_master *master = *first;
+    *first = NULL;
+    const bool has_parts = delivery_of(files) == NULL && has_fields(files);
+    return refs_cfa__master_finish(master, has_parts ? &files->generation.parts : NULL, err);
+}
+
+/* What is new is there: from here on nothing fails, but fragments may keep their first names. */
+static void place_last(cfa_files *files) {
+    refs_master *master = files->master;
+    files->master = NULL;
+    if (master == NULL) return;
+    if (!has_fields(files) || !refs_cfa__generation_link(&files->generation)) {
+        refs_master_free(master);
+        return;
+    }
+    if (refs_cfa__master_finish(master, NULL, NULL) != REFS_OK) files->generation.has_moved = false;
+}
+
+static refs_status end_master(cfa_files *files, refs_error *err) {
+    REFS_TRY(end_outline(files, err));
+    REFS_TRY(place_first(files, err));
+    if (delivery_of(files) != NULL) return REFS_OK;
+    place_last(files);
+    refs_cfa__generation_end(&files->generation);
+    return REFS_OK;
+}
+
+static refs_status write_fragments(cfa_files *files, refs_error *err) {
+    REFS_TRY(choose_names(files, err));
+    REFS_TRY(begin_masters(files, err));
+    REFS_TRY(begin_outline(files, err));
+    REFS_TRY(write_arrays(files, err));
+    return end_master(files, err);
+}
+
+static refs_status write_one_file(cfa_files *files, refs_error *err) {
+    refs_place place = {0};
+    bool is_written;
+    refs_status status = refs_place_open(files->path, REFS_PLACE_FILE, &place, err);
+    cfa_part part = {
+        .path = place.written, .field = SIZE_MAX, .is_private = refs_place_is_private(&place)};
+    if (status == REFS_OK) status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
+    if (status == REFS_OK) status = refs_place_move(&place, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+static refs_status check_options(const char *path, const refs_cfa_write_options *options,
+                                 refs_error *err) {
+    if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
+    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or "
+                         "CFA-0.4",
+                         path);
+    if (options->subarray_bytes > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: fragments of 0 bytes hold nothing", path);
+}
+
+static refs_status write_files(cfa_files *files, const char *path, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    REFS_TRY(check_options(path, files->writing.options, err));
+    REFS_TRY(name_files(files, path, err));
+    files->path = delivery != NULL ? join(delivery->scratch, "/", name) : join(path, "", "");
+    if (files->path == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_cfa__writing_open(&files->writing, err));
+    bool is_one = files->writing.options->layout == REFS_CFA_ONE_FILE;
+    if (!is_one) REFS_TRY(refs_cfa__check_shape(&files->writing, err));
+    REFS_TRY(is_one ? write_one_file(files, err) : write_fragments(files, err));
+    return delivery != NULL ? deliver(files, files->path, name, err) : REFS_OK;
+}
+
+refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
+                           const refs_cfa_write_options *options, refs_error *err) {
+    cfa_files files = {.writing = {.source = source, .options = options, .shown = path}};
+    refs_status status = write_files(&files, path, err);
+    if (status != REFS_OK) withdraw_all(&files);
+    refs_master_free(files.first);
+    refs_master_free(files.master);
+    refs_master_free(files.outline);
+    refs_cfa__generation_clear(&files.generation);
+    refs_cfa__writing_clear(&files.writing);
+    refs_buf_clear(&files.delivered);
+    refs_free(files.folder);
+    refs_free(files.stem);
+    refs_free(files.named);
+    refs_free(files.path);
+    refs_free(files.outline_path);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* writing.h -- what the files that write arrays share. */
+#ifndef REFS_AGGREGATION_CFA_WRITING_H
+#define REFS_AGGREGATION_CFA_WRITING_H
+
+#include "cfa/nc_file.h"
+
+/** All values of an array that belongs to the master. */
+typedef struct cfa_values {
+    bool is_kept;
+    refs_buf bytes;
+    size_t *strings; /**< where each text begins; NULL: elements of one size */
+} cfa_values;
+
+/** What is written of a source, and how. */
+typedef struct cfa_writing {
+    const refs_cfa_source *source;
+    const refs_cfa_write_options *options;
+    const char *shown; /**< what messages call the master */
+    bool *is_field;    /**< of each array */
+    cfa_values *values;
+    uint64_t n_elements, n_done; /**< of fields, for progress */
+} cfa_writing;
+
+/** A box of an array. */
+typedef struct cfa_box {
+    uint64_t start[REFS_MAX_RANK];
+    uint64_t count[REFS_MAX_RANK];
+} cfa_box;
+
+/* -- source.c ---------------------------------------------------------------------------------- */
+
+refs_status refs_cfa__writing_open(cfa_writing *writing, refs_error *err);
+void refs_cfa__writing_clear(cfa_writing *writing);
+
+bool refs_cfa__is_text(const refs_dtype *dtype);
+bool refs_cfa__is_coordinate(const refs_cfa_array *array);
+
+/** The dimension that `array` has at `d`, or NULL. */
+const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
+                                              const refs_cfa_array *array, size_t d);
+
+/** Whether array `i`, which is not a field, is one that `field` needs to be understood. */
+bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field);
+
+/** Whether a dimension may grow in the files that are written: one of the source whose coordinate
+ * says how long it is; in netCDF-3 the first such, where it comes first in all arrays. */
+refs_cfa_growth refs_cfa__growth(const cfa_writing *writing, const refs_cfa_dimension *dim);
+
+/** Appends a box of an array that is not a field. */
+refs_status refs_cfa__slice(const cfa_writing *writing, size_t i, const cfa_box *box,
+                            refs_buf *values, refs_error *err);
+
+/** Says how far it is; REFS_CANCELLED. */
+refs_status refs_cfa__report(cfa_writing *writing, uint64_t n_elements, refs_error *err);
+
+/* -- axes.c ------------------------------------------------------------------------------------ */
+
+typedef enum cfa_axis { AXIS_T, AXIS_Z, AXIS_Y, AXIS_X, AXIS_OTHER } cfa_axis;
+
+/** What a dimension of an array is: by the attribute "axis" of its coordinate, else by its name. */
+cfa_axis refs_cfa__axis(const refs_cfa_source *source, const refs_cfa_array *array, size_t d);
+
+/* -- split.c ----------------------------------------------------------------------------------- */
+
+/** Into how many fragments the documented algorithm of S3netCDF4 splits array `i` along each of its
+ * dimensions, to `n`. */
+void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n);
+
+/** The fragments of an array; `sizes` are owned. */
+typedef struct cfa_sizes {
+    refs_cfa_grid grid;
+    uint64_t *all;
+} cfa_sizes;
+
+/** REFS_INVALID for a shape of fragments that is that of no field. */
+refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err);
+
+refs_status refs_cfa__sizes(const cfa_writing *writing, size_t i, cfa_sizes *sizes,
+                            refs_error *err);
+
+/* -- fragment.c -------------------------------------------------------------------------------- */
+
+/** A file with a box of one field and all that serves it; or with all arrays, whole. */
+typedef struct cfa_part {
+    const char *path;
+    size_t field; /**< SIZE_MAX: all */
+    cfa_box box;
+    bool is_private; /**< to be read by its owner alone */
+    bool is_empty;   /**< the field alone, without values: it reads as its fill value */
+} cfa_part;
+
+/** Writes it; *is_written is false where there is nothing but fill values. */
+refs_status refs_cfa__write_part(cfa_writing *writing, const cfa_part *part, bool *is_written,
+                                 refs_error *err);
+
+#endif

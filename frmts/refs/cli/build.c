@@ -1,0 +1,926 @@
+/* build.c -- the verbs that make sets: index, combine, append, convert. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kept.h"
+#include "master.h"
+#include "record.h"
+#include "refs/cfa/cfa.h"
+#include "refs/file_name.h"
+#include "refs/folder.h"
+#include "refs/fork.h"
+#include "refs/combine_aggregate.h"
+#include "refs/lookup3.h"
+#include "refs/own_attributes.h"
+#include "selection.h"
+#include "tool.h"
+
+/* In the folder of what was kept of sources, beside their sets. */
+#define KEPT_VALUES "values"
+
+typedef struct build {
+    const tool_arguments *arguments;
+    const char *output;
+    refs_set *grown;    /* what the output is before: the first of the sources; or NULL */
+    bool keeps_chunks;  /* of that */
+    tool_record was;    /* how what the output is before was joined */
+    tool_record record; /* how it is joined now */
+    tool_master master; /* that the output is before, where it is one */
+    tool_session session;
+    tool_names names;
+    size_t n_own; /* names, the first ones, that the output has already: none can be left out */
+    refs_join_options options;
+    refs_join *join;
+    refs_join_sources *sources;
+    refs_set *only; /* where there is one, which is copied */
+    tool_list dims;
+    tool_selection selection;
+    refs_buf dim_names;
+    char folder[PATH_MAX]; /* that names are relative to */
+    tool_kept kept;
+    uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
+
+    pthread_mutex_t lock;            /* guards what follows */
+    bool has_files;                  /* data files, which say nothing of how they were joined */
+    bool has_parts, do_parts_differ; /* sets that say how they were joined, otherwise … */
+    refs_buf of_parts;               /* … than this, but for the dimensions */
+    tool_names skipped;              /* messages */
+    size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
+} build;
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* What was indexed before an interruption is a set of its own in the folder, by the name of its
+ * source: the next run may have other sources, in another order. */
+static refs_status resumed_name(const build *all, const char *location, refs_buf *name,
+                                refs_error *err) {
+    refs_bytes bytes = refs_bytes_view(location, strlen(location));
+    REFS_TRY(refs_buf_printf(name, err, "%s.resume/%08x%08x.json", all->output,
+                             (unsigned)refs_lookup3(bytes, 0), (unsigned)refs_lookup3(bytes, 1)));
+    return refs_buf_append(name, "", 1, err);
+}
+
+static bool find_values(void *self, size_t number, refs_str path, refs_buf *values) {
+    const build *all = self;
+    const tool_kept_key key = {all->states[number], path};
+    return tool_kept_find(&all->kept, &key, values);
+}
+
+static void keep_values(void *self, size_t number, refs_str path, refs_bytes values) {
+    build *all = self;
+    const tool_kept_key key = {all->states[number], path};
+    tool_kept_add(&all->kept, &key, values);
+}
+
+/* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
+ * waited for until it is on the disk. */
+static refs_status keep_part(build *all, const refs_join_part *part, const refs_vfs_validators *now,
+                             refs_error *err) {
+    refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
+    refs_join_options options = all->options;
+    refs_buf name = REFS_BUF_INIT;
+    refs_writer *writer = NULL;
+    refs_join *copy = NULL;
+    options.dims = NULL;
+    options.cuts = NULL;
+    options.pattern = options.group = NULL;
+    options.variables = NULL;
+    options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
+    options.inline_bytes = 0;
+    options.urls = (refs_join_urls){NULL, NULL, NULL};
+    options.kept = (refs_join_kept_values){NULL, NULL, NULL};
+    writing.sync = REFS_WRITE_UNSYNCED;
+    const char *location = part->name;
+    refs_status status = resumed_name(all, location, &name, err);
+    if (status == REFS_OK) status = refs_join_open(&options, &copy, err);
+    if (status == REFS_OK) status = refs_join_add(copy, part, err);
+    if (status == REFS_OK)
+        status = refs_writer_open((const char *)name.data, &writing, &writer, err);
+    const refs_source_state state = {refs_str_from(location), now->size, now->modified_s,
+                                     refs_str_from(now->etag), now->modified_ns};
+    if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
+    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    if (status == REFS_OK) status = refs_join_write(copy, &sink, err);
+    if (status == REFS_OK)
+        status = refs_writer_finish(writer, err);
+    else
+        refs_writer_free(writer);
+    refs_join_free(copy);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Some chunks cannot be said in a set of their own: they are indexed again. */
+static refs_status keep_what_can_be(build *all, const refs_join_part *part,
+                                    const refs_vfs_validators *now, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = keep_part(all, part, now, &problem);
+    return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
+}
+
+/* Whether what was kept is of this source as it is now. */
+typedef struct comparing {
+    const char *location;
+    refs_vfs_validators now;
+    bool is_same;
+} comparing;
+
+static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
+    comparing *at = user;
+    (void)err;
+    at->is_same = refs_str_is(state->url, at->location) && state->size == at->now.size &&
+                  state->modified_s == at->now.modified_s &&
+                  state->modified_ns == at->now.modified_ns &&
+                  refs_str_is(state->etag, at->now.etag);
+    return REFS_OK;
+}
+
+/* *now is the state of the source, where it is found. */
+static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs_validators *now) {
+    refs_buf name = REFS_BUF_INIT;
+    const refs_vfs *vfs = all->session.vfs;
+    comparing at = {.location = location};
+    const refs_source_visitor visitor = {compare_state, &at};
+    if (vfs->validators == NULL || resumed_name(all, location, &name, NULL) != REFS_OK)
+        return false;
+    const char *path = (const char *)name.data;
+    *set = NULL;
+    bool found = access(path, R_OK) == 0 &&
+                 vfs->validators(vfs->self, location, &at.now, NULL) == REFS_OK &&
+                 refs_set_open(vfs, path, NULL, set, NULL) == REFS_OK &&
+                 refs_sources_read(*set, &visitor, NULL) == REFS_OK && at.is_same;
+    if (!found) {
+        refs_set_free(*set);
+        *set = NULL;
+    }
+    if (found) *now = at.now;
+    refs_buf_clear(&name);
+    return found;
+}
+
+/* To be closed by close_source: a set that grows is open all the while. */
+static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
+                               refs_error *err) {
+    refs_set_options options = tool_set_options(&all->session);
+    if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
+    location->size = 0;
+    REFS_TRY(tool_location(all->names.items[number], location, err));
+    REFS_TRY(refs_buf_append(location, "", 1, err));
+    if (number == 0 && all->grown != NULL) {
+        *set = all->grown;
+        return REFS_OK;
+    }
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status =
+        refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
+    const char *advice = refs_join_advice_for(all->names.items[number]);
+    if (status != REFS_NOT_FOUND || advice == NULL)
+        return refs_fail(err, status, "%s", problem.message);
+    return refs_fail(err, status, "%s: %s", problem.message, advice);
+}
+
+static void close_source(const build *all, refs_set *set) {
+    if (set != all->grown) refs_set_free(set);
+}
+
+/* Whether what names, groups and variables are was said when the set was made: of data files. */
+static bool is_remembered(const build *all) {
+    return all->was.pattern != NULL || all->was.group != NULL || all->was.variables.n > 0;
+}
+
+/* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
+static refs_status note_record(build *all, const refs_set *set, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    tool_record record = {.pattern = NULL};
+    if (set == NULL) {
+        refs_lock(&all->lock);
+        all->has_files = true;
+        refs_unlock(&all->lock);
+        return REFS_OK;
+    }
+    refs_status status = tool_joined_read(set, &how, err);
+    if (status == REFS_OK)
+        status = tool_record_read(refs_str_view((const char *)how.data, how.size), &record, err);
+    if (all->options.dims != NULL) record.along.n = 0; /* else it is copied */
+    if (status == REFS_OK) status = tool_record_write(&record, &how, err);
+    refs_lock(&all->lock);
+    if (status == REFS_OK && !all->has_parts)
+        status = refs_buf_append(&all->of_parts, how.data, how.size, err);
+    all->do_parts_differ = all->do_parts_differ || all->of_parts.size != how.size ||
+                           (how.size > 0 && memcmp(all->of_parts.data, how.data, how.size) != 0);
+    all->has_parts = true;
+    refs_unlock(&all->lock);
+    tool_record_clear(&record);
+    refs_buf_clear(&how);
+    return status;
+}
+
+static refs_status add_source(build *all, size_t number, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_set *set = NULL;
+    refs_status status = tool_location(all->names.items[number], &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    const char *name = (const char *)location.data;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    const refs_vfs *vfs = all->session.vfs;
+    bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set, &now);
+    const bool is_seen = was_kept || (status == REFS_OK && refs_vfs_look(vfs, name, &now));
+    if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
+    name = (const char *)location.data;
+    const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
+    const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
+    if (is_file && !is_seen && vfs->validators != NULL)
+        (void)vfs->validators(vfs->self, name, &now, NULL);
+    if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
+        all->states[number] = tool_kept_source(name, &now);
+    if (status == REFS_OK) {
+        const bool has_values = set == all->grown || (is_remembered(all) && !refs_set_is_file(set));
+        const refs_join_values_from from = has_values ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
+        const refs_join_part part = {number, name, set, from};
+        status = is_file ? refs_join_sources_add_state(all->sources, name, &now, err)
+                         : refs_join_sources_add(all->sources, &part, err);
+        if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+        if (status == REFS_OK && all->grown == NULL)
+            status = note_record(all, is_file ? NULL : set, err);
+        if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
+    }
+    if (all->options.dims == NULL && status == REFS_OK)
+        all->only = set;
+    else
+        close_source(all, set);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* A source that cannot be read is told at once. */
+static refs_status run_source(void *user, size_t number, refs_error *err) {
+    build *all = user;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = add_source(all, number, &problem);
+    const bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
+                       all->arguments->skip_errors && number >= all->n_own;
+    if (skips) {
+        refs_lock(&all->lock);
+        status = tool_names_add(&all->skipped, refs_str_from(problem.message), NULL);
+        refs_unlock(&all->lock);
+    }
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status add_sources(build *all, refs_error *err) {
+    const char *const *names = (const char *const *)all->names.items;
+    const tool_work work = {.arguments = all->arguments,
+                            .items = "sources",
+                            .n = all->names.n,
+                            .n_threads = refs_join_n_threads(names, all->names.n),
+                            .run = run_source,
+                            .user = all};
+    return tool_work_run(&work, err);
+}
+
+/* -- along what -------------------------------------------------------------------------------- */
+
+/* The first source from number *at on, by steps of `by`, that can be read; others are left out
+ * later, with the reason, where that is asked for. */
+static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
+                                 refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status;
+    for (;; *at += by) {
+        refs_error problem = REFS_ERROR_INIT;
+        status = open_source(all, *at, &location, set, &problem);
+        bool is_last = *at + by >= all->names.n; /* by may be -1 */
+        bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+                     all->arguments->skip_errors && *at >= all->n_own && !is_last;
+        if (skips) continue;
+        if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
+        break;
+    }
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status guess_dims(build *all, refs_error *err) {
+    refs_set *first = NULL, *last = NULL;
+    size_t begin = 0, end = all->names.n - 1;
+    const char *const *names = (const char *const *)all->names.items;
+    REFS_TRY(refs_join_check_names(names, all->names.n, err));
+    refs_status status = open_readable(all, &begin, 1, &first, err);
+    if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
+    if (status == REFS_OK)
+        status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
+    const refs_join_part parts[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
+                                     {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
+    if (status == REFS_OK && all->dim_names.size == 0)
+        status = refs_join_fail_no_dim(&parts[0], &parts[1], &all->options,
+                                       "--along, and --pattern where names tell its values", err);
+    close_source(all, first);
+    close_source(all, last);
+    return status;
+}
+
+/* An aggregation is a file of netCDF. */
+static bool is_aggregation(const char *output) {
+    const refs_str name = refs_str_from(output);
+    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
+}
+
+/* A set is cut along dimensions of the join, of which there is one part then. */
+static refs_status choose_selection(build *all, refs_error *err) {
+    tool_list *variables = &all->record.variables;
+    if (!tool_has_selection(variables)) return REFS_OK;
+    if (all->names.n != 1 || all->keeps_chunks || is_aggregation(all->output))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "--variables with a selection takes one source, and makes no netCDF "
+                         "file: expected refs convert of a set that was made without it");
+    all->selection.notes = all->options.notes;
+    REFS_TRY(tool_select(&all->session, all->names.items[0], variables, &all->selection, err));
+    all->options.cuts = all->selection.cuts;
+    for (size_t i = 0; i < all->selection.n; i++)
+        if (!tool_is_given(&all->dims, all->selection.cuts[i].dim) &&
+            !tool_append(&all->dims, all->selection.cuts[i].dim))
+            return refs_fail_nomem(err);
+    return REFS_OK;
+}
+
+static refs_status choose_dims(build *all, refs_error *err) {
+    const tool_list *along = &all->record.along;
+    for (size_t i = 0; i < along->n; i++)
+        if (!tool_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
+    if (along->n == 0) {
+        if (all->record.pattern != NULL)
+            REFS_TRY(refs_join_pattern_dims(all->record.pattern, &all->dim_names, err));
+        if (all->dim_names.size == 0 && all->names.n > 1) {
+            all->options.dims_are = REFS_JOIN_GUESSED;
+            REFS_TRY(guess_dims(all, err));
+        }
+    }
+    for (size_t at = 0; at < all->dim_names.size;) {
+        const char *name = (const char *)all->dim_names.data + at;
+        if (!tool_append(&all->dims, name)) return refs_fail_nomem(err);
+        at += strlen(name) + 1;
+    }
+    REFS_TRY(choose_selection(all, err));
+    all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
+    return REFS_OK;
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static void set_writer_options(const build *all, refs_writer_options *options) {
+    const tool_arguments *given = all->arguments;
+    const uint64_t version = tool_number(given->version, 1);
+    options->record_size = tool_number(given->record_size, options->record_size);
+    options->version = version > 9 ? 9 : (unsigned)version;
+    if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
+    if (given->generators)
+        refs_note(&all->options.notes, REFS_NOTE_WARNING,
+                  "--generators has no effect: sets are written without generators, which other "
+                  "programs do not read");
+    if (given->templates.n > 0) options->templates = given->templates.items;
+}
+
+/* What goes to a writer, and is looked at on its way. */
+typedef struct telling {
+    refs_join_sink to;
+    const build *all;
+    bool has_told;
+} telling;
+
+static bool has_filter(refs_bytes document, const char *id) {
+    refs_json_doc *doc = NULL;
+    bool has = false;
+    if (refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, NULL) !=
+        REFS_OK)
+        return false;
+    const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
+    for (size_t i = 0; i < refs_json_size(filters); i++)
+        has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);
+    refs_json_doc_free(doc);
+    return has;
+}
+
+/* Small records of netCDF-3 lie behind each other in one chunk, which only this project's codec
+ * takes apart. */
+static refs_status tell_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    telling *at = self;
+    if (!at->has_told && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {
+        at->has_told = true;
+        refs_note(
+            &at->all->options.notes, REFS_NOTE_WARNING,
+            "%.*s: several records of netCDF-3 are one chunk (codec record_member), which not "
+            "all readers of sets read",
+            (int)(key.size - strlen("/.zarray")), key.data);
+    }
+    return at->to.document(at->to.self, key, document, err);
+}
+
+static refs_status tell_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    const telling *at = self;
+    return at->to.array(at->to.self, keys, err);
+}
+
+static refs_status tell_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    const telling *at = self;
+    return at->to.chunk(at->to.self, chunk, err);
+}
+
+static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *value,
+                              refs_error *err) {
+    const telling *at = self;
+    return at->to.other(at->to.self, key, value, err);
+}
+
+/* What the result says of how it was joined. */
+static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    tool_record record = all->record, parts = {.pattern = NULL};
+    const bool has_own = record.pattern != NULL || record.group != NULL || record.variables.n > 0 ||
+                         given->inline_bytes != NULL;
+    refs_status status = REFS_OK;
+    if (all->has_parts && !all->has_files && !all->do_parts_differ)
+        status = tool_record_read(
+            refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err);
+    if (all->dims.n == 0 && all->has_parts) record = (tool_record){.pattern = NULL}; /* a copy */
+    if (parts.doc != NULL && (!has_own || all->dims.n == 0)) {
+        record.pattern = parts.pattern;
+        record.group = parts.group;
+        record.variables = parts.variables;
+        record.inline_bytes = parts.inline_bytes;
+    }
+    record.along = all->dims.n > 0 ? all->dims : parts.along;
+    if (status == REFS_OK) status = tool_record_write(&record, how, err);
+    tool_record_clear(&parts);
+    return status;
+}
+
+static refs_status record_in_set(build *all, refs_writer *writer, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = print_record(all, &how, err);
+    if (status == REFS_OK)
+        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}
+
+static refs_status record_how_in_master(build *all, refs_master *master, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = print_record(all, &how, err);
+    if (status == REFS_OK)
+        status = refs_master_joined(master, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}
+
+static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
+    refs_writer *writer = NULL;
+    set_writer_options(all, options);
+    REFS_TRY(refs_writer_open(all->output, options, &writer, err));
+    refs_status status = refs_join_sources_write(all->sources, writer, err);
+    if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
+    if (status == REFS_OK) status = record_in_set(all, writer, err);
+    telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
+    const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk,
+                                 told.to.other != NULL ? tell_other : NULL};
+    if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
+    if (status == REFS_OK) status = tool_check_interrupted(err);
+    if (status == REFS_OK) return refs_writer_finish(writer, err);
+    refs_writer_free(writer);
+    return status;
+}
+
+static refs_status record_in_master(void *user, const refs_source_state *state, refs_error *err) {
+    return refs_master_source(user, state, err);
+}
+
+static refs_status write_aggregation(build *all, refs_error *err) {
+    refs_master_options options = REFS_MASTER_OPTIONS_INIT;
+    refs_master *master = NULL;
+    options.version = REFS_CFA_CF_1_13;
+    if (all->master.files.n > 0) options = all->master.options;
+    REFS_TRY(refs_master_open(all->output, &options, &master, err));
+    const refs_source_visitor visitor = {record_in_master, master};
+    refs_status status = record_how_in_master(all, master, err);
+    if (status == REFS_OK) status = refs_join_aggregate(all->join, master, err);
+    if (status == REFS_OK) status = refs_join_sources_each(all->sources, &visitor, err);
+    if (status == REFS_OK) status = tool_check_interrupted(err);
+    if (status == REFS_OK) return refs_master_finish(master, err);
+    refs_master_free(master);
+    return status;
+}
+
+/* The folder in which the set will lie, absolute. */
+static refs_status find_folder(build *all, refs_error *err) {
+    refs_str output = refs_str_from(all->output);
+    while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
+    size_t slash = refs_str_find_last(output, '/');
+    char *folder = slash == SIZE_MAX ? refs_str_copy(refs_str_from("."))
+                                     : refs_str_copy(refs_str_part(output, 0, slash + 1));
+    if (folder == NULL) return refs_fail_nomem(err);
+    bool found = realpath(folder, all->folder) != NULL;
+    refs_status status =
+        found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
+    refs_free(folder);
+    return status;
+}
+
+/* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
+static bool is_kept(const char *name) {
+    return strcmp(name, KEPT_VALUES) == 0 ||
+           (strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0);
+}
+
+static refs_status remove_part(void *user, int folder, const char *name, refs_error *err) {
+    (void)user, (void)err;
+    if (is_kept(name)) (void)unlinkat(folder, name, 0);
+    return REFS_OK;
+}
+
+static void remove_kept(const build *all) {
+    const refs_folder_visitor visitor = {remove_part, NULL};
+    refs_buf path = REFS_BUF_INIT;
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK)
+        (void)refs_folder_each((const char *)path.data, &visitor, NULL);
+    refs_buf_clear(&path);
+}
+
+/* Ends the walk at the set of a source. */
+static refs_status find_part(void *user, int folder, const char *name, refs_error *err) {
+    (void)user, (void)folder, (void)err;
+    return is_kept(name) && strcmp(name, KEPT_VALUES) != 0 ? REFS_CANCELLED : REFS_OK;
+}
+
+/* Where nothing was kept, nothing is left; what cannot be listed may hold what was kept. */
+static void remove_empty_kept(const build *all) {
+    const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
+    refs_buf path = REFS_BUF_INIT;
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK &&
+        refs_folder_each((const char *)path.data, &finder, NULL) == REFS_OK) {
+        (void)refs_folder_each((const char *)path.data, &remover, NULL);
+        rmdir((const char *)path.data);
+    }
+    refs_buf_clear(&path);
+}
+
+static refs_status make_kept(build *all, refs_error *err) {
+    refs_buf folder = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&folder, err, "%s.resume", all->output));
+    refs_status status = REFS_OK;
+    if (mkdir((const char *)folder.data, 0777) != 0 && errno != EEXIST)
+        status = refs_fail(err, REFS_IO, "%s: %s", (const char *)folder.data, strerror(errno));
+    if (status == REFS_OK) status = refs_buf_printf(&folder, err, "/%s", KEPT_VALUES);
+    if (status == REFS_OK) status = refs_buf_append(&folder, "", 1, err);
+    if (status == REFS_OK) tool_kept_open((const char *)folder.data, &all->kept);
+    refs_buf_clear(&folder);
+    return status;
+}
+
+/* That the set may itself lie in a folder of sources does not make it one. */
+static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
+    struct stat output, source;
+    const bool is_master = refs_join_is_data_file(refs_vfs_posix(), all->output);
+    size_t n = 0;
+    if (stat(all->output, &output) != 0) return REFS_OK;
+    for (size_t i = 0; is_master && i < given->n; i++)
+        if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
+            source.st_ino == output.st_ino)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: is a source: give what is made of it another name", all->output);
+    for (size_t i = 0; i < all->names.n; i++) {
+        bool is_output = stat(all->names.items[i], &source) == 0 &&
+                         source.st_dev == output.st_dev && source.st_ino == output.st_ino;
+        if (is_output && !tool_is_given(given, all->names.items[i]))
+            refs_free(all->names.items[i]);
+        else
+            all->names.items[n++] = all->names.items[i];
+    }
+    all->names.n = n;
+    return REFS_OK;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
+    (void)err;
+    if (refs_file_name_needs_folder(source->url)) *(bool *)user = true;
+    return REFS_OK;
+}
+
+/* A set goes on naming files as it did. What cannot be read is told by who joins it. */
+static bool names_relatively(const refs_set *set) {
+    bool is_relative = false;
+    const refs_source_visitor visitor = {note_relative, &is_relative};
+    return set != NULL && refs_sources_read(set, &visitor, NULL) == REFS_OK && is_relative;
+}
+
+static refs_status set_options(build *all, refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    REFS_TRY(tool_record_choose(all->output, &all->was, given, &all->record, err));
+    all->options.inline_bytes = all->record.inline_bytes;
+    all->options.pattern = all->record.pattern;
+    all->options.group = all->record.group;
+    all->options.variables = all->record.variables.items;
+    all->options.urls.rewrites = given->rewrites.items;
+    all->options.vfs = all->session.vfs;
+    all->options.http = all->session.http;
+    all->options.advice = tool_advice;
+    all->options.go_on = tool_go_on;
+    if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
+    if (all->keeps_chunks) all->options.values = REFS_JOIN_VALUES_GROW;
+    all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
+    if (all->options.urls.used == NULL) return refs_fail_nomem(err);
+    if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
+    if (!given->relative && !names_relatively(all->grown) && !all->master.has_relative)
+        return REFS_OK;
+    REFS_TRY(find_folder(all, err));
+    all->options.urls.relative_to = all->folder;
+    return REFS_OK;
+}
+
+/* What was asked for and did nothing is mostly a mistake. */
+static void tell_unused_rewrites(const build *all) {
+    const tool_list *rewrites = &all->arguments->rewrites;
+    for (size_t i = 0; i < rewrites->n; i++)
+        if (!all->options.urls.used[i])
+            refs_note(&all->options.notes, REFS_NOTE_WARNING,
+                      "--rewrite %s: no name of a source begins so", rewrites->items[i]);
+}
+
+static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
+    REFS_TRY(set_options(all, err));
+    REFS_TRY(choose_dims(all, err));
+    REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
+    if (all->arguments->resume) {
+        REFS_TRY(make_kept(all, err));
+        all->states = refs_calloc(all->names.n, sizeof *all->states);
+        if (all->states == NULL) return refs_fail_nomem(err);
+        all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
+    }
+    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(add_sources(all, err));
+    if (all->skipped.n - all->n_not_sources == all->names.n)
+        return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
+                         all->skipped.items[all->n_not_sources]);
+    REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
+                                         : write_set(all, options, err));
+    tell_unused_rewrites(all);
+    if (all->arguments->resume) remove_kept(all);
+    return REFS_OK;
+}
+
+static void clear(build *all) {
+    refs_join_free(all->join);
+    close_source(all, all->only);
+    refs_set_free(all->grown);
+    refs_free(all->options.urls.used);
+    refs_free(all->states);
+    tool_kept_close(&all->kept);
+    tool_session_close(&all->session);
+    tool_names_clear(&all->names);
+    tool_names_clear(&all->skipped);
+    refs_join_sources_free(all->sources);
+    tool_record_clear(&all->was);
+    tool_record_clear(&all->record);
+    tool_master_clear(&all->master);
+    refs_buf_clear(&all->of_parts);
+    refs_free(all->dims.items);
+    tool_selection_clear(&all->selection);
+    refs_buf_clear(&all->dim_names);
+    pthread_mutex_destroy(&all->lock);
+}
+
+static tool_exit finish(build *all, refs_status status, const refs_error *err) {
+    if (all->arguments->resume) remove_empty_kept(all);
+    for (size_t i = 0; i < all->skipped.n; i++) tool_tell("left out: ", all->skipped.items[i]);
+    if (status != REFS_OK) tool_complain(err);
+    tool_exit result = status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED : TOOL_OK;
+    clear(all);
+    return result;
+}
+
+/* What the output is. */
+typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
+
+static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {
+    const refs_str text = refs_str_view((const char *)how->data, how->size);
+    const refs_status status = tool_record_read(text, &all->was, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", all->output);
+    return status;
+}
+
+/* The set that grows is the first of its sources. */
+static refs_status open_grown(build *all, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
+    refs_set *grown = NULL;
+    refs_status status = open_source(all, 0, &location, &grown, err);
+    all->grown = grown;
+    if (status == REFS_OK) status = tool_joined_read(grown, &how, err);
+    if (status == REFS_OK) status = read_was(all, &how, err);
+    refs_buf_clear(&location);
+    refs_buf_clear(&how);
+    return status;
+}
+
+/* Values that a master has itself are put together again of those of its files: grid mappings and
+ * bounds are in its fragments, others may be of files that are none. */
+static refs_status check_own(const build *all, refs_error *err) {
+    const tool_master *master = &all->master;
+    tool_set first = {NULL, NULL, NULL};
+    refs_status status = REFS_OK;
+    bool has_own = master->has_inline || (master->how.size > 0 && master->served.n > 0);
+    const bool is_to_look = !has_own && master->served.n > 0 && master->files.n > 0;
+    if (is_to_look) status = tool_set_open(&all->session, master->files.items[0], &first, err);
+    for (size_t i = 0; is_to_look && i < master->served.n && status == REFS_OK; i++)
+        has_own = has_own || refs_hierarchy_find_array(
+                                 first.hierarchy, refs_str_from(master->served.items[i])) == NULL;
+    tool_set_close(&first);
+    if (status != REFS_OK || !has_own) return status;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: it has values of its own, and does not record (" REFS_SOURCES_ATTRIBUTE
+                     ") of which files these are: index all sources anew",
+                     all->output);
+}
+
+/* The files of a master come before those that are added to it. */
+static refs_status open_master(build *all, refs_error *err) {
+    REFS_TRY(tool_master_read(&all->session, all->output, &all->master, err));
+    const refs_buf *how = &all->master.how;
+    const tool_names *files = &all->master.files;
+    if (!all->master.has_sources) REFS_TRY(check_own(all, err));
+    for (size_t i = 0; i < files->n; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(files->items[i]), err));
+    return read_was(all, how, err);
+}
+
+static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
+    const tool_list *given = &all->arguments->names;
+    const size_t first = kind == GROWING_MASTER ? 1 : 0;
+    const tool_list names = {given->items + first, given->n - first, 0};
+    tool_names *skipped = all->arguments->skip_errors ? &all->skipped : NULL;
+    tool_names added = {.items = NULL};
+    REFS_TRY(tool_session_open(&all->session, err));
+    if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
+    all->n_own = kind == GROWING_SET ? 1 : all->names.n;
+    refs_status status = tool_expand(&all->session, &names, &added, skipped, err);
+    for (size_t i = 0; i < added.n && status == REFS_OK; i++)
+        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
+    tool_names_clear(&added);
+    REFS_TRY(status);
+    all->n_not_sources = all->skipped.n;
+    REFS_TRY(leave_out_output(all, &names, err));
+    return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
+}
+
+static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
+                      refs_writer_options *options) {
+    build all = {.arguments = arguments,
+                 .output = output,
+                 .kept = {.file = -1},
+                 .keeps_chunks = options->growth == REFS_WRITE_GROWING};
+    refs_error err = REFS_ERROR_INIT;
+    if (output == NULL) {
+        fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
+        return TOOL_USAGE;
+    }
+    for (size_t i = 0; i < arguments->rewrites.n; i++)
+        if (strstr(arguments->rewrites.items[i], "=>") == NULL) {
+            fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n",
+                    arguments->rewrites.items[i]);
+            return TOOL_USAGE;
+        }
+    const bool is_master =
+        kind == GROWING_MASTER ||
+        (refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output));
+    if (!is_master && refs_join_check_output(output, &err) != REFS_OK) {
+        tool_complain(&err);
+        return TOOL_USAGE;
+    }
+    pthread_mutex_init(&all.lock, NULL);
+    refs_status status = kind == NEW_SET && !is_aggregation(output)
+                             ? refs_writer_check_output(output, &err)
+                             : REFS_OK;
+    if (status == REFS_OK) status = open_sources(&all, kind, &err);
+    if (status == REFS_OK) status = run_build(&all, options, &err);
+    return finish(&all, status, &err);
+}
+
+static bool has_known_name(const char *output) {
+    if (tool_is_remote(output)) {
+        fprintf(stderr,
+                "refs: %s: sets are written to files of this machine: write it here, and copy it "
+                "there\n",
+                output);
+        return false;
+    }
+    if (is_aggregation(output) || refs_writer_check_name(output, NULL) == REFS_OK) return true;
+    fprintf(stderr,
+            "refs: %s: its end tells no format: sets end in .json, .json.gz, .json.zst or .parq "
+            "(.parquet, or a slash), a folder of Parquet files, and aggregations in .nc or .nca\n",
+            output);
+    return false;
+}
+
+tool_exit tool_index(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    if (arguments->output != NULL && !has_known_name(arguments->output)) return TOOL_USAGE;
+    return make(arguments, arguments->output, NEW_SET, &options);
+}
+
+tool_exit tool_combine(const tool_arguments *arguments) {
+    if (arguments->format != NULL) return tool_gather(arguments);
+    return tool_index(arguments);
+}
+
+tool_exit tool_convert(const tool_arguments *arguments) {
+    if (arguments->names.n == 1) return tool_index(arguments);
+    fprintf(stderr, "refs: convert takes one set\n");
+    return TOOL_USAGE;
+}
+
+/* -- append ------------------------------------------------------------------------------------ */
+
+/* A Parquet set grows, and keeps its record size. */
+static void grow_parquet(const char *set, refs_writer_options *options) {
+    refs_buf name = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    refs_status status = refs_buf_printf(&name, NULL, "%s/.zmetadata", set);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)name.data, 1024 * REFS_MIB,
+                                     &text, NULL);
+    if (status == REFS_OK) {
+        options->format = REFS_WRITE_PARQUET;
+        options->growth = REFS_WRITE_GROWING;
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, NULL);
+    }
+    if (status == REFS_OK)
+        (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),
+                            &options->record_size);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&name);
+    refs_buf_clear(&text);
+}
+
+/* ".nc" is the end of data files, too. */
+static bool is_named_master(const char *set) {
+    const refs_str name = refs_str_from(set);
+    return refs_str_ends(name, ".nca") ||
+           (refs_str_ends(name, ".nc") && (tool_is_remote(set) || tool_is_master(set)));
+}
+
+static tool_exit join_to_master(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    return make(arguments, arguments->names.items[0], GROWING_MASTER, &options);
+}
+
+/* What is put together of the files of a master. */
+typedef struct master_kind {
+    bool is_joined; /* as it says, or … */
+    bool may_be;    /* … where its parts differ: no step is known from the master alone */
+} master_kind;
+
+static master_kind kind_of_master(const char *set) {
+    tool_session session;
+    tool_master master = {.has_whole = false};
+    master_kind kind = {false, false};
+    if (!tool_is_remote(set) && tool_session_open(&session, NULL) == REFS_OK &&
+        tool_master_read(&session, set, &master, NULL) == REFS_OK)
+        kind = (master_kind){master.how.size > 0, master.has_whole};
+    tool_master_clear(&master);
+    if (!tool_is_remote(set)) tool_session_close(&session);
+    return kind;
+}
+
+static tool_exit append_to_master(const tool_arguments *arguments) {
+    const master_kind kind = kind_of_master(arguments->names.items[0]);
+    return kind.is_joined ? join_to_master(arguments)
+                          : tool_gather_or(arguments, kind.may_be ? join_to_master : NULL);
+}
+
+tool_exit tool_append_verb(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    int file;
+    if (arguments->names.n < 2) {
+        fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
+        return TOOL_USAGE;
+    }
+    const char *set = arguments->names.items[0];
+    tool_exit result;
+    if (!tool_lock(set, &file)) return TOOL_FAILED;
+    if (is_named_master(set)) {
+        result = append_to_master(arguments);
+    } else {
+        grow_parquet(set, &options);
+        if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
+        result = make(arguments, set, GROWING_SET, &options);
+    }
+    tool_unlock(file);
+    return result;
+}

@@ -1,0 +1,35 @@
+/* findings.h -- what a verb finds out about files and arrays: a line for each, however much it is.
+ */
+#ifndef REFS_CLI_FINDINGS_H
+#define REFS_CLI_FINDINGS_H
+
+#include "refs/intern.h"
+#include "tool.h"
+
+/** Zeroed is empty. Owned by one thread. */
+typedef struct tool_findings {
+    refs_intern names;
+    struct tool_finding *items; /**< one for each name */
+    size_t capacity;
+} tool_findings;
+
+typedef enum tool_finding_kind {
+    TOOL_PROBLEM,
+    TOOL_FAILED_READ, /**< a problem: the first of many is reported, and how many there are */
+    TOOL_NOT_DECODED
+} tool_finding_kind;
+
+refs_status tool_findings_add(tool_findings *findings, tool_finding_kind kind, const char *name,
+                              const char *text, refs_error *err);
+
+/** Names with problems, and names of which something was not decoded. */
+uint64_t tool_findings_n_problems(const tool_findings *findings);
+uint64_t tool_findings_n_not_decoded(const tool_findings *findings);
+
+/** Prints a line for each name, in the order in which they came, without secrets; as JSON where
+ * that is asked for. After a signal, as many as the reader takes without being waited for. */
+refs_status tool_findings_print(const tool_findings *findings, const tool_arguments *arguments,
+                                refs_error *err);
+void tool_findings_clear(tool_findings *findings);
+
+#endif

@@ -1,0 +1,39 @@
+/* kept.h -- values of small arrays of sources, in one file beside what an interrupted run has
+ * indexed. */
+#ifndef REFS_CLI_KEPT_H
+#define REFS_CLI_KEPT_H
+
+#include <stdatomic.h>
+
+#include "refs/bytes.h"
+#include "refs/vfs.h"
+
+/** The array that values belong to, in one state of its source. */
+typedef struct tool_kept_key {
+    uint64_t source; /**< tool_kept_source; 0: unknown, nothing is kept or found */
+    refs_str path;
+} tool_kept_key;
+
+/** Safe from any thread between open and close. Zeroed but for `file`, -1, is closed. */
+typedef struct tool_kept {
+    int file;                         /**< -1: none */
+    atomic_bool is_full;              /**< nothing more is kept */
+    struct tool_kept_record *records; /**< of earlier runs, sorted */
+    size_t n, capacity;
+} tool_kept;
+
+/** A hash of the location and the validators of a source, never 0. */
+uint64_t tool_kept_source(const char *location, const refs_vfs_validators *state);
+
+/** Opens the file, which is made where it is missing. Links, files of other users and files that
+ * do not begin with a record are left alone: nothing is kept then. */
+void tool_kept_open(const char *path, tool_kept *kept);
+void tool_kept_close(tool_kept *kept);
+
+/** Appends what the last of the earlier runs has kept; false: nothing, or it is damaged. */
+bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values);
+
+/** Keeps values for later runs. What cannot be written is not kept. */
+void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values);
+
+#endif

@@ -1,0 +1,243 @@
+/* move.c -- the verb mv: what a master calls its fragments. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arrays.h"
+#include "refs/cfa/cfa.h"
+#include "refs/file_name.h"
+#include "tool.h"
+
+static bool read_index(const char *text, uint64_t *index, size_t *rank) {
+    refs_str rest = refs_str_from(text);
+    for (*rank = 0; rest.size > 0 && *rank < REFS_MAX_RANK; (*rank)++) {
+        size_t comma = refs_str_find(rest, ',');
+        if (!refs_str_to_u64(refs_str_trim(refs_str_part(rest, 0, comma), " []"), &index[*rank]))
+            return false;
+        rest = comma == SIZE_MAX ? refs_str_part(rest, rest.size, rest.size)
+                                 : refs_str_part(rest, comma + 1, rest.size);
+    }
+    return *rank > 0;
+}
+
+/* -- folders ----------------------------------------------------------------------------------- */
+
+/* A folder as a master names it. */
+typedef struct prefix {
+    char absolute[PATH_MAX], of_master[PATH_MAX];
+    char relative[PATH_MAX + 3]; /* ends in a slash */
+    const char *named;
+} prefix;
+
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool find_folder(const char *master, char folder[PATH_MAX]) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(master, '/');
+    const int size = slash != NULL ? (int)(slash - master + 1) : 0;
+    return snprintf(path, sizeof path, "%.*s.", size, master) < PATH_MAX &&
+           realpath(path, folder) != NULL;
+}
+
+/* "p", a folder seen from the working folder, or else from that of the master. */
+static bool find_typed(const char *typed, prefix *made) {
+    char path[2 * PATH_MAX];
+    if (realpath(typed, made->absolute) != NULL) return true;
+    (void)snprintf(path, sizeof path, "%s/%s", made->of_master, typed);
+    return realpath(path, made->absolute) != NULL;
+}
+
+static void tell_absent(const tool_arguments *arguments) {
+    char text[PATH_MAX + 128];
+    (void)snprintf(text, sizeof text,
+                   "%s: there is no such folder: values are missing until fragments are there",
+                   arguments->prefix);
+    if (!arguments->quiet) tool_note(NULL, REFS_NOTE_WARNING, text);
+}
+
+/* What the user names is seen from the working folder, what a master names from that of the
+ * master. */
+static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
+    const char *typed = arguments->prefix, *master = arguments->names.items[0];
+    made->named = typed;
+    made->relative[0] = '\0';
+    if (typed == NULL || *typed == '\0' || strstr(typed, "${") != NULL || tool_is_remote(typed) ||
+        tool_is_remote(master) || !find_folder(master, made->of_master))
+        return;
+    if (!find_typed(typed, made) || !is_folder(made->absolute)) {
+        tell_absent(arguments);
+        return;
+    }
+    if (*typed == '/') return;
+    const size_t size = strcmp(made->of_master, "/") == 0 ? 0 : strlen(made->of_master);
+    const bool is_inside = strncmp(made->absolute, made->of_master, size) == 0 &&
+                           (made->absolute[size] == '/' || made->absolute[size] == '\0');
+    made->named = made->absolute;
+    if (!is_inside) return;
+    made->named = made->relative;
+    if (made->absolute[size] == '\0') return;
+    const char *below = made->absolute + size + 1;
+    (void)snprintf(made->relative, sizeof made->relative, "%s%s/",
+                   refs_file_name_relative_mark(refs_str_from(below)), below);
+}
+
+/* "Grid/tas" is the variable tas of the group Grid. */
+static refs_status name_variable(const char *name, refs_buf *group, refs_cfa_moving *moving,
+                                 refs_error *err) {
+    const size_t slash = refs_str_find_last(refs_str_from(name), '/');
+    moving->variable = name;
+    if (slash == SIZE_MAX || moving->group != NULL) return REFS_OK;
+    REFS_TRY(refs_buf_append(group, name, slash, err));
+    REFS_TRY(refs_buf_append(group, "", 1, err));
+    moving->group = (const char *)group->data;
+    moving->variable = name + slash + 1;
+    return REFS_OK;
+}
+
+static refs_status read_options(const tool_arguments *arguments, uint64_t *index, refs_buf *group,
+                                refs_cfa_moving *moving, refs_error *err) {
+    const char *which = arguments->partition;
+    *moving = (refs_cfa_moving){
+        .rewrites = arguments->rewrites.items, .group = arguments->group, .go_on = tool_go_on};
+    if (arguments->variables.n > 0)
+        REFS_TRY(name_variable(arguments->variables.items[0], group, moving, err));
+    if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
+    if (!read_index(which, index, &moving->rank))
+        return refs_fail(err, REFS_INVALID, "--partition is all or an index, not \"%s\"", which);
+    moving->index = index;
+    return REFS_OK;
+}
+
+/* -- reading whole ----------------------------------------------------------------------------- */
+
+/* Elements that are read at a time, about, and the most of one array. */
+#define BLOCK_BYTES    (16 * REFS_MIB)
+#define MAX_TEXT_BYTES (256 * REFS_MIB)
+
+/* Of arrays that are no aggregations: coordinates, and what is too small for fragments. */
+#define MAX_ARRAY_BYTES (4096 * (uint64_t)REFS_MIB)
+
+static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], row = meta->dtype.size;
+    refs_buf block = REFS_BUF_INIT;
+    memcpy(count, meta->shape, meta->rank * sizeof *count);
+    const uint64_t n = meta->rank > 0 ? meta->shape[0] : 1;
+    for (size_t d = 1; d < meta->rank; d++)
+        if (!refs_mul_u64(row, meta->shape[d], &row)) row = UINT64_MAX;
+    if (row > REFS_CFA_MAX_VALUE_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: rows of it are larger than %llu bytes", meta->path,
+                         (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
+    uint64_t bytes;
+    if (!refs_mul_u64(row, n, &bytes) || bytes > MAX_ARRAY_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu bytes, found more", meta->path,
+                         (unsigned long long)MAX_ARRAY_BYTES);
+    const uint64_t most = row > 0 && row < BLOCK_BYTES ? BLOCK_BYTES / row : 1;
+    refs_status status = REFS_OK;
+    for (uint64_t at = 0; at < n && row > 0 && status == REFS_OK; at += most) {
+        const uint64_t here = n - at < most ? n - at : most;
+        const refs_region region = {start, count, NULL};
+        status = tool_check_interrupted(err);
+        if (meta->rank > 0) start[0] = at;
+        if (meta->rank > 0) count[0] = here;
+        if (status == REFS_OK) status = refs_buf_resize(&block, (size_t)(here * row), err);
+        if (status == REFS_OK) status = refs_array_read(array, &region, block.data, NULL, err);
+    }
+    refs_buf_clear(&block);
+    return status;
+}
+
+static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *meta,
+                              refs_error *err) {
+    refs_array *array;
+    refs_buf texts = REFS_BUF_INIT;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (meta->aggregation != NULL) return REFS_OK;
+    REFS_TRY(refs_array_open(&arrays->context, meta, &array, err));
+    refs_status status = meta->dtype.type == REFS_TYPE_OBJECT
+                             ? refs_array_read_strings(array, MAX_TEXT_BYTES, &texts, err)
+                             : read_rows(array, meta, err);
+    refs_array_free(array);
+    refs_buf_clear(&texts);
+    return status;
+}
+
+/* Libraries that write a master read it, too, and do not expect that it is hostile: what the
+ * parsers of this program do not read whole, they do not see. */
+static refs_status read_whole(const tool_session *session, const char *path, refs_error *err) {
+    tool_arrays arrays;
+    REFS_TRY(tool_arrays_open(session, path, &arrays, err));
+    const refs_hierarchy *hierarchy = arrays.set.hierarchy;
+    refs_status status = REFS_OK;
+    const bool is_file = refs_set_is_file(arrays.set.set);
+    const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        status = read_array(&arrays, refs_hierarchy_array(hierarchy, i), err);
+    tool_arrays_close(&arrays);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);
+    if (is_file) return status;
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: cannot rename fragments: expected a master, which is a netCDF file, found "
+        "a reference set: use refs convert --rewrite",
+        path);
+}
+
+/* A master in an object store is fetched, changed, and sent in place of what was there. */
+static refs_status move_names(const tool_arguments *arguments, const tool_sending *master,
+                              uint64_t *n, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_buf group = REFS_BUF_INIT;
+    refs_cfa_moving moving;
+    prefix made;
+    refs_status status = read_options(arguments, index, &group, &moving, err);
+    if (status == REFS_OK) {
+        resolve_prefix(arguments, &made);
+        moving.prefix = made.named;
+        status = tool_sending_fetch(master, err);
+    }
+    if (status == REFS_OK) status = read_whole(master->session, master->path, err);
+    if (status == REFS_OK) status = refs_cfa_move(master->path, &moving, n, err);
+    refs_buf_clear(&group);
+    return status;
+}
+
+static refs_status move(const tool_arguments *arguments, tool_sending *master, refs_error *err) {
+    uint64_t n = 0;
+    REFS_TRY(tool_sending_guard(master, err));
+    REFS_TRY(move_names(arguments, master, &n, err));
+    if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));
+    if (n == 0)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: no name of a fragment has changed",
+                         arguments->names.items[0]);
+    REFS_TRY(tool_sending_send(master, err));
+    if (!arguments->quiet) printf("%llu fragments\n", (unsigned long long)n);
+    return REFS_OK;
+}
+
+tool_exit tool_move(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    tool_session session;
+    tool_sending master = {.location = NULL};
+    bool is_told = arguments->prefix != NULL || arguments->rewrites.n > 0;
+    if (arguments->names.n != 1 || !is_told) {
+        fprintf(stderr, "refs: usage: refs mv MASTER --prefix FOLDER, or --rewrite 'OLD=>NEW'\n");
+        return TOOL_USAGE;
+    }
+    int file;
+    if (!tool_lock(arguments->names.items[0], &file)) return TOOL_FAILED;
+    refs_status status = tool_session_open(&session, &err);
+    if (status == REFS_OK)
+        status = tool_sending_open(&session, arguments->names.items[0], &master, &err);
+    if (status == REFS_OK) status = move(arguments, &master, &err);
+    tool_sending_close(&master);
+    tool_session_close(&session);
+    tool_unlock(file);
+    if (status != REFS_OK) tool_complain(&err);
+    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}

@@ -1,0 +1,225 @@
+/* output.c -- what may be written over: whatever is neither a source nor data, and masters. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arrays.h"
+#include "refs/aggregation.h"
+#include "refs/cfa/cfa.h"
+
+static bool has_aggregations(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
+        if (refs_aggregation_is_told_by(refs_hierarchy_array(hierarchy, i)->attributes))
+            return true;
+    return false;
+}
+
+/* A master whose values are all in it. */
+static bool is_combined(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    return root != NULL && refs_json_get(root->attributes, REFS_CFA_COMBINED) != NULL;
+}
+
+/* A folder or a pattern may stand for many files, which are no master. */
+static bool may_be_one_file(const char *name) {
+    struct stat info;
+    return strstr(name, "://") != NULL || (stat(name, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+bool tool_is_master(const char *name) {
+    if (!may_be_one_file(name)) return false;
+    tool_session session;
+    tool_set set = {NULL, NULL, NULL};
+    bool is_master = tool_session_open(&session, NULL) == REFS_OK &&
+                     tool_set_open(&session, name, &set, NULL) == REFS_OK &&
+                     (has_aggregations(set.hierarchy) || is_combined(set.hierarchy));
+    tool_set_close(&set);
+    tool_session_close(&session);
+    return is_master;
+}
+
+static refs_status fail_source(const char *output, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s: is a source: give what is made of it another name",
+                     output);
+}
+
+static refs_status fail_data(const char *output, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s: is a data file: give what is written another name",
+                     output);
+}
+
+/* What cannot be read is not there: there may be rights to write, and none to read. */
+static refs_status check_object(const char *output, const tool_names *sources, refs_error *err) {
+    tool_session session;
+    refs_buf location = REFS_BUF_INIT;
+    for (size_t i = 0; i < sources->n; i++)
+        if (strcmp(sources->items[i], output) == 0) return fail_source(output, err);
+    refs_status status = tool_session_open(&session, err);
+    if (status == REFS_OK) status = tool_location(output, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK && refs_join_is_data_file(session.vfs, (const char *)location.data) &&
+        !tool_is_master(output))
+        status = fail_data(output, err);
+    refs_buf_clear(&location);
+    tool_session_close(&session);
+    return status;
+}
+
+refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err) {
+    struct stat there, source;
+    if (tool_is_remote(output)) return check_object(output, sources, err);
+    if (stat(output, &there) != 0) return REFS_OK;
+    for (size_t i = 0; i < sources->n; i++)
+        if (stat(sources->items[i], &source) == 0 && source.st_dev == there.st_dev &&
+            source.st_ino == there.st_ino)
+            return fail_source(output, err);
+    if (!refs_join_is_data_file(refs_vfs_posix(), output) || tool_is_master(output)) return REFS_OK;
+    return fail_data(output, err);
+}
+
+/* -- what refers to the output ------------------------------------------------------------------
+ */
+
+typedef struct output_search {
+    const char *output;
+    tool_replaced replaced;
+    struct stat file, folder; /* the output, and the folder that it is in */
+    bool has_file;
+    const char *source;
+    refs_intern seen;
+    uint32_t last_id; /* of a location that was looked at, where has_last */
+    bool has_last;
+} output_search;
+
+static bool is_at(const char *path, const struct stat *place) {
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_dev == place->st_dev &&
+           status.st_ino == place->st_ino;
+}
+
+/* "STEM" or "NAME.g1": folders of the output's fragments, see cfa/generation.h. */
+static bool is_folder_of_fragments(const output_search *search, const char *name) {
+    const char *slash = strrchr(search->output, '/');
+    const char *own = slash != NULL ? slash + 1 : search->output, *dot = strrchr(own, '.');
+    const size_t n = strlen(own), n_stem = dot != NULL ? (size_t)(dot - own) : n;
+    return (strlen(name) == n_stem && strncmp(name, own, n_stem) == 0) ||
+           (strncmp(name, own, n) == 0 && strncmp(name + n, ".g", 2) == 0);
+}
+
+static bool is_replaced(const output_search *search, char *location) {
+    if (search->has_file && is_at(location, &search->file)) return true;
+    char *slash = strrchr(location, '/');
+    if (search->replaced != TOOL_REPLACED_WITH_FRAGMENTS || slash == NULL) return false;
+    *slash = '\0';
+    slash = strrchr(location, '/');
+    if (!is_folder_of_fragments(search, slash != NULL ? slash + 1 : location)) return false;
+    if (slash != NULL) slash[slash == location] = '\0';
+    return is_at(slash != NULL ? location : ".", &search->folder);
+}
+
+static refs_status check_location(output_search *search, const char *location, refs_error *err) {
+    const size_t known = search->seen.count;
+    uint32_t id;
+    REFS_TRY(tool_check_interrupted(err));
+    if (*location == '\0' || refs_location_is_remote(refs_str_from(location))) return REFS_OK;
+    REFS_TRY(refs_intern_add(&search->seen, refs_str_from(location), &id, err));
+    if (search->seen.count == known) return REFS_OK;
+    char *copy = refs_str_copy(refs_str_from(location));
+    if (copy == NULL) return refs_fail_nomem(err);
+    const bool is_it = is_replaced(search, copy);
+    refs_free(copy);
+    if (!is_it) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: would replace %s, which %s refers to: give what is written another name",
+                     search->output, location, search->source);
+}
+
+/* References of one chunk are mostly in the file of those of the next. */
+static refs_status check_ref(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    output_search *search = user;
+    (void)index;
+    if (ref->kind == REFS_REF_INLINE) return REFS_OK;
+    if (search->has_last && search->last_id == ref->location_id) return tool_check_interrupted(err);
+    search->has_last = true;
+    search->last_id = ref->location_id;
+    return check_location(search, ref->location, err);
+}
+
+/* Names of fragments are counted from the master. */
+static refs_status check_partition(void *user, const refs_partition *partition, refs_error *err) {
+    output_search *search = user;
+    const refs_url_context context = {.base = search->source};
+    refs_buf location = REFS_BUF_INIT;
+    if (*partition->file == '\0') return REFS_OK;
+    refs_status status = refs_url_map(refs_str_from(partition->file), &context, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK) status = check_location(search, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status check_arrays(output_search *search, const tool_arrays *arrays, refs_error *err) {
+    const refs_chunk_visitor visitor = {check_ref, search};
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(arrays->set.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(arrays->set.hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        const refs_chunk_keys keys = tool_keys(meta, n);
+        REFS_TRY(meta->aggregation != NULL
+                     ? refs_aggregation_each(meta, check_partition, search, err)
+                     : refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+    }
+    return REFS_OK;
+}
+
+refs_status tool_check_references(const char *output, tool_replaced replaced,
+                                  const tool_arrays *arrays, refs_error *err) {
+    output_search search = {.output = output, .replaced = replaced, .source = arrays->location};
+    if (tool_is_remote(output)) return REFS_OK;
+    search.has_file = stat(output, &search.file) == 0;
+    const char *slash = strrchr(output, '/');
+    char *folder = slash == NULL ? refs_str_copy(refs_str_from("."))
+                   : slash == output
+                       ? refs_str_copy(refs_str_from("/"))
+                       : refs_str_copy(refs_str_view(output, (size_t)(slash - output)));
+    if (folder == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    const bool has_folder = stat(folder, &search.folder) == 0;
+    if (has_folder && (search.has_file || replaced == TOOL_REPLACED_WITH_FRAGMENTS))
+        status = check_arrays(&search, arrays, err);
+    refs_intern_clear(&search.seen);
+    refs_free(folder);
+    return status;
+}
+
+/* -- one at a time ----------------------------------------------------------------------------- */
+
+/* Whether the name is still that of what was opened: who held the lock may have exchanged it. */
+static bool is_still(const char *name, int file) {
+    struct stat was, is;
+    return fstat(file, &was) != 0 || stat(name, &is) != 0 ||
+           (was.st_dev == is.st_dev && was.st_ino == is.st_ino);
+}
+
+bool tool_lock(const char *name, int *file) {
+    *file = -1;
+    if (tool_is_remote(name)) return true;
+    for (;; close(*file)) {
+        *file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (*file < 0) return true;
+        if (flock(*file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) break;
+        if (is_still(name, *file)) return true;
+    }
+    fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", name);
+    close(*file);
+    return false;
+}
+
+void tool_unlock(int file) {
+    if (file >= 0) close(file);
+}

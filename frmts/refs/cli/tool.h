@@ -1,0 +1,328 @@
+/* tool.h -- the program refs: what its verbs share. */
+#ifndef REFS_CLI_TOOL_H
+#define REFS_CLI_TOOL_H
+
+#include "refs/fetch.h"
+#include "refs/file_pool.h"
+#include "refs/host.h"
+#include "refs/http.h"
+#include "refs/intern.h"
+#include "refs/join.h"
+#include "refs/session.h"
+#include "refs/store.h"
+#include "refs/watch.h"
+#include "refs/write.h"
+#include "refs/zarr.h"
+
+/** What a run ends with. */
+typedef enum tool_exit {
+    TOOL_OK = 0,
+    TOOL_FAILED = 1, /**< also: something was found, or left out */
+    TOOL_USAGE = 2,
+    TOOL_SIGNALLED = 128 /**< plus the number of a signal that could not end it: that of process 1
+                            of a container */
+} tool_exit;
+
+/* -- arguments.c, help.c ------------------------------------------------------------------------
+ */
+
+/** Strings in the order in which they were given; owned by the command line. */
+typedef struct tool_list {
+    const char **items; /**< NULL-ended */
+    size_t n, capacity;
+} tool_list;
+
+typedef struct tool_arguments {
+    tool_list names; /**< what is not an option */
+    const char *output;
+    tool_list along, variables, templates, rewrites;
+    const char *pattern, *group;
+    const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
+    const char *partition, *prefix;
+    const char *inline_bytes, *threads, *record_size, *version, *sample, *longitudes;
+    bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
+        layers, all, help;
+} tool_arguments;
+
+typedef struct tool_verb {
+    const char *name;
+    const char *synopsis;
+    const char *purpose;
+    const char *options; /**< their letters in the table of arguments.c */
+    const char *text;    /**< more, in paragraphs */
+    tool_exit (*run)(const tool_arguments *arguments);
+} tool_verb;
+
+typedef struct tool_option {
+    char letter;       /**< in the lists of verbs, and after one dash unless `is_long` */
+    bool is_long;      /**< has a name alone */
+    const char *name;  /**< after two dashes */
+    const char *value; /**< what its value is called; NULL: it has none */
+    const char *text;
+} tool_option;
+
+extern const tool_verb tool_verbs[];     /**< ends with one that has no name */
+extern const tool_option tool_options[]; /**< likewise */
+
+const tool_verb *tool_find_verb(const char *name);
+
+/** Reads what follows the verb; false after a message. */
+bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments);
+void tool_arguments_clear(tool_arguments *arguments);
+
+bool tool_append(tool_list *list, const char *item);
+bool tool_is_given(const tool_list *list, const char *item);
+
+/** The number that tool_read_arguments has seen to be one; `otherwise` where it was not given. */
+uint64_t tool_number(const char *text, uint64_t otherwise);
+
+/** Prints help of a verb, or of all where it is NULL. */
+void tool_help(const tool_verb *verb);
+/** Prints the man page or a completion: "man", "bash", "zsh". */
+tool_exit tool_print(const char *what);
+
+/* -- session.c ----------------------------------------------------------------------------
+ */
+
+/** How files are read, and whether to go on. */
+typedef struct tool_session {
+    refs_host *host;
+    refs_http *http;
+    refs_watch *watch; /**< what is replaced while it is read is an error, not a mixture */
+    refs_file_pool *file_pool;
+    refs_http_vfs *http_vfs;
+    const refs_vfs *vfs;
+    refs_object_lister lister;
+    refs_fetcher *fetcher;
+    refs_locations *locations; /**< of the fetcher, which sets that are read together share */
+} tool_session;
+
+/** What users of the program can try. */
+extern const refs_fetch_advice tool_advice;
+
+refs_status tool_session_open(tool_session *session, refs_error *err);
+void tool_session_close(tool_session *session);
+
+/** Interrupted runs end where they next ask. */
+void tool_watch_signals(void);
+bool tool_go_on(void *user);
+
+/** Whether a line can be printed. After a signal standard output is dropped, since a reader that is
+ * behind would be waited for: a caller that has results to print all the same asks before each. */
+bool tool_can_print(void);
+
+/** REFS_CANCELLED once a signal has come. */
+refs_status tool_check_interrupted(refs_error *err);
+
+/** Says that a signal ended the run, and ends the program by that signal, so that shells and
+ * make(1) end as well. Called last. Returns an exit status where a signal has no effect. */
+tool_exit tool_interrupted(void);
+
+/** Most bytes of standard input: a list of a million names of files. */
+#define TOOL_INPUT_BYTES (256 * REFS_MIB)
+
+/** Appends all of standard input; REFS_LIMIT where it is larger. */
+refs_status tool_read_input(refs_buf *text, refs_error *err);
+
+/** How the session opens sets: whether remote ones may name local files. */
+refs_set_options tool_set_options(const tool_session *session);
+
+/** Appends the name by which the session opens what a user calls `name`. */
+refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
+
+/** As refs_location_confine, of what `document` names, unless the session allows all; both as users
+ * write them. The failure names both. */
+refs_status tool_confine(const tool_session *session, const char *document, const char *name,
+                         refs_error *err);
+
+/** Appends a text with a NUL behind it, in which names are as users write them
+ * (refs_url_append_shown). */
+refs_status tool_append_shown(const char *text, refs_buf *shown);
+
+/** The same without secrets (refs_redact_secrets): for whatever the core says. */
+refs_status tool_append_told(const char *text, refs_buf *told);
+
+/** Prints a line on standard error: "refs: ", what comes before, and a message as
+ * tool_append_told has it. Whatever the core says comes this way. */
+void tool_tell(const char *before, const char *message);
+void tool_complain(const refs_error *err);
+void tool_note(void *user, refs_note_kind kind, const char *text);
+
+/** A set that is open with all that reads it. */
+typedef struct tool_set {
+    refs_set *set;
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+} tool_set;
+
+/** Opens the references at a location, or those of the files that it stands for as one
+ * (refs_join_open_name), again where a writer replaces them meanwhile. */
+refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
+                                 refs_error *err);
+
+refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
+                          refs_error *err);
+void tool_set_close(tool_set *set);
+
+/** As refs_sources_read and refs_joined_read; failures name the set. */
+refs_status tool_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err);
+refs_status tool_joined_read(const refs_set *set, refs_buf *how, refs_error *err);
+
+/** Prints a JSON string. */
+void tool_print_json_text(refs_str text);
+
+/** Prints what a set says of its history, a line each, or members of a JSON object that is open;
+ * nothing of a set without one. */
+refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
+
+/** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
+refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
+
+/* -- names.c --------------------------------------------------------------------------------------
+ */
+
+/** Names of sources: owned. */
+typedef struct tool_names {
+    char **items;
+    size_t n, capacity;
+    refs_intern known; /**< of the first known.count or more of them, for tool_names_have */
+    size_t n_known;
+} tool_names;
+
+/** Where the session looks names up. */
+refs_names_host tool_names_host(const tool_session *session);
+
+/** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
+ * stores, and for "-" the lines of standard input. `skipped` gets why what a document of STAC names
+ * cannot be had; if it is NULL, that is an error. */
+refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
+                        tool_names *skipped, refs_error *err);
+void tool_names_clear(tool_names *names);
+
+/** Adds a copy of a name. */
+refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
+/** Sets *has where they have this one. */
+refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs_error *err);
+
+/* -- output.c -------------------------------------------------------------------------------------
+ */
+
+/** Whether a local file is the master of aggregations. */
+bool tool_is_master(const char *name);
+
+/** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
+refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
+
+/** What a new master replaces: a file, or also the folder of fragments that the name has. */
+typedef enum tool_replaced { TOOL_REPLACED_FILE, TOOL_REPLACED_WITH_FRAGMENTS } tool_replaced;
+
+struct tool_arrays;
+/** REFS_INVALID where the arrays of a source refer to what the local `output` replaces. */
+refs_status tool_check_references(const char *output, tool_replaced replaced,
+                                  const struct tool_arrays *arrays, refs_error *err);
+
+/** Two that add to one set or master would both add to what was there before: the second is told,
+ * and false. Nothing is locked in object stores, and where there are no locks: *file is -1, or to
+ * be given back. */
+bool tool_lock(const char *name, int *file);
+void tool_unlock(int file);
+
+/* -- sending.c ------------------------------------------------------------------------------------
+ */
+
+/** Whether a name is that of something in an object store, or on a server. */
+bool tool_is_remote(const char *name);
+
+/** Room for the name of a folder that is made for a while. */
+#define TOOL_SCRATCH_BYTES 256
+
+/** Makes one, for who called to remove. */
+refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err);
+
+/** A file that is written where it is wanted, or, where that is an object store, in a folder of its
+ * own until it is sent: there it appears whole. Zeroed is none. */
+typedef struct tool_sending {
+    const tool_session *session;
+    char *location; /**< of the object; NULL: the file is local */
+    char folder[TOOL_SCRATCH_BYTES];
+    char *path; /**< that is written */
+    refs_validator was;
+    bool is_guarded; /**< it is sent in place of what has the validator `was` alone */
+} tool_sending;
+
+/** REFS_UNSUPPORTED where nothing can be written. To be closed also after a failure. */
+refs_status tool_sending_open(const tool_session *session, const char *name, tool_sending *sending,
+                              refs_error *err);
+/** Notes what the object is before it is read: unless it still is that when the file is sent, it is
+ * left as another program made it, and that is a failure. */
+refs_status tool_sending_guard(tool_sending *sending, refs_error *err);
+/** Makes the file what the object is. */
+refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
+/** Sends what was written in folders beside the file, then the file. */
+refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
+void tool_sending_close(tool_sending *sending);
+
+/* -- progress.c -----------------------------------------------------------------------------------
+ */
+
+/** Numbered items of a verb, which are worked on several at a time. A terminal shows how many are
+ * done and the time left, unless --quiet is given. */
+typedef struct tool_work {
+    const tool_arguments *arguments;
+    const char *items; /**< what they are called there: "sources" */
+    size_t n;
+    size_t n_before, n_all; /**< items of runs before this one, and of all; 0: these are all */
+    unsigned n_threads;     /**< unless --threads is given */
+    uint64_t n_max;         /**< items at a time, even if --threads is more; 0: any number */
+    refs_status (*run)(void *user, size_t number, refs_error *err); /**< on any thread */
+    void *user;
+} tool_work;
+
+/** Runs each item once; the first failure, or REFS_CANCELLED once a signal has come. */
+refs_status tool_work_run(const tool_work *work, refs_error *err);
+
+/* -- verbs ----------------------------------------------------------------------------------------
+ */
+
+tool_exit tool_index(const tool_arguments *arguments);
+tool_exit tool_split(const tool_arguments *arguments);
+tool_exit tool_move(const tool_arguments *arguments);
+tool_exit tool_combine(const tool_arguments *arguments);
+tool_exit tool_append_verb(const tool_arguments *arguments);
+tool_exit tool_convert(const tool_arguments *arguments);
+tool_exit tool_ls(const tool_arguments *arguments);
+tool_exit tool_info(const tool_arguments *arguments);
+tool_exit tool_cat(const tool_arguments *arguments);
+tool_exit tool_qgis(const tool_arguments *arguments);
+tool_exit tool_check(const tool_arguments *arguments);
+tool_exit tool_diff(const tool_arguments *arguments);
+
+struct refs_cfa_source;
+struct refs_cfa_write_options;
+
+/** Writes a source as the master `output`, a path or a URL. */
+refs_status tool_write_arrays(const tool_session *session, const char *output,
+                              const struct refs_cfa_source *source,
+                              struct refs_cfa_write_options *options, refs_error *err);
+
+/** combine --format cfa: a master of files that are its fragments; append: of those of a master,
+ * and of others. */
+tool_exit tool_gather(const tool_arguments *arguments);
+
+/** The same; where sources differ as those of one aggregation that is not unpacked cannot,
+ * `otherwise` runs. */
+tool_exit tool_gather_or(const tool_arguments *arguments,
+                         tool_exit (*otherwise)(const tool_arguments *arguments));
+
+/** info --partition: where fragments of a master are. */
+tool_exit tool_partitions(const tool_arguments *arguments);
+
+/** REFS_NOT_FOUND where a master does not have the variable or partition of the arguments. */
+refs_status tool_check_partition(const tool_session *session, const tool_arguments *arguments,
+                                 refs_error *err);
+
+/** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
+refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* aws_profile.h -- keys and settings of AWS: from variables, ~/.aws/credentials and ~/.aws/config.
+ */
+#ifndef REFS_CLOUD_AWS_PROFILE_H
+#define REFS_CLOUD_AWS_PROFILE_H
+
+#include "settings.h"
+
+/** Owned strings, or NULL where nothing says them. */
+typedef struct refs_aws_profile {
+    char *access_key, *secret_key, *session_token;
+    char *region, *endpoint;
+    char *style;  /**< "path", "virtual" or "auto" */
+    char *method; /**< the key by which other programs would get keys: "role_arn", for one */
+} refs_aws_profile;
+
+/** Reads both files, where there are any, and the variables, which win. REFS_INVALID where
+ * AWS_PROFILE names a profile of neither, or keys are to be had in a way that is not known here. */
+refs_status refs_aws_profile__read(const refs_settings *settings, refs_aws_profile *profile,
+                                   refs_error *err);
+
+/** Takes from the text of a file what it says of a profile; true where it has that. What is known
+ * already stays. */
+bool refs_aws_profile__take(refs_str text, const char *name, refs_aws_profile *profile);
+
+/** Frees what it holds, and leaves it empty. */
+void refs_aws_profile__clear(refs_aws_profile *profile);
+
+#endif

@@ -1,0 +1,124 @@
+/* host_internal.h -- what a host knows, and how a location becomes a URL; see host.h. */
+#ifndef REFS_CLOUD_HOST_INTERNAL_H
+#define REFS_CLOUD_HOST_INTERNAL_H
+
+#include <pthread.h>
+
+#include "aws_profile.h"
+#include "refs/fork.h"
+#include "refs/grant.h"
+#include "refs/host.h"
+#include "refs/s3nc.h"
+#include "settings.h"
+
+/** Where a bucket is, as its server has said. */
+typedef struct refs_bucket {
+    char *name; /**< as in locations, the alias before it */
+    char region[32];
+} refs_bucket;
+
+/** What a service gave out; grants.c has it. */
+typedef struct refs_granted refs_granted;
+
+struct refs_host {
+    refs_http_host functions;
+    refs_settings settings;
+    refs_notes notes;
+    refs_cancel_check cancel;
+    refs_forked forked;
+    pthread_mutex_t lock; /* guards what follows */
+    bool has_profile;     /* profile was read */
+    refs_aws_profile profile;
+    bool has_aliases; /* aliases were looked for */
+    refs_s3nc *aliases;
+    char *no_alias; /* what to say of a name that is none; NULL where no file was looked in */
+    refs_bucket *buckets;
+    size_t n_buckets, buckets_capacity;
+    uint64_t n_questions; /* that were asked for lists */
+    refs_granted *granted;
+    pthread_cond_t answered; /* by a service */
+    refs_http_host services; /* how they are asked */
+    refs_http *services_http;
+};
+
+/* -- object.c: what a location names ----------------------------------------------------------- */
+
+typedef enum refs_object_kind {
+    REFS_OBJECT_FILE, /**< none of what is read over HTTP */
+    REFS_OBJECT_URL,  /**< the key is the URL */
+    REFS_OBJECT_S3,
+    REFS_OBJECT_GOOGLE,
+    REFS_OBJECT_AZURE,
+    REFS_OBJECT_FOREIGN /**< of a file system that GDAL alone has */
+} refs_object_kind;
+
+typedef struct refs_object {
+    refs_object_kind kind;
+    const refs_s3nc_host *alias; /**< S3: the server that the location names, or NULL */
+    refs_str bucket, key;
+    refs_str question;  /**< the query of the URL: what asks a bucket for a list stands in the place
+                             of the key, up to "#" */
+    refs_str listed;    /**< what names in that list begin with: behind "#", a number and "/" */
+    const char *method; /**< that it is asked with; NULL: GET */
+    const refs_grant *grant; /**< what a service gave out for it, or NULL */
+    refs_str whole;          /**< what tells this bucket from others: the alias is part of it */
+} refs_object;
+
+/** Takes a location apart; what is in `object` is borrowed. With the lock held. REFS_INVALID: the
+ * file of aliases cannot be used. */
+refs_status refs_host__parse(refs_host *host, const char *location, refs_object *object,
+                             refs_error *err);
+
+/* -- stores.c: URLs ---------------------------------------------------------------------------- */
+
+/** Appends the URL of an object of a store. With the lock held. */
+refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
+                           refs_error *err);
+
+/** Whether that URL is signed by Signature Version 4. With the lock held. */
+bool refs_host__is_signed(refs_host *host, const refs_object *object);
+
+/** The region that a bucket is known to be in, or NULL; and takes note of one. With the lock held.
+ */
+const char *refs_host__region_of(const refs_host *host, refs_str bucket);
+bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region);
+
+/* -- grants.c: access that a service gives out for a while (REFS_TOKEN_URL) -------------------- */
+
+void refs_host__open_grants(refs_host *host);
+void refs_host__close_grants(refs_host *host);
+
+/** Asks for a grant where a service is named for the location and there is none that is good; it is
+ * that of `object` until the lock is given back. With the lock held, which it gives back while it
+ * waits. */
+refs_status refs_host__renew_grant(refs_host *host, const char *location, refs_object *object,
+                                   refs_error *err);
+
+/** Whether a service is named; what it gave out was refused, so that it is asked again. With the
+ * lock held. */
+bool refs_host__has_grant(refs_host *host, const char *location, const refs_object *object);
+void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object);
+
+/* -- handle.c: options of libcurl -------------------------------------------------------------- */
+
+/** Positive seconds in milliseconds, at most as many as libcurl takes where `long` has 32 bits: 24
+ * days. */
+unsigned refs_host__ms(double seconds);
+
+/** As refs_identity_check. */
+refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err);
+
+/** As `rules` and `prepare` of refs_http_host. */
+void refs_host__set_rules(const refs_settings *settings, const char *location,
+                          refs_http_rules *rules);
+/** REFS_INVALID, with its name: libcurl does not take a setting. */
+refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *easy,
+                               void **headers, refs_error *err);
+
+/** Seconds to connect, unless a setting says how many; 0: as it is. */
+void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy);
+
+/** What to try where a provider refuses a login, or NULL. */
+const char *refs_host__login_advice(const refs_settings *settings, const char *location);
+
+#endif

@@ -1,0 +1,139 @@
+/* attributes.c -- attributes that later parts have and the result does not.
+ *
+ * Groups and arrays keep the attributes of the first part that has them, so that joining is
+ * associative. What only a later part has would be lost without a word. */
+#include "combine_internal.h"
+
+typedef struct attribute_search {
+    const refs_join *join;
+    refs_intern lost; /* refs_join_list_lost */
+    uint32_t *kept;   /* of each string that is a key or a path: the text that is kept, or NONE */
+    refs_buf path;    /* with its slash */
+} attribute_search;
+
+/* How values are stored differs between fragments, which keep these; what the parsers note of
+ * dimensions (base/own_attributes.h) is no attribute of the data. */
+static bool is_of_values(refs_str name) {
+    static const char *const names[] = {"scale_factor",  "add_offset",     "_FillValue",
+                                        "missing_value", "valid_range",    "valid_min",
+                                        "valid_max",     "_Unsigned",      "units",
+                                        "calendar",      "unpacked_dtype", "_NCProperties"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (refs_str_is(name, names[i])) return true;
+    return refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
+}
+
+refs_status refs_join_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
+                                refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    uint32_t id;
+    for (size_t i = 0; i < refs_json_size(pair->other) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_name_at(pair->other, i);
+        if (is_of_values(name) || refs_json_get_str(pair->kept, name) != NULL ||
+            (pair->ignored != NULL && refs_str_is(name, pair->ignored)))
+            continue;
+        text.size = 0;
+        status = refs_buf_printf(&text, err, "%.*s of %.*s", REFS_STR_WHOLE(name),
+                                 REFS_STR_WHOLE(pair->path));
+        if (status == REFS_OK)
+            status =
+                refs_intern_add(lost, refs_str_view((const char *)text.data, text.size), &id, err);
+    }
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join_note_lost(const refs_notes *notes, const refs_intern *lost, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (lost->count == 0) return REFS_OK;
+    for (uint32_t i = 0; i < lost->count && status == REFS_OK; i++)
+        status = refs_buf_printf(&text, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_WHOLE(refs_intern_get(lost, i)));
+    if (status == REFS_OK)
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "attributes that the first source lacks are left out: %.*s", (int)text.size,
+                  (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+bool refs_join_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
+                            const char *const names[2]) {
+    static const char *const attributes[] = {"standard_name", "cell_methods"};
+    bool has_other = false;
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        const refs_str one = refs_json_text(refs_json_get(pair->kept, attributes[i])),
+                       other = refs_json_text(refs_json_get(pair->other, attributes[i]));
+        if (refs_str_equal(one, other)) continue;
+        has_other = true;
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
+                  REFS_STR_ARG(pair->path), attributes[i], REFS_STR_ARG(one), names[0],
+                  REFS_STR_ARG(other), names[1]);
+    }
+    return has_other;
+}
+
+/* Attributes that cannot be read are told elsewhere. */
+static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t other, refs_str path,
+                                 refs_error *err) {
+    refs_json_doc *one = NULL, *two = NULL;
+    refs_status status = REFS_OK;
+    if (kept == other) return REFS_OK;
+    at->path.size = 0;
+    REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", REFS_STR_WHOLE(path)));
+    if (refs_json_parse(refs_join__text(at->join, kept), &one, NULL) == REFS_OK &&
+        refs_json_parse(refs_join__text(at->join, other), &two, NULL) == REFS_OK) {
+        const refs_attribute_pair pair = {
+            .kept = refs_json_root(one),
+            .other = refs_json_root(two),
+            .path = refs_str_view((const char *)at->path.data, at->path.size)};
+        status = refs_join_list_lost(&pair, &at->lost, err);
+    }
+    refs_json_doc_free(one);
+    refs_json_doc_free(two);
+    return status;
+}
+
+static refs_status see(attribute_search *at, uint32_t key, uint32_t text, refs_str path,
+                       refs_error *err) {
+    if (text == REFS_JOIN_NONE) return REFS_OK;
+    if (at->kept[key] != REFS_JOIN_NONE) return compare_texts(at, at->kept[key], text, path, err);
+    at->kept[key] = text;
+    return REFS_OK;
+}
+
+static refs_status see_member(attribute_search *at, const refs_join_member *member,
+                              refs_error *err) {
+    for (size_t i = 0; i < member->n_documents; i++) {
+        const refs_join_document *document = &member->documents[i];
+        const refs_str key = refs_join__text(at->join, document->key);
+        if (!refs_str_is(refs_join__own_name(key), ".zattrs")) continue;
+        const size_t size = key.size - strlen(".zattrs");
+        REFS_TRY(see(at, document->key, document->text,
+                     refs_str_part(key, 0, size > 0 ? size - 1 : 0), err));
+    }
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_join_array *array = &member->arrays[i];
+        REFS_TRY(
+            see(at, array->path, array->attributes, refs_join__text(at->join, array->path), err));
+    }
+    return refs_join__go_on(at->join, err);
+}
+
+refs_status refs_join__tell_attributes(const refs_join *join, const refs_join_plan *plan,
+                                       refs_error *err) {
+    attribute_search at = {.join = join, .path = REFS_BUF_INIT};
+    at.kept = refs_alloc((join->strings.count + 1) * sizeof *at.kept);
+    refs_status status = at.kept != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) memset(at.kept, 0xff, (join->strings.count + 1) * sizeof *at.kept);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        status = see_member(&at, &join->members[plan->order[i]], err);
+    if (status == REFS_OK) status = refs_join_note_lost(&join->options.notes, &at.lost, err);
+    refs_intern_clear(&at.lost);
+    refs_buf_clear(&at.path);
+    refs_free(at.kept);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* cells.c -- which places of joined dimensions parts have, see combine_internal.h.
+ *
+ * Parts are boxes, of which joined sets may have told that boxes in them are holes. All their edges
+ * along all dimensions cut the grid into cells, each of which some part covers, or none.
+ */
+#include <stdlib.h>
+
+#include "combine_internal.h"
+
+/* More cells are not looked at. */
+#define MAX_CELLS 16000000
+
+enum { COVERED = 1, IS_HOLE = 2 };
+
+/* What is done with the cells of a box. */
+typedef enum action { MARK_HOLE, COVER, UNMARK_HOLE } action;
+
+/* Steps of a part that make a box. */
+typedef struct box {
+    const refs_join_member *member;
+    refs_join_steps steps[REFS_JOIN_MAX_DIMS]; /* along those of the cells */
+} box;
+
+/* -- boxes ------------------------------------------------------------------------------------- */
+
+static box whole_box(const refs_join_cells *all, const refs_join_member *member) {
+    box of = {.member = member};
+    for (size_t i = 0; i < all->n_lines; i++)
+        of.steps[i] = (refs_join_steps){0, member->axes[all->line[i]].n};
+    return of;
+}
+
+static void narrow(refs_join_steps *steps, uint64_t begin, uint64_t end) {
+    if (begin > steps->begin) steps->begin = begin < steps->end ? begin : steps->end;
+    if (end < steps->end) steps->end = end > steps->begin ? end : steps->begin;
+}
+
+/* What a fragment has is less than the part that it is in. */
+static box piece_box(const refs_join_cells *all, const refs_join_member *member,
+                     const refs_join_array *piece) {
+    box of = whole_box(all, member);
+    for (size_t i = 0; piece->is_piece && i < all->n_lines; i++)
+        for (size_t dim = 0; dim < piece->rank; dim++)
+            if (refs_join__line_of(all->join, piece, dim) == all->line[i])
+                narrow(&of.steps[i], piece->begin, piece->begin + piece->shape[dim]);
+    return of;
+}
+
+/* False where a hole is told along a dimension that the cells do not have. */
+static bool hole_box(const refs_join_cells *all, const refs_join_member *member,
+                     const refs_join_holes *holes, size_t number, box *of) {
+    size_t n_found = 0;
+    *of = whole_box(all, member);
+    for (size_t k = 0; k < holes->n_along; k++)
+        for (size_t i = 0; i < all->n_lines; i++) {
+            if (all->line[i] != holes->line[k]) continue;
+            const refs_join_steps *steps = &holes->steps[number * holes->n_along + k];
+            narrow(&of->steps[i], steps->begin, steps->end);
+            n_found++;
+        }
+    return n_found == holes->n_along;
+}
+
+/* -- cuts -------------------------------------------------------------------------------------- */
+
+/* The steps of a part that follow each other, from number `begin` on. */
+static uint64_t end_of_run(const refs_join_axis *axis, uint64_t begin, uint64_t stop) {
+    uint64_t end = begin + 1;
+    while (end < stop && axis->position[end] == axis->position[end - 1] + 1) end++;
+    return end;
+}
+
+static refs_status add_cut(refs_join_cuts *cuts, uint64_t at, refs_error *err) {
+    if (!refs_grow((void **)&cuts->at, &cuts->capacity, cuts->n, sizeof *cuts->at))
+        return refs_fail_nomem(err);
+    cuts->at[cuts->n++] = at;
+    return REFS_OK;
+}
+
+static refs_status cut_at(refs_join_cells *all, const box *of, refs_error *err) {
+    for (size_t i = 0; i < all->n_lines; i++) {
+        const refs_join_axis *axis = &of->member->axes[all->line[i]];
+        for (uint64_t begin = of->steps[i].begin, end; begin < of->steps[i].end; begin = end) {
+            end = end_of_run(axis, begin, of->steps[i].end);
+            REFS_TRY(add_cut(&all->cuts[i], axis->position[begin], err));
+            REFS_TRY(add_cut(&all->cuts[i], axis->position[end - 1] + 1, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static int by_number(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void sort_cuts(refs_join_cuts *cuts) {
+    size_t n = 1;
+    qsort(cuts->at, cuts->n, sizeof *cuts->at, by_number);
+    for (size_t i = 1; i < cuts->n; i++)
+        if (cuts->at[i] != cuts->at[n - 1]) cuts->at[n++] = cuts->at[i];
+    cuts->n = n;
+}
+
+/* -- cells ------------------------------------------------------------------------------------- */
+
+static size_t cell_at(const refs_join_cuts *cuts, uint64_t position) {
+    const uint64_t *found = bsearch(&position, cuts->at, cuts->n, sizeof *cuts->at, by_number);
+    return (size_t)(found - cuts->at);
+}
+
+/* Does it from dimension `i` on, in the cells that have number `cell` before. */
+static void act(refs_join_cells *all, const box *of, action what, size_t i, size_t cell) {
+    if (i == all->n_lines) {
+        uint8_t *at = &all->covered[cell];
+        if (what == MARK_HOLE) *at |= IS_HOLE;
+        if (what == UNMARK_HOLE) *at &= COVERED;
+        if (what == COVER && (*at & IS_HOLE) == 0) *at |= COVERED;
+        return;
+    }
+    const refs_join_axis *axis = &of->member->axes[all->line[i]];
+    const refs_join_cuts *along = &all->cuts[i];
+    for (uint64_t begin = of->steps[i].begin, end; begin < of->steps[i].end; begin = end) {
+        end = end_of_run(axis, begin, of->steps[i].end);
+        const size_t last = cell_at(along, axis->position[end - 1] + 1);
+        for (size_t k = cell_at(along, axis->position[begin]); k < last; k++)
+            act(all, of, what, i + 1, cell * (along->n - 1) + k);
+    }
+}
+
+/* Cuts at the box, or acts on its cells where these are known. */
+static refs_status do_box(refs_join_cells *all, const box *of, action what, refs_error *err) {
+    if (all->covered == NULL) return cut_at(all, of, err);
+    act(all, of, what, 0, 0);
+    return REFS_OK;
+}
+
+static refs_status do_holes(refs_join_cells *all, const refs_join_member *member,
+                            const refs_join_holes *holes, action what, refs_error *err) {
+    for (size_t i = 0; holes != NULL && i < holes->n; i++) {
+        box of;
+        if (hole_box(all, member, holes, i, &of)) REFS_TRY(do_box(all, &of, what, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status do_member(refs_join_cells *all, const refs_join_member *member, uint32_t path,
+                             refs_error *err) {
+    const refs_join_array *piece;
+    REFS_TRY(refs_join__go_on(all->join, err));
+    if (path == REFS_JOIN_NONE) {
+        const box of = whole_box(all, member);
+        return do_box(all, &of, COVER, err);
+    }
+    for (size_t k = 0; (piece = refs_join__piece(member, path, k)) != NULL; k++) {
+        const box of = piece_box(all, member, piece);
+        REFS_TRY(do_holes(all, member, piece->holes, MARK_HOLE, err));
+        REFS_TRY(do_box(all, &of, COVER, err));
+        REFS_TRY(do_holes(all, member, piece->holes, UNMARK_HOLE, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
+                                  refs_error *err) {
+    const refs_join *join = all->join;
+    for (size_t i = 0; i < all->n_lines; i++) {
+        REFS_TRY(add_cut(&all->cuts[i], 0, err));
+        REFS_TRY(add_cut(&all->cuts[i], plan->lines[all->line[i]].n, err));
+    }
+    for (size_t i = 0; i < join->n_members; i++)
+        REFS_TRY(do_member(all, &join->members[i], path, err));
+    all->n = 1;
+    for (size_t i = 0; i < all->n_lines; i++) {
+        sort_cuts(&all->cuts[i]);
+        if (!refs_mul_size(all->n, all->cuts[i].n - 1, &all->n)) all->n = SIZE_MAX;
+    }
+    if (all->n > MAX_CELLS && all->n_lines > 1) return REFS_OK;
+    all->covered = refs_calloc(all->n + 1, 1);
+    if (all->covered == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members; i++)
+        REFS_TRY(do_member(all, &join->members[i], path, err));
+    for (size_t cell = 0; cell < all->n; cell++) all->n_missing += all->covered[cell] == 0;
+    return REFS_OK;
+}
+
+void refs_join__cells_clear(refs_join_cells *all) {
+    for (size_t i = 0; i < all->n_lines; i++) refs_free(all->cuts[i].at);
+    refs_free(all->covered);
+}
+
+/* -- what no part has -------------------------------------------------------------------------- */
+
+typedef struct listing {
+    const refs_join_cells *cells;
+    refs_join_steps made[REFS_JOIN_MAX_DIMS]; /* of a box, along the first dimensions */
+    refs_buf *boxes;
+} listing;
+
+/* Boxes in the cells from `cell` on, which have dimensions from `i` on. Neighbours that are alike
+ * are one: boxes depend on what is missing alone. */
+static refs_status list_boxes(listing *to, size_t i, size_t cell, refs_error *err) {
+    const refs_join_cells *all = to->cells;
+    if (i == all->n_lines)
+        return all->covered[cell]
+                   ? REFS_OK
+                   : refs_buf_append(to->boxes, to->made, all->n_lines * sizeof *to->made, err);
+    const refs_join_cuts *cuts = &all->cuts[i];
+    size_t size = 1;
+    for (size_t k = i + 1; k < all->n_lines; k++) size *= all->cuts[k].n - 1;
+    for (size_t begin = 0, end; begin + 1 < cuts->n; begin = end) {
+        const uint8_t *slab = all->covered + cell + begin * size;
+        end = begin + 1;
+        while (end + 1 < cuts->n && memcmp(slab, slab + (end - begin) * size, size) == 0) end++;
+        to->made[i] = (refs_join_steps){cuts->at[begin], cuts->at[end]};
+        REFS_TRY(list_boxes(to, i + 1, cell + begin * size, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err) {
+    listing to = {.cells = all, .boxes = boxes};
+    return all->n_missing > 0 ? list_boxes(&to, 0, 0, err) : REFS_OK;
+}

@@ -1,0 +1,475 @@
+/* combine.c -- parts are added, see refs/join.h. */
+#include <stdlib.h>
+
+#include "combine_internal.h"
+#include "combine_aggregate.h"
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status number_dims(refs_join *join, refs_error *err) {
+    const char *const *dims = join->options.dims;
+    for (; dims != NULL && *dims != NULL; dims++) {
+        if (join->n_dims == REFS_JOIN_MAX_DIMS)
+            return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
+                             REFS_JOIN_MAX_DIMS);
+        uint32_t *id = &join->dims[join->n_dims++];
+        REFS_TRY(refs_intern_add(&join->strings, refs_str_from(*dims), id, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status check_pattern(const refs_join *join, refs_error *err) {
+    refs_buf dims = REFS_BUF_INIT;
+    if (join->options.pattern == NULL) return REFS_OK;
+    const refs_status status = refs_join_pattern_dims(join->options.pattern, &dims, err);
+    refs_buf_clear(&dims);
+    return status;
+}
+
+refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err) {
+    refs_join *opened = refs_calloc(1, sizeof *opened);
+    *join = NULL;
+    if (opened == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&opened->lock, NULL);
+    opened->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    memcpy(&opened->options, options,
+           options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
+    refs_status status = number_dims(opened, err);
+    if (status == REFS_OK) status = check_pattern(opened, err);
+    if (status == REFS_OK)
+        *join = opened;
+    else
+        refs_join_free(opened);
+    return status;
+}
+
+void refs_join_free(refs_join *join) {
+    if (join == NULL) return;
+    for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
+    refs_free(join->members);
+    refs_intern_clear(&join->strings);
+    refs_intern_clear(&join->told);
+    refs_buf_clear(&join->missing.boxes);
+    pthread_mutex_destroy(&join->lock);
+    refs_free(join);
+}
+
+refs_str refs_join__text(const refs_join *join, uint32_t id) {
+    return id != REFS_JOIN_NONE ? refs_intern_get(&join->strings, id) : refs_str_view("", 0);
+}
+
+refs_str refs_join__own_name(refs_str path) {
+    size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+}
+
+bool refs_join__is_axis(const refs_array_meta *meta) {
+    return meta->status == REFS_OK && meta->rank == 1 &&
+           refs_str_is(refs_join__own_name(refs_str_from(meta->dims[0])), meta->name);
+}
+
+bool refs_join__is_among(refs_str name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (refs_str_is(name, *names)) return true;
+    return false;
+}
+
+bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
+    refs_str own = refs_join__own_name(name);
+    for (*dim = 0; *dim < join->n_dims; ++*dim)
+        if (refs_str_is(own, join->options.dims[*dim])) return true;
+    return false;
+}
+
+/* Its place in by_path, or where it would be. */
+static size_t find_path(const refs_join_member *member, uint32_t path) {
+    size_t low = 0, high = member->n_arrays;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (member->by_path[middle] >> 32 < path)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i) {
+    size_t at = find_path(member, path) + i;
+    return at < member->n_arrays && member->by_path[at] >> 32 == path
+               ? &member->arrays[member->by_path[at] & UINT32_MAX]
+               : NULL;
+}
+
+refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
+    size_t at = find_path(member, path);
+    return refs_join__piece(member, path, 0) != NULL
+               ? &member->arrays[member->by_path[at] & UINT32_MAX]
+               : NULL;
+}
+
+/* -- adding ------------------------------------------------------------------------------------ */
+
+/* Strings that a part was read with, as those of the join. */
+typedef struct translation {
+    refs_join *join;
+    const refs_intern *from;
+    uint32_t *to; /* of each, or NONE */
+} translation;
+
+static refs_status translate(const translation *strings, uint32_t *id, refs_error *err) {
+    if (*id == REFS_JOIN_NONE) return REFS_OK;
+    if (strings->to[*id] == REFS_JOIN_NONE)
+        REFS_TRY(refs_intern_add(&strings->join->strings, refs_intern_get(strings->from, *id),
+                                 &strings->to[*id], err));
+    *id = strings->to[*id];
+    return REFS_OK;
+}
+
+static refs_status translate_array(const translation *strings, refs_join_array *array,
+                                   refs_error *err) {
+    uint32_t *const ids[] = {
+        &array->path,    &array->document, &array->attributes,  &array->layout,
+        &array->packing, &array->units,    &array->calendar,    &array->bounds,
+        &array->values,  &array->prefix,   &array->whole,       &array->range,
+        &array->flags,   &array->digest,   &array->part_prefix, &array->missing};
+    refs_join_holes *holes = array->holes;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        REFS_TRY(translate(strings, ids[i], err));
+    if (holes != NULL) {
+        REFS_TRY(translate(strings, &holes->document, err));
+        REFS_TRY(translate(strings, &holes->attributes, err));
+        REFS_TRY(translate(strings, &holes->layout, err));
+        REFS_TRY(translate(strings, &holes->packing, err));
+    }
+    for (size_t dim = 0; dim < array->rank; dim++)
+        REFS_TRY(translate(strings, &array->dims[dim], err));
+    return refs_join__check_holes(strings->join, array, err);
+}
+
+static refs_status translate_all(const translation *strings, refs_join_member *member,
+                                 refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        REFS_TRY(translate_array(strings, &member->arrays[i], err));
+    for (size_t i = 0; i < member->n_documents; i++) {
+        REFS_TRY(translate(strings, &member->documents[i].key, err));
+        REFS_TRY(translate(strings, &member->documents[i].text, err));
+    }
+    for (size_t i = 0; i < member->n_left_out; i++) {
+        REFS_TRY(translate(strings, &member->left_out[i].path, err));
+        REFS_TRY(translate(strings, &member->left_out[i].problem, err));
+    }
+    for (size_t i = 0; i < member->n_others; i++)
+        REFS_TRY(translate(strings, &member->others[i], err));
+    for (size_t i = 0; i < member->n_urls; i++) REFS_TRY(translate(strings, &member->urls[i], err));
+    return REFS_OK;
+}
+
+static int by_path(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static refs_status sort_paths(refs_join_member *member, refs_error *err) {
+    member->by_path = refs_calloc(member->n_arrays + 1, sizeof *member->by_path);
+    if (member->by_path == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < member->n_arrays; i++)
+        member->by_path[i] = (uint64_t)member->arrays[i].path << 32 | i;
+    qsort(member->by_path, member->n_arrays, sizeof *member->by_path, by_path);
+    return REFS_OK;
+}
+
+static refs_status keep(refs_join *join, const refs_intern *strings, refs_join_member *member,
+                        refs_error *err) {
+    uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
+    if (to == NULL) return refs_fail_nomem(err);
+    memset(to, 0xff, (strings->count + 1) * sizeof *to);
+    const translation all = {join, strings, to};
+    refs_lock(&join->lock);
+    refs_status status = translate_all(&all, member, err);
+    if (status == REFS_OK) status = sort_paths(member, err);
+    if (status == REFS_OK && !refs_grow((void **)&join->members, &join->member_capacity,
+                                        join->n_members, sizeof *join->members))
+        status = refs_fail_nomem(err);
+    if (status == REFS_OK) join->members[join->n_members++] = *member;
+    refs_unlock(&join->lock);
+    refs_free(to);
+    return status;
+}
+
+refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
+    refs_intern strings = {0};
+    refs_join_member member = {.number = part->number};
+    member.name = refs_str_copy(refs_str_from(part->name));
+    if (join->n_dims == 0) member.set = part->set;
+    refs_status status = member.name != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = refs_join__read(join, part, &member, &strings, err);
+    if (status == REFS_OK) status = keep(join, &strings, &member, err);
+    refs_intern_clear(&strings);
+    if (status == REFS_OK) return REFS_OK;
+    refs_error_prefix(err, "%s", part->name);
+    refs_join__member_clear(&member);
+    return status;
+}
+
+/* -- joining ----------------------------------------------------------------------------------- */
+
+static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    return refs_writer_document(self, key, document, err);
+}
+
+static refs_status write_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    return refs_writer_array(self, keys, err);
+}
+
+static refs_status write_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    return refs_writer_chunk(self, chunk, err);
+}
+
+static refs_status write_other(void *self, refs_str key, const refs_write_chunk *value,
+                               refs_error *err) {
+    return refs_writer_other(self, key, value, err);
+}
+
+refs_join_sink refs_join_sink_of_writer(refs_writer *writer) {
+    const refs_join_sink sink = {writer, write_document, write_array, write_chunk,
+                                 refs_writer_takes_others(writer) ? write_other : NULL};
+    return sink;
+}
+
+static int by_number(const void *left, const void *right) {
+    const refs_join_member *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* What one part has and another cannot give would be missing without need. */
+static refs_status check_left_out(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_left_out *left_out, refs_error *err) {
+    for (size_t i = 0; i < join->n_members; i++)
+        if (refs_join__find(&join->members[i], left_out->path) != NULL)
+            return refs_fail(err, REFS_UNSUPPORTED, "%.*s of %s: %.*s; %s has it",
+                             REFS_STR_ARG(refs_join__text(join, left_out->path)), member->name,
+                             REFS_STR_ARG(refs_join__text(join, left_out->problem)),
+                             join->members[i].name);
+    return REFS_OK;
+}
+
+/* Tells of each array once, by the first part that has it. */
+static refs_status tell_left_out(const refs_join *join, refs_error *err) {
+    refs_intern told = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        const refs_join_member *member = &join->members[i];
+        for (size_t k = 0; k < member->n_left_out && status == REFS_OK; k++) {
+            const refs_join_left_out *left_out = &member->left_out[k];
+            const refs_str path = refs_join__text(join, left_out->path);
+            const uint64_t n = told.count;
+            uint32_t id;
+            status = refs_intern_add(&told, path, &id, err);
+            if (status != REFS_OK || told.count == n) continue;
+            status = check_left_out(join, member, left_out, err);
+            if (status != REFS_OK || left_out->was_before) continue;
+            refs_note(&join->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
+                      member->name, REFS_STR_ARG(path),
+                      REFS_STR_ARG(refs_join__text(join, left_out->problem)));
+        }
+    }
+    refs_intern_clear(&told);
+    return status;
+}
+
+refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
+                                   const char *why, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (member->n_others == 0) return REFS_OK;
+    for (size_t i = 0; i < member->n_others && i < REFS_JOIN_MAX_TOLD && status == REFS_OK; i++)
+        status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_WHOLE(refs_join__text(join, member->others[i])));
+    if (status == REFS_OK && member->n_others > REFS_JOIN_MAX_TOLD)
+        status = refs_buf_printf(&names, err, " and %zu more",
+                                 member->n_others - (size_t)REFS_JOIN_MAX_TOLD);
+    if (status == REFS_OK && join->options.unlike == REFS_JOIN_REFUSE)
+        status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
+                           member->name, member->n_others, why, (int)names.size,
+                           (const char *)names.data);
+    if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%s: left out %zu keys that belong to no array, as %s: %.*s", member->name,
+                  member->n_others, why, (int)names.size, (const char *)names.data);
+    refs_buf_clear(&names);
+    return status;
+}
+
+static refs_status tell_others(const refs_join *join, refs_error *err) {
+    for (size_t i = 0; i < join->n_members; i++)
+        REFS_TRY(refs_join__tell_others(join, &join->members[i], "only arrays are joined", err));
+    return REFS_OK;
+}
+
+static int by_path_and_problem(const void *left, const void *right) {
+    const refs_left_out *a = left, *b = right;
+    const refs_str pairs[2][2] = {{a->path, b->path}, {a->problem, b->problem}};
+    for (size_t i = 0; i < 2; i++) {
+        const refs_str one = pairs[i][0], other = pairs[i][1];
+        const size_t size = one.size < other.size ? one.size : other.size;
+        const int order = size > 0 ? memcmp(one.data, other.data, size) : 0;
+        if (order != 0) return order;
+        if (one.size != other.size) return one.size > other.size ? 1 : -1;
+    }
+    return 0;
+}
+
+/* Whatever the order of parts, and however they were joined before. */
+refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err) {
+    size_t n = 0, total = 0;
+    for (size_t i = 0; i < join->n_members; i++) total += join->members[i].n_left_out;
+    refs_left_out *all = refs_calloc(total + 1, sizeof *all);
+    if (all == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members; i++)
+        for (size_t k = 0; k < join->members[i].n_left_out; k++) {
+            const refs_join_left_out *left_out = &join->members[i].left_out[k];
+            all[n++] = (refs_left_out){refs_join__text(join, left_out->path),
+                                       refs_join__text(join, left_out->problem)};
+        }
+    qsort(all, n, sizeof *all, by_path_and_problem);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        if (i == 0 || !refs_str_equal(all[i].path, all[i - 1].path))
+            status = refs_writer_left_out(writer, &all[i], err);
+    refs_free(all);
+    return status;
+}
+
+static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error *err) {
+    if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
+    /* Threads add them in any order. */
+    qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    REFS_TRY(tell_left_out(join, err));
+    if (join->n_dims == 0) return REFS_OK;
+    REFS_TRY(tell_others(join, err));
+    REFS_TRY(refs_join__plan(join, plan, err));
+    REFS_TRY(refs_join__tell_attributes(join, plan, err));
+    return refs_join__check_places(join, plan, err);
+}
+
+refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
+    refs_join_plan plan = {0};
+    refs_join__forget_fills(join);
+    refs_status status = plan_parts(join, &plan, err);
+    if (status == REFS_OK)
+        status = join->n_dims == 0 ? refs_join__copy(join, sink, err)
+                                   : refs_join__emit(join, &plan, sink, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}
+
+refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err) {
+    refs_join_plan plan = {0};
+    join->is_aggregated = true;
+    if (join->n_dims == 0)
+        return refs_fail(err, REFS_INVALID,
+                         "name the dimension along which the parts of an aggregation follow each "
+                         "other");
+    refs_status status = plan_parts(join, &plan, err);
+    if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}
+
+/* -- boxes ------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(((refs_join_box *)NULL)->sides) / sizeof(struct refs_join_box_side) ==
+                   REFS_JOIN_MAX_DIMS,
+               "a box has a side along each dimension");
+
+static refs_status add_side(refs_join *join, const struct refs_join_box_side *side,
+                            refs_join_member *member, size_t line, refs_error *err) {
+    refs_join_axis *axis = &member->axes[line];
+    *axis = (refs_join_axis){.array = REFS_JOIN_NONE, .n = side->n, .text = REFS_JOIN_NONE};
+    if (side->values == NULL) return REFS_OK;
+    refs_join_array *array = &member->arrays[member->n_arrays];
+    *array = (refs_join_array){.path = join->dims[line],
+                               .missing = REFS_JOIN_NONE,
+                               .digest = REFS_JOIN_NONE,
+                               .units = REFS_JOIN_NONE,
+                               .calendar = REFS_JOIN_NONE,
+                               .unpacking = {.scale = 1},
+                               .dtype = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)}};
+    axis->array = (uint32_t)member->n_arrays++;
+    const refs_str values =
+        refs_str_view((const char *)side->values, (size_t)side->n * sizeof *side->values);
+    REFS_TRY(refs_intern_add(&join->strings, values, &array->values, err));
+    return side->units.size > 0 ? refs_intern_add(&join->strings, side->units, &array->units, err)
+                                : REFS_OK;
+}
+
+refs_status refs_join_add_box(refs_join *join, const refs_join_box *box, refs_error *err) {
+    if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
+                   sizeof *join->members))
+        return refs_fail_nomem(err);
+    refs_join_member *member = &join->members[join->n_members++];
+    *member = (refs_join_member){.number = box->number};
+    member->name = refs_str_copy(refs_str_from(box->name));
+    member->arrays = refs_calloc(REFS_JOIN_MAX_DIMS, sizeof *member->arrays);
+    if (member->name == NULL || member->arrays == NULL) return refs_fail_nomem(err);
+    for (size_t line = 0; line < join->n_dims; line++)
+        REFS_TRY(add_side(join, &box->sides[line], member, line, err));
+    return REFS_OK;
+}
+
+refs_status refs_join_check_boxes(refs_join *join, refs_error *err) {
+    refs_join_plan plan = {0};
+    if (join->n_members == 0 || join->n_dims == 0) return REFS_OK;
+    qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    refs_status status = refs_join__plan(join, &plan, err);
+    if (status == REFS_OK) status = refs_join__check_spans(join, &plan, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}
+
+/* -- how parts are joined ---------------------------------------------------------------------- */
+
+static refs_status print_name(const char *name, refs_buf *text, refs_error *err) {
+    return refs_buf_printf(text, err, "%s\"%s\":", text->size > 0 ? "," : "{", name);
+}
+
+static refs_status print_text(const char *name, const char *value, refs_buf *text,
+                              refs_error *err) {
+    if (value == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    return refs_json_write_string(refs_str_from(value), text, err);
+}
+
+static refs_status print_list(const char *name, const char *const *items, refs_buf *text,
+                              refs_error *err) {
+    if (items == NULL || *items == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    for (size_t i = 0; items[i] != NULL; i++) {
+        REFS_TRY(refs_buf_append(text, i > 0 ? "," : "[", 1, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(items[i]), text, err));
+    }
+    return refs_buf_append(text, "]", 1, err);
+}
+
+refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err) {
+    how->size = 0;
+    REFS_TRY(print_list("along", options->dims, how, err));
+    REFS_TRY(print_text("pattern", options->pattern, how, err));
+    REFS_TRY(print_text("group", options->group, how, err));
+    REFS_TRY(print_list("variables", options->variables, how, err));
+    if (options->inline_bytes > 0) {
+        REFS_TRY(print_name("inline", how, err));
+        REFS_TRY(refs_buf_printf(how, err, "%llu", (unsigned long long)options->inline_bytes));
+    }
+    return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
+}
+
+refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = refs_join_print_how(&join->options, &how, err);
+    if (status == REFS_OK)
+        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}

@@ -1,0 +1,812 @@
+/* combine_internal.h -- what is known of parts, and of what becomes of them. */
+#ifndef REFS_COMBINE_COMBINE_INTERNAL_H
+#define REFS_COMBINE_COMBINE_INTERNAL_H
+
+#include "refs/cf.h"
+#include "refs/clock.h"
+#include "refs/file_name.h"
+#include "refs/fork.h"
+#include "refs/intern.h"
+#include "refs/join.h"
+#include "combine_attributes.h"
+#include "refs/zarr.h"
+
+#define REFS_JOIN_NONE UINT32_MAX
+
+/** Most dimensions along which parts are joined. */
+#define REFS_JOIN_MAX_DIMS 8
+
+/** An array is thin where its elements at one place of the joined dimension take no more bytes
+ * than this: its values may be put into the set. */
+#define REFS_JOIN_THIN_BYTES 64
+
+/** Steps along one joined dimension: of a coordinate, each takes 64 bytes while they are sorted. */
+#define REFS_JOIN_MAX_STEPS ((uint64_t)1 << 25)
+
+/** Places along several joined dimensions of which it is told one by one whether they are holes. */
+#define REFS_JOIN_MAX_PLACES ((uint64_t)1 << 26)
+
+/** Values of a thin array of one part. */
+#define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
+
+/** Values of arrays without a joined dimension that are compared between parts: of those that say
+ * where others lie, and of others. */
+#define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
+#define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
+
+/** Of larger ones that say where others lie, digests of samples are compared: of rows at the
+ * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
+ * would cost more than all else that joining reads. */
+#define REFS_JOIN_N_SAMPLES 3
+/** Elements of a sample that those of other types are held to. */
+#define REFS_JOIN_SPOTS_OF_ROW   32
+#define REFS_JOIN_N_SPOTS        (REFS_JOIN_N_SAMPLES * REFS_JOIN_SPOTS_OF_ROW)
+#define REFS_JOIN_DIGEST_BYTES   REFS_MIB
+#define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
+
+/** Steps from begin on, below end. */
+typedef struct refs_join_steps {
+    uint64_t begin, end;
+} refs_join_steps;
+
+/** Where a joined array has nothing, and its metadata as they were without that: of the fields of
+ * an array that are called so. */
+typedef struct refs_join_holes {
+    size_t n_along, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions along which they are told */
+    refs_join_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
+    size_t n; /**< boxes; none: along several dimensions they are not known */
+    uint32_t document, attributes, layout, packing;
+    bool has_fill;
+    uint8_t fill[16];
+} refs_join_holes;
+
+/** What stored numbers stand for: stored * scale + offset, of unsigned integers where told so. */
+typedef struct refs_join_unpacking {
+    double scale, offset;
+    bool is_unsigned;
+} refs_join_unpacking;
+
+/** Numbers are of strings in the join's table. */
+typedef struct refs_join_array {
+    uint32_t path;       /**< "g/t2m" */
+    uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
+    uint32_t attributes; /**< text of ".zattrs"; or NONE */
+    uint32_t layout;     /**< what has to be alike in arrays that become one */
+    uint32_t packing;    /**< attributes that change what values mean */
+    uint32_t range;      /**< those that tell which are valid */
+    uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
+    uint32_t units, calendar, bounds; /**< attributes; or NONE */
+    uint32_t values;                  /**< bytes in this machine's order; or NONE */
+    uint32_t
+        missing;     /**< of each of these values a byte, 1 where it is missing; or NONE: none is */
+    uint32_t digest; /**< of values that are many: as refs_join__digest has them; or NONE */
+    refs_dtype dtype;
+    refs_join_unpacking unpacking;
+    bool is_v3, has_inline, is_thin, has_fill;
+    bool is_grid; /**< longitudes or latitudes */
+    bool
+        has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
+    bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
+    bool is_placed; /**< of a piece: what follows is known */
+    uint64_t begin; /**< of a piece: its first step along the joined dimension */
+    uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
+    bool gets_new;  /**< dimensions that the part does not have are put before its own */
+    refs_join_holes *holes; /**< or NULL: none */
+    uint8_t fill[16];
+    bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
+    uint8_t declared[16]; /**< … what */
+    uint32_t prefix;      /**< of chunk keys */
+    uint32_t part_prefix; /**< of chunk keys in the part, where groups stand before it */
+    char separator;
+    size_t rank;
+    uint64_t *shape; /**< four lists of `rank` each */
+    uint64_t *chunk;
+    uint64_t *n; /**< of keys */
+    uint32_t *dims;
+    size_t stream, stream_size; /**< in the part's streams */
+    uint64_t n_refs;
+} refs_join_array;
+
+typedef struct refs_join_document {
+    uint32_t key, text;
+} refs_join_document;
+
+/** Where a part is along one joined dimension. */
+typedef struct refs_join_axis {
+    uint32_t array;     /**< number of its coordinate among the part's arrays; or NONE */
+    uint64_t n;         /**< steps; 1 where the part has no such dimension */
+    bool is_new;        /**< it has none */
+    uint64_t *position; /**< of each step, once it is planned */
+    uint32_t text;      /**< value by the pattern; or NONE */
+    int64_t integer;    /**< likewise */
+    double number;      /**< likewise */
+} refs_join_axis;
+
+/** An array of a part that is not taken, as something in it is not supported. */
+typedef struct refs_join_left_out {
+    uint32_t path, problem;
+    bool was_before; /**< when the part was made, which is a set: that was told then */
+} refs_join_left_out;
+
+typedef struct refs_join_member {
+    char *name;
+    const refs_set *set; /**< where it is only copied */
+    size_t number;
+    refs_join_array *arrays;
+    size_t n_arrays, array_capacity;
+    uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
+    refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
+    size_t n_documents, document_capacity;
+    uint32_t *others; /**< keys that belong to no array, as the part has them */
+    size_t n_others, other_capacity;
+    refs_join_left_out *left_out;
+    size_t n_left_out, left_out_capacity;
+    uint64_t *numbers; /**< that lists of arrays are in */
+    refs_join_axis axes[REFS_JOIN_MAX_DIMS];
+    uint32_t *urls; /**< of the numbers in streams: strings of the join */
+    size_t n_urls;
+    refs_buf streams;
+} refs_join_member;
+
+/** An array of a part. */
+typedef struct refs_join_place {
+    const refs_join_member *member;
+    const refs_join_array *array;
+} refs_join_place;
+
+/** What no part has along joined dimensions, of arrays that all parts have whole. */
+typedef struct refs_join_missing {
+    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions; none: not known yet */
+    refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
+} refs_join_missing;
+
+struct refs_join {
+    refs_join_options options;
+    uint32_t dims[REFS_JOIN_MAX_DIMS];
+    size_t n_dims;
+    size_t counted[REFS_JOIN_MAX_DIMS]; /* members in whose units joined coordinates are, once
+                                           these are planned */
+    bool is_aggregated;                 /* parts are fragments, whatever they are like */
+    refs_join_missing missing;          /* of the array before, while all are joined */
+    pthread_mutex_t lock;               /* guards what follows */
+    refs_intern strings;
+    refs_intern told; /* paths of arrays that cannot be compared */
+    refs_join_member *members;
+    size_t n_members, member_capacity;
+};
+
+/** What a value by a pattern is. */
+typedef enum refs_pattern_kind {
+    REFS_PATTERN_TEXT,
+    REFS_PATTERN_INTEGER,
+    REFS_PATTERN_NUMBER,
+    REFS_PATTERN_TIME
+} refs_pattern_kind;
+
+typedef struct refs_pattern_value {
+    bool is_set;
+    refs_pattern_kind kind;
+    refs_str text; /**< a part of the name */
+    int64_t integer;
+    double number;
+} refs_pattern_value;
+
+/** Values of the join's dimensions in a name. REFS_INVALID where it does not fit. */
+refs_status refs_join__match(const refs_join *join, const char *name,
+                             refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
+
+/** What is in a part. Strings of the member are numbered by `strings`. */
+refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
+                            refs_intern *strings, refs_error *err);
+void refs_join__member_clear(refs_join_member *member);
+
+/** Text number `id` of the join. */
+refs_str refs_join__text(const refs_join *join, uint32_t id);
+
+/** What stands behind the last slash. */
+refs_str refs_join__own_name(refs_str path);
+
+/** Whether an array is the coordinate of its dimension. */
+bool refs_join__is_axis(const refs_array_meta *meta);
+
+/** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
+ * behind those of its groups. */
+bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
+
+struct refs_aggregations;
+
+/** What is copied: arrays of a part whose paths are without the first `group` bytes. */
+typedef struct refs_join_copied {
+    const refs_set *set;
+    refs_hierarchy *hierarchy;
+    refs_join_member *member;
+    refs_intern *strings; /**< of the member */
+    size_t group;
+    struct refs_aggregations **aggregations; /**< set; the hierarchy needs them to its end */
+} refs_join_copied;
+
+/** Names fragments in other files as references in the copy name files; what held the names has
+ * `values` then, in one chunk. */
+refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
+                                        refs_error *err);
+
+/** The array of a member at `path`, the first of its pieces; or NULL. */
+refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
+
+/** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is whole is
+ * one piece. */
+const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i);
+
+/** What the group of an array's fragments is called: its own name and this. */
+#define REFS_JOIN_FRAGMENTS_SUFFIX "_fragments"
+
+/** Whether attributes say that the fragments of an aggregation are in the part, as split_emit.c
+ * writes them. *partitions says where they are; NULL: the array "map" does, in sets of earlier
+ * versions. */
+bool refs_join__has_own_fragments(const refs_array_meta *meta, refs_json_doc **partitions);
+
+/** Appends the attributes of a container without those that say where its fragments are. */
+refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err);
+
+/** Whether a name is one of these, NULL-ended. */
+bool refs_join__is_among(refs_str name, const char *const *names);
+
+/** Whether `path`, with slashes around it, is in the group of an array's fragments. */
+bool refs_join__is_part_of(const refs_array_meta *container, const char *path);
+
+/* -- stream.c: references of one array, some seven bytes each -----------------------------------
+ */
+
+typedef struct refs_stream_writer {
+    refs_buf *bytes;
+    uint64_t number, end; /**< of the last reference */
+    uint32_t url;
+    bool has_any;
+} refs_stream_writer;
+
+/** A reference; `url` is a number. */
+typedef struct refs_stream_ref {
+    uint64_t number;
+    refs_ref_kind kind;
+    uint32_t url;
+    uint64_t offset, length;
+    refs_bytes bytes;
+} refs_stream_ref;
+
+refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *ref,
+                            refs_error *err);
+
+typedef struct refs_stream_reader {
+    const uint8_t *at, *stop;
+    uint64_t number, end;
+    uint32_t url;
+    bool has_any;
+} refs_stream_reader;
+
+/** False at the end. */
+bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref);
+
+/* -- urls.c -------------------------------------------------------------------------------------
+ */
+
+/** Appends the URL as it is written of what a reference points to. */
+refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
+                           refs_error *err);
+
+/* -- values.c -----------------------------------------------------------------------------------
+ */
+
+/** A part with all that reads it: places of fetchers belong to the locations of one set. */
+typedef struct refs_join_source {
+    struct refs_fetcher *fetcher;
+    struct refs_store *store;
+    struct refs_cache *cache;
+    refs_hierarchy *hierarchy;
+    bool is_file; /**< a data file, not a set, which refers to others */
+} refs_join_source;
+
+/** To be closed also after a failure. */
+refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
+                                   refs_join_source *source, refs_error *err);
+void refs_join__source_close(refs_join_source *source);
+
+/** Takes the values of array number `i` of those that are loaded, borrowed for the call. */
+typedef struct refs_value_sink {
+    refs_status (*take)(void *user, size_t i, refs_bytes values, refs_error *err);
+    bool (*is_optional)(void *user, size_t i); /**< no harm where this build cannot decode it */
+    void *user;
+} refs_value_sink;
+
+/** Reads arrays whole, planned as one fetch. */
+refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
+                            size_t n, const refs_value_sink *sink, refs_error *err);
+
+/** Appends eight bytes for each sample of an array's rows, which tell these from others of their
+ * type, and then the elements at REFS_JOIN_N_SPOTS spots, in this machine's order; nothing where it
+ * would take too much memory. */
+refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
+                              refs_buf *digest, refs_error *err);
+
+/** Rows that a sample of an array takes; none where one row has too many bytes. */
+refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
+
+/** The element at a spot of an array of so many rows, none of them empty: in rows that samples
+ * take, whatever the type. */
+uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot);
+
+/** Bytes of an array's values; false where they are not known, or overflow. */
+bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
+
+/* -- units.c ------------------------------------------------------------------------------------
+ */
+
+/** Its units and its calendar. */
+refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array);
+
+/** How values of one part become those of another: UNKNOWN also where only one of them has units.
+ */
+refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_array *from,
+                                         const refs_join_array *to);
+
+/** Whether units are those of times, "days since ...". */
+bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
+
+/** Converts values of `array` in place. Times in single precision become double, which *dtype
+ * tells: counted from another day, they would lose minutes. REFS_UNSUPPORTED where a value cannot
+ * be said exactly, so that another change of units gives what one would have, or where they are
+ * packed. */
+refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
+                             refs_buf *values, refs_dtype *dtype, refs_error *err);
+
+/** Whether a type is a float of 32 bits. */
+bool refs_join__is_single(const refs_dtype *dtype);
+
+/** Makes doubles of floats. */
+refs_status refs_join__widen_values(refs_buf *values, refs_error *err);
+
+/** When the Gregorian calendar begins: julian days, as those of refs_cf_clock are in it. */
+#define REFS_JOIN_REFORM_US (2299161 * 86400e6)
+
+/** The instant that a value in `units` is, in microseconds; false where it is none. */
+bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
+
+/* -- value.c ------------------------------------------------------------------------------------
+ */
+
+typedef enum refs_value_kind {
+    REFS_VALUE_NONE, /**< nothing that could be compared */
+    REFS_VALUE_INTEGER,
+    REFS_VALUE_NUMBER,
+    REFS_VALUE_COMPLEX, /**< in the order of the real part, then of the imaginary one */
+    REFS_VALUE_TEXT
+} refs_value_kind;
+
+/** One value of a coordinate. */
+typedef struct refs_value {
+    refs_value_kind kind;
+    bool is_missing; /**< a time that is none */
+    int64_t integer;
+    double number;    /**< of an integer, too; the real part */
+    double imaginary; /**< 0 except of COMPLEX */
+    refs_str text;
+} refs_value;
+
+/** Room for a value as text. */
+#define REFS_VALUE_TEXT 64
+
+/** Value number `i` of `values`, which are in this machine's order. */
+refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
+
+bool refs_join__is_number(const refs_value *value);
+
+/** Below 0, 0 or above; of one kind, or both numbers. NaN comes last. */
+int refs_join__compare_values(const refs_value *a, const refs_value *b);
+
+const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
+
+typedef struct refs_values {
+    const refs_dtype *dtype;
+    refs_join_unpacking unpacking;
+    refs_str bytes;
+    refs_str missing; /**< of each a byte, 1 where it is missing; empty: none is */
+} refs_values;
+
+refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
+
+/** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13, section 2.5.1),
+ * whatever attributes say. */
+refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array);
+
+/** Value number `i`, unpacked. */
+refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
+
+/** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
+ * of the shorter one where there are more in the other. Missing values are the same. */
+uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
+
+/* -- dims.c -------------------------------------------------------------------------------------
+ */
+
+/** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt. */
+refs_status refs_join__check_dims(const refs_join *join, refs_error *err);
+
+/** Appends a value of a joined coordinate, a time as ISO 8601. */
+refs_status refs_join__print_place(const refs_join *join, size_t line, const refs_value *value,
+                                   refs_buf *text, refs_error *err);
+
+/** Appends "step 3 of time (2020-01-01T06:00:00)". */
+refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
+                                  refs_error *err);
+
+/* -- plan.c -------------------------------------------------------------------------------------
+ */
+
+/** A joined dimension. */
+typedef struct refs_join_line {
+    uint64_t n;
+    size_t first; /**< member whose step comes first: its units hold */
+    bool has_coordinate;
+} refs_join_line;
+
+typedef struct refs_join_plan {
+    refs_join_line lines[REFS_JOIN_MAX_DIMS];
+    size_t *order;   /**< members, in the order of their first steps */
+    uint32_t *paths; /**< of all arrays, in the order in which they are written */
+    size_t n_paths;
+} refs_join_plan;
+
+refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err);
+void refs_join__plan_clear(refs_join_plan *plan);
+
+/** Whether parts are tiles along dimensions that nobody named. REFS_UNSUPPORTED names a dimension
+ * and two parts where they are not; a note tells where they are tiles along several. */
+refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
+                                   refs_error *err);
+
+/** A note tells which places of several joined dimensions no part has, by their coordinates. */
+refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
+                                          refs_error *err);
+
+/** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
+ * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
+refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
+                                    refs_error *err);
+
+/* -- cells.c: which places parts have -------------------------------------------------------------
+ */
+
+/** Positions along one dimension at which a cell begins; the last is the end. */
+typedef struct refs_join_cuts {
+    uint64_t *at;
+    size_t n, capacity;
+} refs_join_cuts;
+
+typedef struct refs_join_cells {
+    const refs_join *join;
+    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions that cells have; given */
+    refs_join_cuts cuts[REFS_JOIN_MAX_DIMS];  /**< along each of them */
+    uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
+    size_t n, n_missing;
+} refs_join_cells;
+
+/** Finds what parts have of the array at `path`, or of anything where that is NONE; boxes that sets
+ * tell to be holes they do not have. To be cleared also after a failure. */
+refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
+                                  refs_error *err);
+void refs_join__cells_clear(refs_join_cells *all);
+
+/** Appends what no part has as boxes, refs_join_steps along each dimension of the cells: the same
+ * ones whatever the parts that the rest comes from. `covered` is known. */
+refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err);
+
+/** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
+size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
+
+/* -- what becomes of arrays: joined.c, thin.c, split.c, emit.c, differ.c, copy.c
+ * --------------------------
+ */
+
+/** The type of an aggregation. */
+typedef struct refs_common_type {
+    refs_dtype dtype;
+    bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
+} refs_common_type;
+
+/** What the arrays of one path become. */
+typedef struct refs_joined {
+    uint32_t path;
+    size_t first;                /**< member whose metadata it has: the first in the plan's order */
+    const refs_join_array *like; /**< ... its array there */
+    size_t rank;
+    uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
+    size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_JOIN_MAX_DIMS */
+    size_t n_lines;             /**< dimensions that are joined */
+    bool is_thin;               /**< of all parts */
+    bool is_loaded;             /**< its values are put into the set */
+    refs_dtype dtype;           /**< ... of these */
+    refs_buf values;
+    struct refs_join_split *split; /**< how it is fragments; or NULL */
+    bool has_told_units;           /**< of parts that they are not converted */
+    bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
+    bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
+                       */
+    bool has_holes;   /**< parts do not have all of it … */
+    refs_buf holes;   /**< … these boxes, refs_join_steps along each joined dimension; none: they
+                         are not known */
+    bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
+    uint8_t hole[16];
+    uint32_t hole_text;   /**< the same as JSON */
+    bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
+    bool lacks_fill;      /**< of bytes all are values: what has holes gets a wider type */
+} refs_joined;
+
+/** Finds out, with all that can be wrong. To be cleared also after a failure. */
+refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
+                              refs_joined *joined, refs_error *err);
+void refs_join__joined_clear(refs_joined *joined);
+
+/** Where parts do not have the array, a note tells, and what stands there becomes a fill value that
+ * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
+ * has to be. */
+refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                                  bool *splits, refs_error *err);
+
+/** What an aggregation of bytes has that are not in all parts: a value more than they have. */
+refs_common_type refs_join__wider_than_bytes(void);
+
+/** The same for what stands between the fragments of an array. */
+refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err);
+
+/* -- holed.c: what joined sets tell of their holes ------------------------------------------------
+ */
+
+/** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
+ * leaves it out of the document. `strings` are those of the member. */
+refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
+                                  refs_join_array *array, refs_error *err);
+void refs_join__holes_free(refs_join_holes *holes);
+
+/** REFS_INVALID where a box ends behind the array, whose strings are those of the join. */
+refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
+                                   refs_error *err);
+
+/** Places of box number `i`, in blocks of `per` steps along each of the holes' dimensions; at least
+ * one. Boxes have no place in common. */
+double refs_join__box_places(const refs_join_holes *holes, size_t i, const uint64_t *per);
+
+/** Gives arrays of all parts the metadata that they had without holes. */
+void refs_join__forget_fills(refs_join *join);
+
+/** Whether a part has nothing of the array at `step` along a joined dimension. */
+bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
+                        uint64_t step);
+
+/** Whether a part has holes that its document does not place: older versions did not place tiles.
+ */
+bool refs_join__has_unknown_holes(const refs_join_array *array);
+
+/** Whether a part has nothing of the array where it has `steps` along each joined dimension. */
+bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps);
+
+/** Places along the dimensions along which holes are told, of which `is_hole` tells: to be asked of
+ * many places. */
+typedef struct refs_join_mask {
+    uint8_t *is_hole; /**< or NULL: nowhere, or it is not known; to be freed */
+    const refs_join_holes *holes;
+    const refs_join_member *member;
+} refs_join_mask;
+
+refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask, refs_error *err);
+bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps);
+
+/** The first place along the joined dimensions that a part has of an array. */
+refs_status refs_join__first_place(const refs_join *join, const refs_join_place *at,
+                                   uint64_t position[REFS_JOIN_MAX_DIMS], refs_error *err);
+
+/** Whether one place along the joined dimensions comes before another. */
+bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint64_t *other);
+
+/** Appends the member's value. */
+refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
+                                  refs_error *err);
+
+/** What has to be alike in arrays whose chunks stand in one: members of the document, which is
+ * given as text, and the attributes that change what values mean. */
+refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
+                                       refs_error *err);
+refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
+                                        uint32_t *id, refs_error *err);
+
+/** The attributes that tell what single values mean; their names, NULL-ended. */
+extern const char *const refs_join_flag_names[5];
+refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err);
+
+/** Appends pairs as of refs_join__replace for the attributes that a joined array does not get;
+ * returns how many members of `pairs` these are. */
+#define REFS_JOIN_MAX_LEFT_OUT 14
+size_t refs_join__left_out(const refs_joined *joined, const char **pairs);
+
+/** The attributes that tell which values are valid. */
+refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err);
+
+/** Lets the layouts of arrays that get dimensions before their own be as if they had them: a set
+ * that was joined before has them. Once the axes of the member are known. */
+refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
+                                     refs_intern *strings, refs_error *err);
+
+/** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
+ * none. */
+size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim);
+
+/** Units in which the values of an array of a member are, its own or those of the coordinate whose
+ * bounds it has, or NONE. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
+                             const refs_join_array *array);
+
+/** Its units and its calendar, likewise. */
+refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_array *array);
+
+/** Whether an array is the coordinate of a joined dimension. */
+bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
+                              const refs_join_array *array);
+
+/** Puts the values of a thin array together. */
+refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err);
+
+/** Whether two parts that have the same steps of an array have the same values, by their digests;
+ * true where these do not tell. */
+bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
+                                const refs_join_member *other);
+
+/** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
+ * nothing. */
+refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
+                              const refs_join_place *other, refs_buf *text, refs_error *err);
+
+/** Appends numbers as a list of JSON. */
+refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                  refs_error *err);
+
+/** Appends `document` with members replaced: pairs of a name and JSON, or NULL: left out;
+ * NULL-ended. */
+refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                               refs_error *err);
+
+/* -- split.c: sources that are not alike ----------------------------------------------------------
+ */
+
+/** Chunks of one row along the joined dimension, which stay together. */
+typedef struct refs_join_atom {
+    uint64_t begin, end; /**< steps of the joined dimension */
+    refs_join_place at;
+    uint64_t row; /**< of the chunks of that array; of a thin one, of its values */
+} refs_join_atom;
+
+/** A fragment: atoms that are alike and follow each other; or none, where there is nothing. */
+typedef struct refs_join_run {
+    uint64_t begin, end;
+    size_t first, n; /**< of the atoms */
+} refs_join_run;
+
+typedef struct refs_join_split {
+    size_t dim;            /**< of the array, that is the joined one */
+    refs_join_atom *atoms; /**< ascending */
+    size_t n_atoms, atom_capacity;
+    refs_join_run *runs;
+    size_t n_runs, run_capacity;
+    refs_common_type type; /**< of the aggregation */
+} refs_join_split;
+
+/** What an aggregation of the arrays is of. */
+refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
+                                        size_t n);
+
+/** Of an array without a valid range. */
+#define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
+
+/** The attribute valid_range that an aggregation of bytes needs which has no place without a
+ * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where the
+ * bytes have a fill value or a valid range of their own, or are no bytes. */
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
+
+/** Appends an object without what tells how values are stored. */
+refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
+                                       refs_error *err);
+
+/** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
+bool refs_join__may_split(const refs_join *join, const refs_joined *joined);
+
+/** Steps of the joined dimension that an atom of an array has, but for the last one. */
+uint64_t refs_join__steps_per_atom(const refs_joined *joined, const refs_join_array *array);
+
+/** Finds the fragments. REFS_UNSUPPORTED where steps of one chunk do not follow each other,
+ * REFS_INVALID where two parts have the same steps. */
+refs_status refs_join__split(refs_join *join, refs_joined *joined, refs_error *err);
+void refs_join__split_free(refs_join_split *split);
+
+refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,
+                                        const refs_join_sink *sink, refs_error *err);
+refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
+                                 const refs_join_sink *sink, refs_error *err);
+refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
+                                        const refs_join_sink *sink, refs_error *err);
+
+/** In how many chunks of so many steps values go on being stored where a set grows; 0: in one, as
+ * there are more than REFS_JOIN_MAX_VALUE_CHUNKS. */
+uint64_t refs_join__chunks_of_values(uint64_t n_steps, uint64_t chunk);
+
+/** Puts values into chunks of `size` bytes, the last of which is filled up with zeros. */
+refs_status refs_join__put_values(const refs_join_sink *sink, refs_bytes values, size_t size,
+                                  refs_error *err);
+
+/** A chunk of a member, and its number in what is joined. */
+typedef struct refs_join_chunk {
+    const refs_join_member *member;
+    const refs_stream_ref *ref;
+    uint64_t number;
+} refs_join_chunk;
+
+refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
+                                 refs_join_chunk put, refs_error *err);
+
+refs_stream_reader refs_join__stream_of(const refs_join_place *place);
+
+refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
+                            refs_error *err);
+struct refs_master;
+
+/** REFS_UNSUPPORTED or REFS_INVALID names parts that are no boxes of one grid, or have the same
+ * steps. */
+refs_status refs_join__check_spans(refs_join *join, const refs_join_plan *plan, refs_error *err);
+
+/** Tells a master what parts are fragments of. */
+refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan,
+                                 struct refs_master *master, refs_error *err);
+
+refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err);
+
+/** Turns references into what sinks are given. */
+typedef struct refs_packer {
+    refs_join *join;
+    refs_join_member *member;
+    struct refs_fetcher *fetcher;
+    refs_intern *urls;     /**< of what was packed so far */
+    uint32_t *by_location; /**< number in `urls` of each location; or NONE */
+    size_t n_by_location;
+    refs_buf bytes, url; /**< scratch */
+    uint64_t n_seen;
+} refs_packer;
+
+void refs_join__packer_clear(refs_packer *packer);
+
+/** Counts a reference that is looked at, and now and then asks go_on: REFS_CANCELLED. */
+refs_status refs_join__count_seen(refs_packer *packer, refs_error *err);
+
+/** What `ref` becomes: inlined where it is small. Bytes are borrowed until the next call. */
+refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
+                            refs_error *err);
+
+/** The keys of the chunks of an array. */
+refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array);
+
+/** The number of a chunk. */
+uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index);
+
+/** Warns that the keys of a part that belong to no array are left out, or fails where the join is
+ * to refuse that. Does nothing where there are none. */
+refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
+                                   const char *why, refs_error *err);
+
+/** Warns of attributes of groups and arrays that only other parts have than the first one that has
+ * the group or array. */
+refs_status refs_join__tell_attributes(const refs_join *join, const refs_join_plan *plan,
+                                       refs_error *err);
+
+/** REFS_CANCELLED where the caller does not want to go on. */
+refs_status refs_join__go_on(const refs_join *join, refs_error *err);
+
+#endif

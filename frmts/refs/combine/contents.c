@@ -1,0 +1,1304 @@
+/* contents.c -- what is in a part: documents, arrays, and in a join references and small values. */
+#include "combine_internal.h"
+#include "refs/aggregation.h"
+#include "refs/cf.h"
+#include "refs/store.h"
+
+/* An aggregation whose fragments are in the part. */
+typedef struct container {
+    const refs_array_meta *meta;
+    refs_json_doc *partitions; /* where fragments are; NULL: the array "map" tells */
+    uint32_t attributes;       /* what they are fragments of; or NONE */
+} container;
+
+typedef struct reader {
+    refs_join *join;
+    const refs_join_part *part;
+    refs_join_member *member;
+    refs_intern *strings;
+    refs_join_source source;
+    refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
+    refs_intern wanted; /* paths of arrays; empty: all */
+    refs_intern urls;
+    refs_buf scratch;
+    container *containers;
+    size_t n_containers, container_capacity;
+    struct wanted_values *values;
+    size_t n_values, value_capacity;
+    struct refs_aggregations *aggregations;
+} reader;
+
+/* -- strings ----------------------------------------------------------------------------------- */
+
+static refs_status number_text(reader *in, refs_str text, uint32_t *id, refs_error *err) {
+    return refs_intern_add(in->strings, text, id, err);
+}
+
+static refs_status number_scratch(reader *in, uint32_t *id, refs_error *err) {
+    return number_text(in, refs_str_view((const char *)in->scratch.data, in->scratch.size), id,
+                       err);
+}
+
+/* The document under `folder` and `name`; NONE where there is none. */
+static refs_status number_document(reader *in, refs_str folder, const char *name, uint32_t *id,
+                                   refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    *id = REFS_JOIN_NONE;
+    in->scratch.size = 0;
+    refs_status status = refs_buf_append_str(&key, folder, err);
+    if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(name), err);
+    if (status == REFS_OK)
+        status = refs_store_get(in->source.store, refs_str_view((const char *)key.data, key.size),
+                                REFS_MAX_METADATA_BYTES, &in->scratch, err);
+    refs_buf_clear(&key);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    REFS_TRY(status);
+    return number_scratch(in, id, err);
+}
+
+static refs_status number_attribute(reader *in, const refs_array_meta *meta, const char *name,
+                                    uint32_t *id, refs_error *err) {
+    refs_str text = refs_cf_attribute_text(meta->attributes, name);
+    *id = REFS_JOIN_NONE;
+    return text.data != NULL ? number_text(in, text, id, err) : REFS_OK;
+}
+
+/* -- which arrays ------------------------------------------------------------------------------ */
+
+static bool is_in_group(const reader *in, const char *path) {
+    return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
+}
+
+/* Where a path begins that is relative to the group; of what lies above the group, and is put into
+ * it, to its own group. */
+static size_t size_of_group(const reader *in, const char *path) {
+    return is_in_group(in, path) ? in->group.size
+                                 : refs_str_find_last(refs_str_from(path), '/') + 1;
+}
+
+static refs_str relative(const reader *in, const char *path) {
+    return refs_str_part(refs_str_from(path), size_of_group(in, path), SIZE_MAX);
+}
+
+/* Whether an array is what the group sees by its name, as CF-1.11, section 2.7, has it. */
+static bool is_seen(const reader *in, const refs_array_meta *meta) {
+    char *group = refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
+    bool is = group != NULL && refs_hierarchy_resolve(in->source.hierarchy, group,
+                                                      refs_str_from(meta->name)) == meta;
+    refs_free(group);
+    return is;
+}
+
+static bool is_wanted(const reader *in, const refs_array_meta *meta) {
+    if (in->wanted.count == 0) return is_in_group(in, meta->path);
+    return refs_intern_find(&in->wanted, refs_str_from(meta->path)) != REFS_INTERN_NONE &&
+           (is_in_group(in, meta->path) || is_seen(in, meta));
+}
+
+static refs_status want(reader *in, const refs_array_meta *meta, refs_error *err) {
+    uint32_t id;
+    return meta != NULL ? refs_intern_add(&in->wanted, refs_str_from(meta->path), &id, err)
+                        : REFS_OK;
+}
+
+/* What the words of an attribute name. */
+static refs_status want_words(reader *in, const refs_array_meta *meta, const char *attribute,
+                              refs_error *err) {
+    refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
+    while (text.data != NULL && text.size > 0) {
+        size_t blank = refs_str_find(text, ' ');
+        refs_str word = refs_str_part(text, 0, blank);
+        text = refs_str_part(text, word.size + 1, text.size);
+        if (word.size > 0)
+            REFS_TRY(
+                want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, word), err));
+    }
+    return REFS_OK;
+}
+
+/* What describes an array. */
+static refs_status want_others(reader *in, const refs_array_meta *meta, refs_error *err) {
+    static const char *const attributes[] = {"coordinates", "bounds", "climatology",
+                                             "grid_mapping"};
+    for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
+        REFS_TRY(want(in,
+                      refs_hierarchy_resolve(in->source.hierarchy, meta->group,
+                                             refs_str_from(meta->dims[dim])),
+                      err));
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        REFS_TRY(want_words(in, meta, attributes[i], err));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
+        if (refs_join__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
+    }
+    return REFS_OK;
+}
+
+/* So many are named of those that there are. */
+#define MAX_NAMED 20
+
+static refs_status fail_without(const reader *in, const char *name, refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(in->source.hierarchy);
+    const refs_str group = refs_str_view((const char *)in->group.data, in->group.size);
+    refs_buf there = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED && status == REFS_OK; i++) {
+        const refs_str path = refs_str_from(refs_hierarchy_array(in->source.hierarchy, i)->path);
+        if (!refs_str_starts(path, (const char *)in->group.data)) continue;
+        const refs_str rest = refs_str_part(path, group.size, path.size);
+        const refs_str shown = named < MAX_NAMED ? rest : refs_str_from("others");
+        status = refs_buf_printf(&there, err, "%s%.*s",
+                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown));
+    }
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name,
+                           (int)there.size, (const char *)there.data);
+    refs_buf_clear(&there);
+    return status;
+}
+
+/* All that is in the group: what describes that may lie in groups above. */
+static refs_status want_group(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (is_in_group(in, meta->path)) REFS_TRY(want(in, meta, err));
+    }
+    return REFS_OK;
+}
+
+/* A set that grows has only what was taken. */
+static const char *const *variables_of(const reader *in) {
+    return in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.variables;
+}
+
+static refs_status choose(reader *in, refs_error *err) {
+    const char *const *names = variables_of(in);
+    for (; names != NULL && *names != NULL; names++) {
+        refs_buf path = REFS_BUF_INIT;
+        REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
+        const refs_array_meta *meta = refs_hierarchy_find_array(
+            in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
+        refs_buf_clear(&path);
+        if (meta == NULL)
+            meta = refs_hierarchy_find_array(in->source.hierarchy, refs_str_from(*names));
+        if (meta != NULL && !is_in_group(in, meta->path)) meta = NULL;
+        if (meta == NULL) return fail_without(in, *names, err);
+        if (meta->status != REFS_OK)
+            return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+        REFS_TRY(want(in, meta, err));
+    }
+    if (in->wanted.count == 0 && in->group.size > 1) REFS_TRY(want_group(in, err));
+    for (uint32_t i = 0; i < in->wanted.count; i++)
+        REFS_TRY(want_others(
+            in, refs_hierarchy_find_array(in->source.hierarchy, refs_intern_get(&in->wanted, i)),
+            err));
+    return REFS_OK;
+}
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+/* The container that an array or a group is a part of, or NULL. Copies keep them as they are. */
+static const container *container_of(const reader *in, const char *path) {
+    for (size_t i = 0; i < in->n_containers; i++)
+        if (refs_join__is_part_of(in->containers[i].meta, path)) return &in->containers[i];
+    return NULL;
+}
+
+/* A group without the slash that paths begin with. */
+static bool is_of_fragments(reader *in, refs_str group) {
+    in->scratch.size = 0;
+    if (in->n_containers == 0 ||
+        refs_buf_printf(&in->scratch, NULL, "/%.*s/", REFS_STR_WHOLE(group)) != REFS_OK)
+        return false;
+    return container_of(in, (const char *)in->scratch.data) != NULL;
+}
+
+static refs_status add_document(reader *in, refs_str key, refs_error *err) {
+    refs_join_member *member = in->member;
+    size_t slash = refs_str_find_last(key, '/');
+    refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
+    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    if (is_of_fragments(in, folder)) return REFS_OK;
+    bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
+                    refs_str_is(name, "zarr.json");
+    if (!is_known || refs_hierarchy_find_array(in->source.hierarchy, folder) != NULL)
+        return REFS_OK;
+    if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
+        return REFS_OK;
+    if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
+                   sizeof *member->documents))
+        return refs_fail_nomem(err);
+    refs_join_document *document = &member->documents[member->n_documents];
+    in->scratch.size = 0;
+    REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
+    REFS_TRY(number_scratch(in, &document->text, err));
+    REFS_TRY(number_text(in, refs_str_part(key, group.size, key.size), &document->key, err));
+    member->n_documents++;
+    return REFS_OK;
+}
+
+static refs_status visit_name(void *user, refs_str key, refs_error *err) {
+    return add_document(user, key, err);
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
+    return refs_join__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
+                                      &array->layout, err);
+}
+
+static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                    refs_error *err) {
+    REFS_TRY(describe_layout(in, array, err));
+    REFS_TRY(refs_join__describe_packing(in->strings, meta->attributes, &array->packing, err));
+    REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
+    array->unpacking = refs_join__unpacking_of(meta);
+    REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
+    REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
+    return number_attribute(in, meta, "bounds", &array->bounds, err);
+}
+
+static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
+    uint64_t n = 0;
+    if (meta->edges == NULL) return refs_array_meta_n_chunks(meta, dim);
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) n += meta->edges[dim].runs[i].count;
+    return n;
+}
+
+void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+        n[dim] = (n_chunks(meta, dim) + per_key - 1) / per_key;
+        if (meta->first_chunk != NULL) n[dim] += meta->first_chunk[dim];
+    }
+}
+
+/* -- cuts -------------------------------------------------------------------------------------- */
+
+/* What is taken along a dimension, or NULL: all. Groups may have dimensions of one name. */
+static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
+    const refs_join_cut *cut = in->join->options.cuts;
+    if (cut == NULL || cut->dim == NULL) return NULL;
+    const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
+    const refs_array_meta *coordinate =
+        refs_hierarchy_resolve(in->source.hierarchy, meta->group, name);
+    const char *path = coordinate != NULL ? coordinate->path : "";
+    for (; cut->dim != NULL; cut++)
+        if (refs_str_is(name, cut->dim) && strcmp(path, cut->coordinate) == 0) return cut;
+    return NULL;
+}
+
+/* Elements that one key holds along a dimension. */
+static uint64_t key_size(const refs_array_meta *meta, size_t dim) {
+    return meta->chunk[dim] * (meta->shard != NULL ? meta->shard->n[dim] : 1);
+}
+
+/* The first dimension whose chunks are cut through, or the rank: none. */
+static size_t find_cut_through(const reader *in, const refs_array_meta *meta) {
+    size_t dim = 0;
+    for (; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        const uint64_t size = key_size(meta, dim), end = cut->first + cut->n;
+        if (cut->first % size != 0 || (end % size != 0 && end != cut->size)) break;
+    }
+    return dim;
+}
+
+static refs_status fail_cut_through(const reader *in, const refs_array_meta *meta,
+                                    refs_error *err) {
+    const size_t dim = find_cut_through(in, meta);
+    const refs_join_cut *cut = find_cut(in, meta, dim);
+    const uint64_t size = key_size(meta, dim), last = cut->first + cut->n - 1;
+    const uint64_t end = (last / size + 1) * size;
+    return refs_fail(err, REFS_INVALID,
+                     "chunks have %llu indices along %s: expected whole chunks, found indices %llu "
+                     "to %llu; select [%s=#%llu:#%llu]",
+                     (unsigned long long)size, cut->dim, (unsigned long long)cut->first,
+                     (unsigned long long)last, cut->dim,
+                     (unsigned long long)(cut->first / size * size),
+                     (unsigned long long)((end < cut->size ? end : cut->size) - 1));
+}
+
+/* Arrays in pieces, or of chunks of several sizes, are not cut. */
+static refs_status cut_shape(const reader *in, const refs_array_meta *meta, refs_join_array *array,
+                             refs_error *err) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut == NULL) continue;
+        if (meta->edges != NULL || meta->first_chunk != NULL || in->n_containers > 0)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: an aggregation, or an array with chunks of several sizes, cannot "
+                             "be cut along %s: leave the selection out",
+                             meta->path, cut->dim);
+        if (meta->shape[dim] != cut->size)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: expected %llu indices along %s, as the variable that is selected "
+                             "from has, found %llu",
+                             meta->path, (unsigned long long)cut->size, cut->dim,
+                             (unsigned long long)meta->shape[dim]);
+        array->shape[dim] = cut->n;
+        array->n[dim] = (cut->n - 1) / key_size(meta, dim) + 1;
+        array->has_inline = true; /* a small one is written as values, wherever it is cut */
+    }
+    return REFS_OK;
+}
+
+/* The values of the elements that are taken. */
+static refs_status cut_values(const reader *in, const refs_array_meta *meta, refs_bytes values,
+                              refs_buf *kept, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
+    uint64_t n_values = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        first[dim] = cut != NULL ? cut->first : 0;
+        n[dim] = cut != NULL ? cut->n : meta->shape[dim];
+        total *= n[dim];
+        n_values *= meta->shape[dim];
+    }
+    const size_t size = n_values > 0 ? (size_t)(values.size / n_values) : 0;
+    for (uint64_t i = 0; i < total; i++) {
+        uint64_t place = 0;
+        for (size_t dim = 0; dim < meta->rank; dim++)
+            place = place * meta->shape[dim] + first[dim] + index[dim];
+        REFS_TRY(refs_buf_append(kept, values.data + place * size, size, err));
+        for (size_t dim = meta->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < n[dim]) break;
+    }
+    return REFS_OK;
+}
+
+static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                             refs_error *err) {
+    array->rank = meta->rank;
+    array->shape = refs_calloc(meta->rank + 1, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(meta->rank + 1, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    array->chunk = array->shape + meta->rank;
+    array->n = array->chunk + meta->rank;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        array->shape[dim] = meta->shape[dim];
+        array->chunk[dim] = meta->chunk[dim];
+        REFS_TRY(number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
+    }
+    refs_join_n_keys(meta, array->n);
+    REFS_TRY(cut_shape(in, meta, array, err));
+    array->separator = meta->separator;
+    const container *whole = container_of(in, meta->path);
+    const char *path = whole != NULL ? whole->meta->path : meta->path;
+    REFS_TRY(number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
+    return number_text(in, refs_str_from(meta->key_prefix + size_of_group(in, path) - 1),
+                       &array->prefix, err);
+}
+
+static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                   sizeof *member->arrays))
+        return refs_fail_nomem(err);
+    refs_join_array *array = &member->arrays[member->n_arrays++];
+    refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
+    *array = (refs_join_array){.values = REFS_JOIN_NONE,
+                               .missing = REFS_JOIN_NONE,
+                               .digest = REFS_JOIN_NONE,
+                               .whole = REFS_JOIN_NONE,
+                               .dtype = meta->dtype};
+    array->is_v3 = meta->zarr_format == 3;
+    array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
+    if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
+    array->declares_fill = meta->dtype.size <= sizeof array->declared &&
+                           refs_cf_declared_fill(in->source.hierarchy, meta, array->declared);
+    array->has_nodata =
+        refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
+        (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(in->source.hierarchy, meta));
+    const container *whole = container_of(in, meta->path);
+    REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
+                         &array->path, err));
+    REFS_TRY(
+        number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
+    if (array->document == REFS_JOIN_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata stand in .zmetadata alone",
+                         meta->path);
+    array->attributes = REFS_JOIN_NONE;
+    if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
+    array->whole = array->attributes;
+    array->is_piece = whole != NULL;
+    if (whole != NULL) array->whole = whole->attributes;
+    REFS_TRY(refs_join__describe_flags(in->strings,
+                                       whole != NULL ? whole->meta->attributes : meta->attributes,
+                                       &array->flags, err));
+    REFS_TRY(set_shape(in, meta, array, err));
+    REFS_TRY(describe_meaning(in, meta, array, err));
+    if (array->is_v3 || in->join->n_dims == 0) return REFS_OK;
+    REFS_TRY(refs_join__read_holes(in->join, in->strings, array, err));
+    if (array->holes == NULL || in->join->options.cuts == NULL) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is missing in some sources of the set, and cannot be cut: leave the "
+                     "selection out",
+                     meta->path);
+}
+
+/* -- references -------------------------------------------------------------------------------- */
+
+typedef struct packing {
+    refs_packer packer;
+    refs_stream_writer stream;
+    refs_join_array *array;
+    uint64_t first[REFS_MAX_RANK]; /* of the chunks that are taken */
+    uint32_t mask;
+    bool has_mask;
+} packing;
+
+static refs_status check_mask(packing *at, const refs_ref *ref, refs_error *err) {
+    if (!at->has_mask) at->mask = ref->filter_mask;
+    at->has_mask = true;
+    if (at->mask == ref->filter_mask) return REFS_OK;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "some chunks went through all filters and some did not, which sets cannot say");
+}
+
+static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    packing *at = user;
+    uint64_t kept[REFS_MAX_RANK] = {0};
+    for (size_t dim = 0; dim < at->array->rank; dim++) {
+        kept[dim] = index[dim] - at->first[dim];
+        if (index[dim] < at->first[dim] || kept[dim] >= at->array->n[dim])
+            return refs_join__count_seen(&at->packer, err);
+    }
+    refs_stream_ref packed = {.number = refs_join__number(at->array->n, at->array->rank, kept)};
+    REFS_TRY(check_mask(at, ref, err));
+    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
+    if (packed.kind == REFS_REF_INLINE) at->array->has_inline = true;
+    at->array->n_refs++;
+    return refs_stream_put(&at->stream, &packed, err);
+}
+
+static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    packing *at = user;
+    (void)index;
+    REFS_TRY(refs_join__count_seen(&at->packer, err));
+    return check_mask(at, ref, err);
+}
+
+/* The document without the codecs that no chunk went through. */
+static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
+    const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
+    size_t n = refs_json_size(list);
+    if (status == REFS_OK) status = refs_buf_append(&filters, "[", 1, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (i < 32 && (mask >> i & 1) != 0) continue;
+        status = refs_buf_append(&filters, ",", filters.size > 1, err);
+        if (status == REFS_OK) status = refs_json_write(refs_json_at(list, i), &filters, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&filters, "]", 2, err);
+    const bool drops_last = n < 32 && (mask >> n & 1) != 0;
+    const char *const pairs[] = {"filters", (const char *)filters.data,
+                                 drops_last ? "compressor" : NULL, "null", NULL};
+    if (status == REFS_OK)
+        status =
+            refs_join__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
+    if (status == REFS_OK)
+        status = number_text(in, refs_str_view((const char *)text.data, text.size),
+                             &array->document, err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&filters);
+    refs_buf_clear(&text);
+    return status == REFS_OK ? describe_layout(in, array, err) : status;
+}
+
+/* Keys as the part has them: its group included. */
+static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
+                              const refs_chunk_visitor *visitor, refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
+    refs_chunk_keys keys = refs_join__keys(in->strings, array);
+    refs_join_n_keys(meta, n);
+    keys.n = n;
+    keys.prefix = refs_intern_get(in->strings, array->part_prefix);
+    return refs_set_each_chunk(in->part->set, &keys, visitor, err);
+}
+
+static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                              refs_error *err) {
+    packing at = {.packer = {.join = in->join,
+                             .member = in->member,
+                             .fetcher = in->source.fetcher,
+                             .urls = &in->urls},
+                  .stream = {.bytes = &in->member->streams},
+                  .array = array};
+    array->stream = in->member->streams.size;
+    if (find_cut_through(in, meta) < meta->rank)
+        return REFS_OK; /* its values are written, if any */
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        const refs_join_cut *cut = find_cut(in, meta, dim);
+        if (cut != NULL) at.first[dim] = cut->first / key_size(meta, dim);
+    }
+    const refs_chunk_visitor visitor = {pack_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    array->stream_size = in->member->streams.size - array->stream;
+    refs_join__packer_clear(&at.packer);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}
+
+static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                  refs_error *err) {
+    packing at = {.packer = {.join = in->join}, .array = array};
+    const refs_chunk_visitor visitor = {mask_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* An array whose values are wanted. */
+typedef struct wanted_values {
+    const refs_array_meta *meta;
+    size_t number; /* of the array in the member */
+    bool is_optional;
+} wanted_values;
+
+static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_optional,
+                               refs_error *err) {
+    if (!refs_grow((void **)&in->values, &in->value_capacity, in->n_values, sizeof *in->values))
+        return refs_fail_nomem(err);
+    in->values[in->n_values++] = (wanted_values){meta, in->member->n_arrays - 1, is_optional};
+    return REFS_OK;
+}
+
+static refs_status number_missing(reader *in, const wanted_values *wanted, refs_bytes values,
+                                  refs_error *err) {
+    refs_buf missing = REFS_BUF_INIT;
+    refs_status status =
+        refs_join_find_missing(in->source.hierarchy, wanted->meta, values, &missing, err);
+    if (status == REFS_OK && missing.size > 0)
+        status = number_text(in, refs_str_view((const char *)missing.data, missing.size),
+                             &in->member->arrays[wanted->number].missing, err);
+    refs_buf_clear(&missing);
+    return status;
+}
+
+static refs_status number_kept(reader *in, const wanted_values *wanted, refs_bytes values,
+                               refs_error *err) {
+    REFS_TRY(number_text(in, refs_str_view((const char *)values.data, values.size),
+                         &in->member->arrays[wanted->number].values, err));
+    return number_missing(in, wanted, values, err);
+}
+
+static refs_status number_values(reader *in, const wanted_values *wanted, refs_bytes values,
+                                 refs_error *err) {
+    refs_buf kept = REFS_BUF_INIT;
+    if (in->join->options.cuts == NULL) return number_kept(in, wanted, values, err);
+    refs_status status = cut_values(in, wanted->meta, values, &kept, err);
+    if (status == REFS_OK) status = number_kept(in, wanted, refs_buf_view(&kept), err);
+    refs_buf_clear(&kept);
+    return status;
+}
+
+static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
+    reader *in = user;
+    const refs_join_kept_values *kept = &in->join->options.kept;
+    if (kept->keep != NULL)
+        kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
+    return number_values(in, &in->values[i], values, err);
+}
+
+static bool is_optional(void *user, size_t i) {
+    return ((reader *)user)->values[i].is_optional;
+}
+
+/* Values that an earlier run has kept. */
+static refs_status find_values(reader *in, const wanted_values *wanted, bool *found,
+                               refs_error *err) {
+    const refs_join_kept_values *kept = &in->join->options.kept;
+    refs_buf values = REFS_BUF_INIT;
+    uint64_t bytes;
+    *found = kept->find != NULL && refs_join__value_bytes(wanted->meta, &bytes) &&
+             kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
+             values.size == bytes;
+    refs_status status = REFS_OK;
+    if (*found) status = number_values(in, wanted, refs_buf_view(&values), err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status drop_kept_values(reader *in, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < in->n_values; i++) {
+        bool found;
+        REFS_TRY(find_values(in, &in->values[i], &found, err));
+        if (!found) in->values[n++] = in->values[i];
+    }
+    in->n_values = n;
+    return REFS_OK;
+}
+
+/* All at once: over a network, that is one request more. */
+static refs_status load_values(reader *in, refs_error *err) {
+    REFS_TRY(drop_kept_values(in, err));
+    if (in->n_values == 0) return REFS_OK;
+    const refs_value_sink sink = {take_values, is_optional, in};
+    const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
+    if (metas == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
+    refs_status status = refs_join__load(&in->source, metas, in->n_values, &sink, err);
+    refs_free(metas);
+    return status;
+}
+
+static size_t n_joined_dims(const reader *in, const refs_array_meta *meta) {
+    size_t n = 0, dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        n += refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim);
+    return n;
+}
+
+/* Bytes at one place of the joined dimensions. */
+static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
+    uint64_t bytes = meta->dtype.size;
+    size_t dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        if (!refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim) &&
+            !refs_mul_u64(bytes, meta->shape[i], &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+/* Whether nothing was told of an array of that path yet, in any part. */
+static bool is_told_first(refs_join *join, const char *path) {
+    uint32_t id;
+    refs_lock(&join->lock);
+    const size_t n = join->told.count;
+    const bool is_first =
+        refs_intern_add(&join->told, refs_str_from(path), &id, NULL) != REFS_OK || id == n;
+    refs_unlock(&join->lock);
+    return is_first;
+}
+
+/* As above, what cannot be decoded is taken from the first, and so is, with a warning, what a set
+ * names and cannot be read: sets are joined where their files are out of reach. */
+static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                               refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    in->scratch.size = 0;
+    const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
+    if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
+    if (!in->source.is_file && (status == REFS_IO || status == REFS_NOT_FOUND)) {
+        if (is_told_first(in->join, meta->path))
+            refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
+                      "%s: cannot be compared with other sources, and the values of the first are "
+                      "taken: %s",
+                      meta->path, problem.message);
+        return REFS_OK;
+    }
+    REFS_TRY(refs_fail(err, status, "%s", problem.message));
+    return number_scratch(in, &array->digest, err);
+}
+
+/* Values that are compared need not be readable: what they are of is then taken from the first. */
+static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
+                                      refs_join_array *array, refs_error *err) {
+    uint64_t bytes;
+    if (!refs_join__value_bytes(meta, &bytes)) return REFS_OK;
+    size_t ignored;
+    bool is_scalar_of_dim =
+        meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &ignored);
+    if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim) {
+        array->is_thin =
+            bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
+        if (array->is_thin) return want_values(in, meta, false, err);
+        /* Parts that differ along another dimension have it twice. */
+        const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
+        return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
+    }
+    uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
+                                                               : REFS_JOIN_MAX_COMPARED_BYTES;
+    if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
+    return want_values(in, meta, true, err);
+}
+
+/* -- axes -------------------------------------------------------------------------------------- */
+
+/* -- pieces of aggregations -------------------------------------------------------------------- */
+
+static bool is_map(const refs_array_meta *meta) {
+    return strcmp(meta->name, "map") == 0 && meta->dtype.type == REFS_TYPE_INT &&
+           meta->dtype.size == 4 && meta->rank == 2;
+}
+
+/* The number that the group of a fragment is called. */
+static bool fragment_number(const refs_array_meta *whole, const refs_array_meta *meta,
+                            uint64_t *number) {
+    refs_str group =
+        refs_str_part(refs_str_from(meta->group),
+                      strlen(whole->path) + strlen(REFS_JOIN_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
+    return strcmp(meta->name, whole->name) == 0 && refs_str_to_u64(group, number);
+}
+
+static refs_status fail_apart(const reader *in, const refs_join_array *array, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is an aggregation whose fragments do not follow each other along %s",
+                     REFS_STR_ARG(refs_intern_get(in->strings, array->path)),
+                     in->join->options.dims[0]);
+}
+
+static size_t joined_dim(const reader *in, const refs_join_array *array) {
+    size_t line, dim = 0;
+    while (dim < array->rank &&
+           !refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), &line))
+        dim++;
+    return dim;
+}
+
+/* Partitions are listed in the order of their numbers, some of which may not be there. */
+static const refs_json *find_partition(const refs_json_doc *partitions, uint64_t number) {
+    const refs_json *list = refs_json_get(refs_json_root(partitions), "Partitions");
+    const size_t n = refs_json_size(list);
+    for (size_t i = number < n ? (size_t)number + 1 : n; i-- > 0;) {
+        uint64_t found = 0;
+        const refs_json *partition = refs_json_at(list, i);
+        if (refs_json_u64(refs_json_at(refs_json_get(partition, "index"), 0), &found) &&
+            found == number)
+            return partition;
+    }
+    return NULL;
+}
+
+static refs_status place_piece(const reader *in, const container *of, refs_join_array *array,
+                               refs_error *err) {
+    const refs_json *location =
+        refs_json_get(find_partition(of->partitions, array->begin), "location");
+    const size_t dim = joined_dim(in, array);
+    uint64_t first = 0, last = 0;
+    const bool fits = dim < array->rank && refs_json_size(location) == array->rank &&
+                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 0), &first) &&
+                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 1), &last) &&
+                      last >= first && last - first == array->shape[dim] - 1;
+    if (!fits) return fail_apart(in, array, err);
+    array->begin = first;
+    array->is_placed = true;
+    return REFS_OK;
+}
+
+/* Where a map tells, fragments keep their number in `begin` until it is read. */
+static refs_status read_piece(reader *in, const container *of, const refs_array_meta *meta,
+                              refs_error *err) {
+    uint64_t number = 0;
+    bool is_fragment = fragment_number(of->meta, meta, &number);
+    if (!is_fragment && !is_map(meta)) return REFS_OK;
+    if (in->join->n_dims != 1)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is an aggregation, which is joined along one dimension only: join its "
+                         "sources at once, to a name that ends in .nc",
+                         of->meta->path);
+    REFS_TRY(add_array(in, meta, err));
+    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    array->begin = number;
+    if (!is_fragment) return want_values(in, meta, false, err);
+    array->gets_new = true;
+    if (of->partitions != NULL) REFS_TRY(place_piece(in, of, array, err));
+    refs_status status = pack_array(in, meta, array, err);
+    if (status != REFS_OK) {
+        refs_error_prefix(err, "%s", meta->path);
+        return status;
+    }
+    return want_what_is_small(in, meta, array, err);
+}
+
+static bool is_map_of_path(const reader *in, const refs_join_array *array) {
+    return array->is_piece && refs_str_ends(refs_intern_get(in->strings, array->prefix),
+                                            REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
+}
+
+/* Begins of the pieces of one array, from the sizes in its map. */
+static refs_status place_pieces(reader *in, const refs_join_array *map, refs_error *err) {
+    refs_str sizes = refs_intern_get(in->strings, map->values);
+    const uint64_t n_columns = map->shape[1];
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_join_array *array = &in->member->arrays[i];
+        if (!array->is_piece || array->path != map->path || array == map) continue;
+        size_t dim = joined_dim(in, array);
+        uint64_t begin = 0, size = 0;
+        bool fits = dim < array->rank && array->rank == map->shape[0] && array->begin < n_columns;
+        for (uint64_t k = 0; fits && k <= array->begin; begin += k++ < array->begin ? size : 0) {
+            const refs_value value = refs_join__value_at(&map->dtype, sizes, dim * n_columns + k);
+            fits = value.integer > 0;
+            size = (uint64_t)value.integer;
+        }
+        if (!fits || size != array->shape[dim]) return fail_apart(in, array, err);
+        array->begin = begin;
+        array->is_placed = true;
+    }
+    return REFS_OK;
+}
+
+static refs_status check_places(const reader *in, refs_error *err) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        const refs_join_array *array = &in->member->arrays[i];
+        if (array->is_piece && !array->is_placed)
+            return refs_fail(err, REFS_CORRUPT,
+                             "%.*s has fragments, and no array " REFS_JOIN_FRAGMENTS_SUFFIX
+                             "/map of 32-bit integers that tells where they are",
+                             REFS_STR_ARG(refs_intern_get(in->strings, array->path)));
+    }
+    return REFS_OK;
+}
+
+/* Maps are not arrays of the part. */
+static refs_status settle_pieces(reader *in, refs_error *err) {
+    refs_join_member *member = in->member;
+    for (size_t i = 0; i < member->n_arrays;) {
+        refs_join_array *array = &member->arrays[i];
+        if (!is_map_of_path(in, array)) {
+            i++;
+            continue;
+        }
+        REFS_TRY(place_pieces(in, array, err));
+        refs_free(array->shape);
+        refs_free(array->dims);
+        memmove(array, array + 1, (--member->n_arrays - i) * sizeof *array);
+    }
+    return check_places(in, err);
+}
+
+/* Steps that pieces have, where no other array tells. */
+static void count_steps_of_pieces(const reader *in, refs_join_axis *axis) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        const refs_join_array *array = &in->member->arrays[i];
+        if (!array->is_piece) continue;
+        uint64_t end = array->begin + array->shape[joined_dim(in, array)];
+        if (axis->is_new || axis->n < end) axis->n = end;
+        axis->is_new = false;
+    }
+}
+
+static refs_status find_axis(reader *in, size_t line, refs_error *err) {
+    refs_join_member *member = in->member;
+    refs_join_axis *axis = &member->axes[line];
+    refs_str name = refs_str_from(in->join->options.dims[line]);
+    *axis =
+        (refs_join_axis){.array = REFS_JOIN_NONE, .n = 1, .is_new = true, .text = REFS_JOIN_NONE};
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_join_array *array = &member->arrays[i];
+        bool is_named =
+            refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->path)), name);
+        if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
+            axis->array = (uint32_t)i;
+        if (is_named && array->rank == 1 && !array->is_thin && !array->is_piece &&
+            array->shape[0] > REFS_JOIN_MAX_THIN_BYTES / sizeof(double))
+            return refs_fail(err, REFS_LIMIT,
+                             "coordinate %.*s has %llu values, expected no more than %llu bytes of "
+                             "them in one source",
+                             REFS_STR_ARG(name), (unsigned long long)array->shape[0],
+                             (unsigned long long)REFS_JOIN_MAX_THIN_BYTES);
+        for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
+            if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->dims[dim])),
+                                name))
+                continue;
+            if (!axis->is_new && axis->n != array->shape[dim])
+                return refs_fail(err, REFS_UNSUPPORTED,
+                                 "dimension %.*s has the lengths %llu and %llu", REFS_STR_ARG(name),
+                                 (unsigned long long)axis->n,
+                                 (unsigned long long)array->shape[dim]);
+            axis->is_new = false;
+            axis->n = array->shape[dim];
+        }
+    }
+    if (axis->is_new) count_steps_of_pieces(in, axis);
+    return REFS_OK;
+}
+
+/* -- coordinates that names tell --------------------------------------------------------------- */
+
+static const char time_units[] = "seconds since 1970-01-01";
+
+/* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
+ * is no memory. */
+static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axis *axis) {
+    if (axis->array != REFS_JOIN_NONE) {
+        refs_free(member->arrays[axis->array].shape);
+        refs_free(member->arrays[axis->array].dims);
+    } else if (refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                         sizeof *member->arrays)) {
+        axis->array = (uint32_t)member->n_arrays++;
+    } else {
+        return NULL;
+    }
+    refs_join_array *array = &member->arrays[axis->array];
+    *array = (refs_join_array){.missing = REFS_JOIN_NONE,
+                               .units = REFS_JOIN_NONE,
+                               .calendar = REFS_JOIN_NONE,
+                               .bounds = REFS_JOIN_NONE,
+                               .digest = REFS_JOIN_NONE,
+                               .whole = REFS_JOIN_NONE,
+                               .part_prefix = REFS_JOIN_NONE,
+                               .unpacking = {.scale = 1},
+                               .rank = 1,
+                               .is_thin = true,
+                               .has_inline = true,
+                               .separator = '.'};
+    return array;
+}
+
+static refs_status put_value(reader *in, refs_join_array *array, const refs_pattern_value *value,
+                             refs_error *err) {
+    refs_str bytes = refs_str_view((const char *)&value->integer, sizeof value->integer);
+    array->dtype = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof value->integer};
+    if (value->kind == REFS_PATTERN_TEXT) {
+        bytes = value->text;
+        array->dtype = (refs_dtype){.type = REFS_TYPE_BYTES, .size = value->text.size};
+    } else if (value->kind == REFS_PATTERN_NUMBER) {
+        bytes = refs_str_view((const char *)&value->number, sizeof value->number);
+        array->dtype.type = REFS_TYPE_FLOAT;
+    }
+    return number_text(in, bytes, &array->values, err);
+}
+
+/* One step, in one chunk. */
+static refs_status put_step(reader *in, refs_join_array *array, refs_str name, refs_error *err) {
+    array->shape = refs_calloc(2, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(2, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    array->chunk = array->shape + 1;
+    array->n = array->shape + 2;
+    array->shape[0] = array->chunk[0] = array->n[0] = 1;
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(name)));
+    REFS_TRY(number_scratch(in, &array->prefix, err));
+    REFS_TRY(number_text(in, name, &array->path, err));
+    return number_text(in, name, &array->dims[0], err);
+}
+
+static refs_status put_documents(reader *in, refs_join_array *array, refs_str name,
+                                 refs_error *err) {
+    static const char document[] = "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
+                                   "\"<i8\",\"compressor\":null,\"filters\":null,\"order\":\"C\","
+                                   "\"fill_value\":null}";
+    const bool is_time = array->units != REFS_JOIN_NONE;
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"_ARRAY_DIMENSIONS\":["));
+    REFS_TRY(refs_json_write_string(name, &in->scratch, err));
+    REFS_TRY(refs_buf_printf(&in->scratch, err,
+                             is_time ? "],\"standard_name\":\"time\",\"units\":\"%s\"}" : "]%s}",
+                             is_time ? time_units : ""));
+    REFS_TRY(number_scratch(in, &array->attributes, err));
+    REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
+    REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
+    REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_join__describe_flags(in->strings, NULL, &array->flags, err));
+    return number_text(in, refs_str_view("", 0), &array->layout, err);
+}
+
+/* A coordinate of one value, as if the part had it. */
+static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
+                                  refs_error *err) {
+    refs_join_axis *axis = &in->member->axes[line];
+    const refs_str name = refs_str_from(in->join->options.dims[line]);
+    if (axis->n != 1)
+        return refs_fail(err, REFS_INVALID,
+                         "the pattern gives one value of %s, of which the part has %llu", name.data,
+                         (unsigned long long)axis->n);
+    refs_join_array *array = clear_coordinate(in->member, axis);
+    if (array == NULL) return refs_fail_nomem(err);
+    REFS_TRY(put_value(in, array, value, err));
+    if (value->kind == REFS_PATTERN_TIME)
+        REFS_TRY(number_text(in, refs_str_from(time_units), &array->units, err));
+    REFS_TRY(put_step(in, array, name, err));
+    return put_documents(in, array, name, err);
+}
+
+static refs_status find_axes(reader *in, refs_error *err) {
+    refs_pattern_value values[REFS_JOIN_MAX_DIMS] = {{0}};
+    if (in->join->options.pattern != NULL && in->part->values_from == REFS_JOIN_FROM_NAME)
+        REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
+    for (size_t line = 0; line < in->join->n_dims; line++) {
+        REFS_TRY(find_axis(in, line, err));
+        if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
+    }
+    return refs_join__widen_layouts(in->join, in->member, in->strings, err);
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+/* Whether an array varies with dimensions that the part does not have: those that only serve others
+ * do not, but for the scalar that is the coordinate. */
+static bool varies(const reader *in, const refs_array_meta *meta) {
+    size_t line;
+    if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
+        return true;
+    return !refs_cf_serves_others(in->source.hierarchy, meta);
+}
+
+/* Of files, not of sets, which are copied as a whole or not at all; and nothing that is damaged, or
+ * that tells where a part lies. */
+static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
+    size_t line;
+    return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
+           in->join->options.unlike != REFS_JOIN_REFUSE &&
+           !refs_join__is_dim(in->join, refs_str_from(meta->name), &line);
+}
+
+typedef enum left_out_when { LEFT_OUT_NOW, LEFT_OUT_BEFORE } left_out_when;
+
+static refs_status leave_out(reader *in, const refs_left_out *found, left_out_when when,
+                             refs_error *err) {
+    refs_join_member *member = in->member;
+    if (!refs_grow((void **)&member->left_out, &member->left_out_capacity, member->n_left_out,
+                   sizeof *member->left_out))
+        return refs_fail_nomem(err);
+    refs_join_left_out *left_out = &member->left_out[member->n_left_out];
+    left_out->was_before = when == LEFT_OUT_BEFORE;
+    REFS_TRY(number_text(in, found->path, &left_out->path, err));
+    REFS_TRY(number_text(in, found->problem, &left_out->problem, err));
+    member->n_left_out++;
+    return REFS_OK;
+}
+
+/* What was left out of a set when it was made, as far as it would be taken now. */
+static refs_status take_left_out(void *user, const refs_left_out *found, refs_error *err) {
+    reader *in = user;
+    const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    const bool is_inside =
+        found->path.size > group.size &&
+        (group.size == 0 || memcmp(found->path.data, group.data, group.size) == 0);
+    if (!is_inside || variables_of(in) != NULL) return REFS_OK;
+    const refs_left_out inside = {refs_str_part(found->path, group.size, found->path.size),
+                                  found->problem};
+    return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
+}
+
+static void clear_array(refs_join_array *array) {
+    refs_free(array->shape);
+    refs_free(array->dims);
+    refs_join__holes_free(array->holes);
+}
+
+static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    if (in->join->n_dims == 0)
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
+    array->gets_new = varies(in, meta);
+    array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
+                     REFS_CF_UNIT_OTHER;
+    REFS_TRY(pack_array(in, meta, array, err));
+    REFS_TRY(want_what_is_small(in, meta, array, err));
+    if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
+        return fail_cut_through(in, meta, err);
+    return REFS_OK;
+}
+
+static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    const size_t n_values = in->n_values, stream_size = member->streams.size;
+    refs_left_out found = {.path = relative(in, meta->path)};
+    refs_error why = REFS_ERROR_INIT;
+    if (may_be_left_out(in, meta, meta->status)) {
+        found.problem = refs_str_from(meta->problem);
+        return leave_out(in, &found, LEFT_OUT_NOW, err);
+    }
+    REFS_TRY(add_array(in, meta, err));
+    refs_status status = read_references(in, meta, &why);
+    if (status == REFS_OK) return REFS_OK;
+    if (!may_be_left_out(in, meta, status))
+        return refs_fail(err, status, "%s: %s", meta->path, why.message);
+    clear_array(&member->arrays[--member->n_arrays]);
+    member->streams.size = stream_size;
+    in->n_values = n_values;
+    found.problem = refs_str_from(why.message);
+    return leave_out(in, &found, LEFT_OUT_NOW, err);
+}
+
+/* The attributes of what its fragments are of. */
+static refs_status number_whole(reader *in, container *of, refs_error *err) {
+    uint32_t id;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(number_document(in, refs_str_part(refs_str_from(of->meta->path), 1, SIZE_MAX),
+                             ".zattrs", &id, err));
+    if (id == REFS_JOIN_NONE) return REFS_OK;
+    refs_status status = refs_join__without_fragments(refs_intern_get(in->strings, id), &text, err);
+    if (status == REFS_OK)
+        status = number_text(in, refs_str_view((const char *)text.data, text.size), &of->attributes,
+                             err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Aggregations of other files cannot be joined. */
+static refs_status find_containers(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (!refs_aggregation_is_told_by(meta->attributes) || in->join->n_dims == 0 ||
+            !is_wanted(in, meta))
+            continue;
+        if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
+                       sizeof *in->containers))
+            return refs_fail_nomem(err);
+        container *added = &in->containers[in->n_containers];
+        *added = (container){meta, NULL, REFS_JOIN_NONE};
+        if (!refs_join__has_own_fragments(meta, &added->partitions))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s is an aggregation of other files: join those", meta->path);
+        in->n_containers++;
+        REFS_TRY(number_whole(in, added, err));
+    }
+    return REFS_OK;
+}
+
+static bool is_container(const reader *in, const refs_array_meta *meta) {
+    for (size_t i = 0; i < in->n_containers; i++)
+        if (in->containers[i].meta == meta) return true;
+    return false;
+}
+
+static refs_status read_arrays(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        const container *of = container_of(in, meta->path);
+        REFS_TRY(refs_join__go_on(in->join, err));
+        if (is_container(in, meta) || !is_wanted(in, meta)) continue;
+        REFS_TRY(of != NULL ? read_piece(in, of, meta, err) : read_array(in, meta, err));
+    }
+    if (in->member->n_arrays == 0 && in->member->n_left_out > 0)
+        return refs_fail(
+            err, REFS_UNSUPPORTED, "no array can be taken: %.*s: %.*s",
+            REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].path)),
+            REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].problem)));
+    if (in->member->n_arrays == 0 && in->join->options.group != NULL)
+        return refs_fail(err, REFS_NOT_FOUND, "there is no array in group \"%s\"",
+                         in->join->options.group);
+    return REFS_OK;
+}
+
+static refs_status set_group(reader *in, refs_error *err) {
+    const char *given =
+        in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.group;
+    refs_str group = refs_str_from(given != NULL ? given : "");
+    while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
+    while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
+    return refs_buf_printf(&in->group, err, group.size > 0 ? "/%.*s/" : "/%.*s",
+                           REFS_STR_WHOLE(group));
+}
+
+static refs_status keep_urls(reader *in, refs_error *err) {
+    refs_join_member *member = in->member;
+    member->urls = refs_calloc(in->urls.count + 1, sizeof *member->urls);
+    if (member->urls == NULL) return refs_fail_nomem(err);
+    for (uint32_t i = 0; i < in->urls.count; i++)
+        REFS_TRY(number_text(in, refs_intern_get(&in->urls, i), &member->urls[i], err));
+    member->n_urls = in->urls.count;
+    return REFS_OK;
+}
+
+static refs_status rename_fragments(reader *in, refs_error *err) {
+    const refs_join_copied copied = {in->part->set, in->source.hierarchy, in->member,
+                                     in->strings,   in->group.size,       &in->aggregations};
+    return refs_join__rename_fragments(in->join, &copied, err);
+}
+
+/* -- keys that belong to no array -------------------------------------------------------------- */
+
+/* What is below an array that cannot be read is left out with it. */
+static bool is_of_problem(const reader *in, refs_str key) {
+    for (size_t end = key.size; end-- > 0;) {
+        if (key.data[end] != '/') continue;
+        const refs_array_meta *meta =
+            refs_hierarchy_find_array(in->source.hierarchy, refs_str_part(key, 0, end));
+        if (meta != NULL && meta->status != REFS_OK) return true;
+    }
+    return false;
+}
+
+static refs_status take_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
+    reader *in = user;
+    refs_join_member *member = in->member;
+    const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    (void)ref;
+    if (key.size <= group.size ||
+        (group.size > 0 && memcmp(key.data, group.data, group.size) != 0) || is_of_problem(in, key))
+        return REFS_OK;
+    if (!refs_grow((void **)&member->others, &member->other_capacity, member->n_others,
+                   sizeof *member->others))
+        return refs_fail_nomem(err);
+    REFS_TRY(number_text(in, key, &member->others[member->n_others], err));
+    member->n_others++;
+    return refs_join__go_on(in->join, err);
+}
+
+static refs_status find_others(reader *in, refs_error *err) {
+    const refs_key_visitor visitor = {take_other, in};
+    const size_t n_arrays = refs_hierarchy_n_arrays(in->source.hierarchy);
+    const char *const *variables = variables_of(in);
+    size_t n = 0;
+    if (variables != NULL && *variables != NULL) return REFS_OK;
+    refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
+    uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
+    refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (meta->status != REFS_OK) continue;
+        refs_join_n_keys(meta, grids[n]);
+        keys[n] = (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank,
+                                    grids[n]};
+        n++;
+    }
+    if (status == REFS_OK) status = refs_set_each_other(in->part->set, keys, n, &visitor, err);
+    refs_free(keys);
+    refs_free(grids);
+    return status;
+}
+
+static refs_status read_part(reader *in, refs_error *err) {
+    const refs_left_out_visitor left_out = {take_left_out, in};
+    REFS_TRY(set_group(in, err));
+    REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
+    REFS_TRY(choose(in, err));
+    REFS_TRY(find_containers(in, err));
+    REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
+    REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
+    REFS_TRY(read_arrays(in, err));
+    REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
+    if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
+    REFS_TRY(load_values(in, err));
+    REFS_TRY(settle_pieces(in, err));
+    REFS_TRY(find_axes(in, err));
+    return keep_urls(in, err);
+}
+
+refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
+                            refs_intern *strings, refs_error *err) {
+    reader in = {.join = join, .part = part, .member = member, .strings = strings};
+    refs_status status = read_part(&in, err);
+    refs_join__source_close(&in.source);
+    refs_aggregations_free(in.aggregations);
+    refs_free(in.values);
+    for (size_t i = 0; i < in.n_containers; i++) refs_json_doc_free(in.containers[i].partitions);
+    refs_free(in.containers);
+    refs_intern_clear(&in.wanted);
+    refs_intern_clear(&in.urls);
+    refs_buf_clear(&in.group);
+    refs_buf_clear(&in.scratch);
+    return status;
+}
+
+void refs_join__member_clear(refs_join_member *member) {
+    for (size_t i = 0; i < member->n_arrays; i++) clear_array(&member->arrays[i]);
+    for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
+    refs_free(member->arrays);
+    refs_free(member->by_path);
+    refs_free(member->documents);
+    refs_free(member->others);
+    refs_free(member->left_out);
+    refs_free(member->urls);
+    refs_free(member->name);
+    refs_buf_clear(&member->streams);
+    memset(member, 0, sizeof *member);
+}

@@ -1,0 +1,172 @@
+/* differ.c -- what keeps two arrays from becoming one, and documents with other members. */
+#include <math.h>
+
+#include "combine_internal.h"
+
+refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                               refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(document, &doc, err));
+    const refs_json *root = refs_json_root(doc);
+    refs_status status = refs_buf_append(text, "{", 1, err);
+    size_t n_written = 0;
+    for (size_t i = 0; i < refs_json_size(root) && status == REFS_OK; i++) {
+        refs_str name = refs_json_name_at(root, i);
+        bool is_replaced = false;
+        for (const char *const *pair = pairs; *pair != NULL; pair += 2)
+            is_replaced = is_replaced || refs_str_is(name, *pair);
+        if (is_replaced) continue;
+        status = refs_buf_append(text, ",", n_written++ > 0, err);
+        if (status == REFS_OK) status = refs_json_write_string(name, text, err);
+        if (status == REFS_OK) status = refs_buf_append(text, ":", 1, err);
+        if (status == REFS_OK) status = refs_json_write(refs_json_at(root, i), text, err);
+    }
+    for (const char *const *pair = pairs; *pair != NULL && status == REFS_OK; pair += 2)
+        if (pair[1] != NULL)
+            status = refs_buf_printf(text, err, "%s\"%s\":%s", n_written++ > 0 ? "," : "", pair[0],
+                                     pair[1]);
+    refs_json_doc_free(doc);
+    return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
+}
+
+const char *const refs_join_flag_names[5] = {"flag_values", "flag_masks", "flag_meanings",
+                                             "flag_colors", NULL};
+
+size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
+    static const char *const ranges[] = {"valid_range", "valid_min", "valid_max"};
+    size_t n = 0;
+    for (size_t i = 0; joined->drops_range && i < sizeof ranges / sizeof *ranges; i++, n += 2) {
+        pairs[n] = ranges[i];
+        pairs[n + 1] = NULL;
+    }
+    for (size_t i = 0; joined->drops_flags && refs_join_flag_names[i] != NULL; i++, n += 2) {
+        pairs[n] = refs_join_flag_names[i];
+        pairs[n + 1] = NULL;
+    }
+    return n;
+}
+
+refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                  refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "[", 1, err));
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(
+            refs_buf_printf(text, err, "%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]));
+    return refs_buf_printf(text, err, "]");
+}
+
+/* Descriptions are "name=JSON;" one behind the other; a semicolon in JSON stands in a string, and
+ * what is told then is a part of the difference. */
+static refs_str next_part(refs_str *rest, refs_str *name) {
+    size_t end = refs_str_find(*rest, ';');
+    refs_str part = refs_str_part(*rest, 0, end);
+    *rest = refs_str_part(*rest, end == SIZE_MAX ? rest->size : end + 1, rest->size);
+    size_t equals = refs_str_find(part, '=');
+    *name = refs_str_part(part, 0, equals);
+    return refs_str_part(part, equals == SIZE_MAX ? part.size : equals + 1, part.size);
+}
+
+static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
+                                      refs_error *err) {
+    while (one.size > 0 && other.size > 0) {
+        refs_str name, other_name;
+        refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
+        if (refs_str_equal(a, b)) continue;
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
+                                 REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
+                                 a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
+                                 b.size > 0 ? b.data : "none"));
+    }
+    return REFS_OK;
+}
+
+/* Units of times are not a difference where they are put into the set, nor are units of one size.
+ */
+static refs_status differ_in_units(const refs_join *join, const refs_join_array *a,
+                                   const refs_join_array *b, refs_buf *text, refs_error *err) {
+    refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
+    const bool are_times = refs_join__counts_time(join, a) && refs_join__counts_time(join, b);
+    const bool one_has_none = a->units == REFS_JOIN_NONE || b->units == REFS_JOIN_NONE;
+    if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
+        return REFS_OK;
+    if (refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_NONE) return REFS_OK;
+    return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
+                           REFS_STR_ARG(one), REFS_STR_ARG(other));
+}
+
+/* Times of which some are in single precision become double. */
+static bool are_single_and_double(const refs_join *join, const refs_join_place *one,
+                                  const refs_join_place *other) {
+    const refs_cf_units units = refs_join__count_in(join, one->member, one->array);
+    refs_cf_clock clock;
+    return one->array->dtype.type == REFS_TYPE_FLOAT &&
+           other->array->dtype.type == REFS_TYPE_FLOAT && one->array->dtype.size >= 4 &&
+           other->array->dtype.size >= 4 && refs_cf_clock_of(&units, &clock);
+}
+
+/* -- fill values ------------------------------------------------------------------------------- */
+
+/* NaN is missing whatever is declared. */
+static bool declares_number(const refs_join_array *array) {
+    if (!array->declares_fill) return false;
+    const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
+    return !isnan(refs_join__value_at(&array->dtype, fill, 0).number);
+}
+
+static bool holds_declared(const refs_join *join, const refs_join_array *array,
+                           const refs_join_array *declaring) {
+    const refs_str values = refs_join__text(join, array->values);
+    const size_t size = array->dtype.size;
+    if (!declares_number(declaring)) return false;
+    for (size_t at = 0; at + size <= values.size; at += size)
+        if (memcmp(values.data + at, declaring->declared, size) == 0) return true;
+    return false;
+}
+
+static bool declare_one_fill(const refs_join_array *a, const refs_join_array *b) {
+    return declares_number(a) == declares_number(b) &&
+           (!declares_number(a) || memcmp(a->declared, b->declared, a->dtype.size) == 0);
+}
+
+static const char *print_declared(const refs_join_array *array, char text[REFS_VALUE_TEXT]) {
+    const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
+    if (!array->declares_fill) return "none";
+    const refs_value value = refs_join__value_at(&array->dtype, fill, 0);
+    return refs_join__print_value(&value, text);
+}
+
+/* Of values that are put into the result, one fill value tells which are missing. */
+static refs_status differ_in_fill(const refs_join *join, const refs_join_array *a,
+                                  const refs_join_array *b, refs_buf *text, refs_error *err) {
+    char shown[2][REFS_VALUE_TEXT];
+    if (a->packing != b->packing || a->dtype.size != b->dtype.size || declare_one_fill(a, b) ||
+        !(holds_declared(join, a, a) || holds_declared(join, a, b) || holds_declared(join, b, a) ||
+          holds_declared(join, b, b)))
+        return REFS_OK;
+    return refs_buf_printf(text, err, "%sfill value %s and %s", text->size > 0 ? ", " : "",
+                           print_declared(a, shown[0]), print_declared(b, shown[1]));
+}
+
+refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
+                              const refs_join_place *other, refs_buf *text, refs_error *err) {
+    const refs_join_array *a = one->array, *b = other->array;
+    bool are_thin = a->is_thin && b->is_thin;
+    if (!are_thin && a->layout != b->layout)
+        REFS_TRY(append_differences(refs_join__text(join, a->layout),
+                                    refs_join__text(join, b->layout), text, err));
+    bool is_other_type = a->dtype.type != b->dtype.type || a->dtype.size != b->dtype.size;
+    if (are_thin && is_other_type && !are_single_and_double(join, one, other) &&
+        (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
+        REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
+    if (a->packing != b->packing)
+        REFS_TRY(append_differences(refs_join__text(join, a->packing),
+                                    refs_join__text(join, b->packing), text, err));
+    const bool is_coordinate = refs_join__is_coordinate(join, one->member, a) ||
+                               refs_join__is_coordinate(join, other->member, b);
+    if (a->range != b->range && !is_coordinate)
+        REFS_TRY(append_differences(refs_join__text(join, a->range),
+                                    refs_join__text(join, b->range), text, err));
+    if (are_thin && !is_other_type && !is_coordinate)
+        REFS_TRY(differ_in_fill(join, a, b, text, err));
+    return is_coordinate ? REFS_OK : differ_in_units(join, a, b, text, err);
+}

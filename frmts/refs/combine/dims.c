@@ -1,0 +1,121 @@
+/* dims.c -- joined dimensions and their steps, as messages name them. */
+#include "combine_internal.h"
+#include "refs/clock.h"
+#include "refs/near_name.h"
+
+/* -- steps ------------------------------------------------------------------------------------- */
+
+/* The coordinate of a member that has the step; *own is which one of its steps that is. */
+static const refs_join_array *coordinate_at(const refs_join *join, size_t line, uint64_t step,
+                                            uint64_t *own) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_axis *axis = &join->members[i].axes[line];
+        if (axis->array == REFS_JOIN_NONE) continue;
+        for (*own = 0; *own < axis->n; ++*own)
+            if (axis->position[*own] == step) return &join->members[i].arrays[axis->array];
+    }
+    return NULL;
+}
+
+refs_status refs_join__print_place(const refs_join *join, size_t line, const refs_value *value,
+                                   refs_buf *text, refs_error *err) {
+    const refs_join_member *first = &join->members[join->counted[line]];
+    const uint32_t array = first->axes[line].array;
+    const size_t size = text->size;
+    char number[REFS_VALUE_TEXT];
+    if (array != REFS_JOIN_NONE && refs_join__is_number(value)) {
+        const refs_cf_units units = refs_join__count_of(join, &first->arrays[array]);
+        REFS_TRY(refs_cf_print_time(&units, value->number, text, err));
+    }
+    if (text->size > size) return REFS_OK;
+    return refs_buf_printf(text, err, "%s", refs_join__print_value(value, number));
+}
+
+refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
+                                  refs_error *err) {
+    uint64_t own;
+    const refs_join_array *array = coordinate_at(join, line, step, &own);
+    REFS_TRY(refs_buf_printf(text, err, "step %llu of %s", (unsigned long long)step,
+                             join->options.dims[line]));
+    if (array == NULL) return REFS_OK;
+    const refs_values values = refs_join__coordinates_of(join, array);
+    const refs_value value = refs_join__unpacked_at(&values, own);
+    REFS_TRY(refs_buf_append(text, " (", 2, err));
+    REFS_TRY(refs_join__print_place(join, line, &value, text, err));
+    return refs_buf_append(text, ")", 1, err);
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* So many are named of those that there are. */
+#define MAX_NAMED 20
+
+/* No part has the dimension, nor anything that could be its coordinate: it is a new one. */
+static bool is_new(const refs_join *join, size_t line) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_axis *axis = &join->members[i].axes[line];
+        if (!axis->is_new || axis->array != REFS_JOIN_NONE) return false;
+    }
+    return true;
+}
+
+static refs_status list_dims(const refs_join *join, refs_intern *names, refs_error *err) {
+    uint32_t id;
+    for (size_t i = 0; i < join->n_members; i++)
+        for (size_t j = 0; j < join->members[i].n_arrays; j++) {
+            const refs_join_array *array = &join->members[i].arrays[j];
+            for (size_t dim = 0; dim < array->rank && names->count < MAX_NAMED; dim++)
+                REFS_TRY(refs_intern_add(
+                    names, refs_join__own_name(refs_join__text(join, array->dims[dim])), &id, err));
+        }
+    return REFS_OK;
+}
+
+static refs_str find_near(const refs_intern *names, const char *asked) {
+    refs_str found = refs_str_view(NULL, 0);
+    size_t least = SIZE_MAX;
+    for (uint32_t i = 0; i < names->count; i++)
+        if (refs_name_is_near(refs_str_from(asked), refs_intern_get(names, i), &least))
+            found = refs_intern_get(names, i);
+    return found;
+}
+
+static refs_status print_names(const refs_intern *names, refs_buf *text, refs_error *err) {
+    for (uint32_t i = 0; i < names->count; i++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s", i > 0 ? ", " : "",
+                                 REFS_STR_ARG(refs_intern_get(names, i))));
+    return refs_buf_append(text, "", 1, err);
+}
+
+/* A name that is like no other is meant as it is, and may yet be a mistake. */
+static refs_status tell_new(const refs_join *join, const char *asked, const refs_intern *names,
+                            refs_error *err) {
+    const refs_str near = find_near(names, asked);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = print_names(names, &text, err);
+    const char *there = (const char *)text.data;
+    if (status == REFS_OK && near.size > 0)
+        status = refs_fail(err, REFS_INVALID,
+                           "no source has a dimension \"%s\": did you mean %.*s? there are %s",
+                           asked, REFS_STR_ARG(near), there);
+    else if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "no source has a dimension \"%s\", which is added: each source is one step, in "
+                  "their order; there are %s",
+                  asked, there);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join__check_dims(const refs_join *join, refs_error *err) {
+    refs_intern names = {0};
+    refs_status status = REFS_OK;
+    for (size_t line = 0; line < join->n_dims && status == REFS_OK; line++) {
+        if (!is_new(join, line)) continue;
+        if (names.count == 0) status = list_dims(join, &names, err);
+        if (status == REFS_OK && names.count > 0)
+            status = tell_new(join, join->options.dims[line], &names, err);
+    }
+    refs_intern_clear(&names);
+    return status;
+}

@@ -1,0 +1,533 @@
+/* emit.c -- the joined set goes to the sink: documents first, then array after array. */
+#include "combine_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct emission {
+    refs_join *join;
+    const refs_join_plan *plan;
+    const refs_join_sink *sink;
+    refs_joined *arrays; /**< one for each path */
+} emission;
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+static refs_status put(const emission *at, refs_str path, const char *name, refs_str text,
+                       refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&key, path, err);
+    if (status == REFS_OK) status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name);
+    if (status == REFS_OK)
+        status = at->sink->document(at->sink->self, refs_str_view((const char *)key.data, key.size),
+                                    refs_bytes_view(text.data, text.size), err);
+    refs_buf_clear(&key);
+    return status;
+}
+
+typedef struct keyed {
+    refs_str key, text;
+} keyed;
+
+static int by_key(const void *left, const void *right) {
+    const keyed *a = left, *b = right;
+    size_t size = a->key.size < b->key.size ? a->key.size : b->key.size;
+    int order = size > 0 ? memcmp(a->key.data, b->key.data, size) : 0;
+    return order != 0 ? order : (a->key.size > b->key.size) - (a->key.size < b->key.size);
+}
+
+/* The documents of groups, each of the first part that has it. */
+static refs_status put_groups(const emission *at, refs_error *err) {
+    const refs_join *join = at->join;
+    uint8_t *seen = refs_calloc(join->strings.count, 1);
+    keyed *all = NULL;
+    size_t n = 0, capacity = 0;
+    bool has_root = false;
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        const refs_join_member *member = &join->members[at->plan->order[i]];
+        for (size_t j = 0; j < member->n_documents && status == REFS_OK; j++) {
+            const refs_join_document *document = &member->documents[j];
+            if (seen[document->key]) continue;
+            seen[document->key] = 1;
+            if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
+                status = refs_fail_nomem(err);
+            else
+                all[n++] = (keyed){refs_join__text(join, document->key),
+                                   refs_join__text(join, document->text)};
+        }
+    }
+    if (n > 0) qsort(all, n, sizeof *all, by_key);
+    for (size_t i = 0; i < n; i++) has_root = has_root || refs_str_is(all[i].key, ".zgroup");
+    if (!has_root && status == REFS_OK)
+        status =
+            put(at, refs_str_view("", 0), ".zgroup", refs_str_from("{\"zarr_format\":2}"), err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        status = at->sink->document(at->sink->self, all[i].key,
+                                    refs_bytes_view(all[i].text.data, all[i].text.size), err);
+    refs_free(all);
+    refs_free(seen);
+    return status;
+}
+
+uint64_t refs_join__chunks_of_values(uint64_t n_steps, uint64_t chunk) {
+    if (chunk == 0) return 0;
+    const uint64_t n = n_steps / chunk + (n_steps % chunk > 0);
+    return n <= REFS_JOIN_MAX_VALUE_CHUNKS ? n : 0;
+}
+
+/* Steps of a chunk of values where the set grows, or 0. */
+static uint64_t steps_as_before(const refs_join *join, const refs_joined *joined) {
+    const refs_join_member *set = &join->members[0];
+    const refs_join_array *array = refs_join__find(set, joined->path);
+    bool grows = join->options.values == REFS_JOIN_VALUES_GROW && set->number == 0 &&
+                 array != NULL && array->rank == joined->rank && joined->n_lines == 1 &&
+                 joined->line[0] != REFS_JOIN_MAX_DIMS;
+    return grows && refs_join__chunks_of_values(joined->shape[0], array->chunk[0]) != 0
+               ? array->chunk[0]
+               : 0;
+}
+
+/* What is loaded has one chunk, as it lies in memory; it is at least one long. */
+static void set_loaded_grid(const refs_join *join, refs_joined *joined) {
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        joined->chunk[dim] = joined->shape[dim] > 0 ? joined->shape[dim] : 1;
+        joined->n[dim] = joined->shape[dim] > 0;
+    }
+    uint64_t steps = steps_as_before(join, joined);
+    if (steps == 0) return;
+    joined->chunk[0] = steps;
+    joined->n[0] = joined->shape[0] / steps + (joined->shape[0] % steps > 0);
+}
+
+static refs_status put_zarray(const emission *at, const refs_joined *joined, refs_error *err) {
+    refs_str document = refs_join__text(at->join, joined->like->document);
+    refs_str path = refs_join__text(at->join, joined->path);
+    refs_buf shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_buf holes = REFS_BUF_INIT;
+    char dtype[64];
+    char quoted[80];
+    refs_dtype native = joined->dtype;
+    native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    refs_dtype_format(&native, dtype, sizeof dtype);
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", dtype);
+    refs_status status = refs_join__write_list(joined->shape, joined->rank, &shape, err);
+    if (status == REFS_OK)
+        status = refs_join__write_list(joined->chunk, joined->rank, &chunks, err);
+    const char *pairs[] = {"shape",  (const char *)shape.data,
+                           "chunks", (const char *)chunks.data,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL};
+    const char *const loaded[] = {"dtype",   quoted, "compressor", "null",
+                                  "filters", "null", "order",      "\"C\""};
+    size_t n = 4;
+    for (size_t i = 0; joined->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
+        pairs[n++] = loaded[i];
+    if (joined->has_hole_fill) {
+        pairs[n++] = "fill_value";
+        pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
+    }
+    if (joined->has_holes && status == REFS_OK) {
+        status = refs_join__tell_holes(at->join, joined, &holes, err);
+        pairs[n++] = REFS_HOLES_MEMBER;
+        pairs[n++] = (const char *)holes.data;
+    }
+    if (status == REFS_OK) status = refs_join__replace(document, pairs, &text, err);
+    if (status == REFS_OK)
+        status = put(at, path, ".zarray", refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&shape);
+    refs_buf_clear(&chunks);
+    refs_buf_clear(&text);
+    refs_buf_clear(&holes);
+    return status;
+}
+
+/* Names of dimensions, those that it gets included. */
+static refs_status write_dims(const emission *at, const refs_joined *joined, refs_buf *text,
+                              refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "[", 1, err));
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, joined->like, dim);
+        uint32_t id = own == SIZE_MAX ? at->join->dims[joined->line[dim]] : joined->like->dims[own];
+        if (dim > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
+        REFS_TRY(refs_json_write_string(refs_join__text(at->join, id), text, err));
+    }
+    return refs_buf_printf(text, err, "]");
+}
+
+static refs_status put_attributes(const emission *at, const refs_joined *joined, refs_error *err) {
+    refs_str path = refs_join__text(at->join, joined->path);
+    refs_str attributes = joined->like->attributes != REFS_JOIN_NONE
+                              ? refs_join__text(at->join, joined->like->attributes)
+                              : refs_str_from("{}");
+    refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    const bool is_new = joined->rank != joined->like->rank;
+    if (!is_new && !joined->tells_hole_fill && !joined->drops_range && !joined->drops_flags)
+        return joined->like->attributes != REFS_JOIN_NONE
+                   ? put(at, path, ".zattrs", attributes, err)
+                   : REFS_OK;
+    refs_status status = write_dims(at, joined, &dims, err);
+    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 5];
+    size_t n = refs_join__left_out(joined, pairs);
+    if (is_new) {
+        pairs[n++] = "_ARRAY_DIMENSIONS";
+        pairs[n++] = (const char *)dims.data;
+    }
+    if (joined->tells_hole_fill) {
+        pairs[n++] = "_FillValue";
+        pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
+    }
+    pairs[n] = NULL;
+    if (status == REFS_OK) status = refs_join__replace(attributes, pairs, &text, err);
+    if (status == REFS_OK)
+        status = put(at, path, ".zattrs", refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&dims);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status put_array(const emission *at, refs_joined *joined, refs_error *err) {
+    if (joined->split != NULL) return refs_join__put_split(at->join, joined, at->sink, err);
+    if (joined->is_loaded) {
+        REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
+        set_loaded_grid(at->join, joined);
+    }
+    if (joined->like->is_v3)
+        return put(at, refs_join__text(at->join, joined->path), "zarr.json",
+                   refs_join__text(at->join, joined->like->document), err);
+    if (joined->n_lines == 0 && !joined->has_holes)
+        REFS_TRY(put(at, refs_join__text(at->join, joined->path), ".zarray",
+                     refs_join__text(at->join, joined->like->document), err));
+    else
+        REFS_TRY(put_zarray(at, joined, err));
+    return put_attributes(at, joined, err);
+}
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+refs_stream_reader refs_join__stream_of(const refs_join_place *place) {
+    const uint8_t *begin = place->member->streams.data;
+    const refs_join_array *array = place->array;
+    refs_stream_reader reader = {.at = begin, .stop = begin};
+    if (begin == NULL) return reader;
+    reader.at = begin + array->stream;
+    reader.stop = reader.at + array->stream_size;
+    return reader;
+}
+
+refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
+                                 refs_join_chunk put, refs_error *err) {
+    const refs_stream_ref *ref = put.ref;
+    refs_write_chunk chunk = {.number = put.number,
+                              .kind = ref->kind,
+                              .bytes = ref->bytes,
+                              .offset = ref->offset,
+                              .length = ref->length};
+    if (ref->kind != REFS_REF_INLINE) {
+        chunk.url_id = put.member->urls[ref->url];
+        chunk.url = refs_join__text(join, chunk.url_id);
+    }
+    return sink->chunk(sink->self, &chunk, err);
+}
+
+static refs_status put_chunk(const emission *at, const refs_join_member *member,
+                             const refs_stream_ref *ref, uint64_t number, refs_error *err) {
+    return refs_join__put_chunk(at->join, at->sink, (refs_join_chunk){member, ref, number}, err);
+}
+
+static refs_status put_as_it_is(const emission *at, const refs_joined *joined, refs_error *err) {
+    const refs_join_place place = {&at->join->members[joined->first], joined->like};
+    refs_stream_reader reader = refs_join__stream_of(&place);
+    refs_stream_ref ref;
+    while (refs_stream_get(&reader, &ref))
+        REFS_TRY(put_chunk(at, place.member, &ref, ref.number, err));
+    return REFS_OK;
+}
+
+refs_status refs_join__put_values(const refs_join_sink *sink, refs_bytes values, size_t size,
+                                  refs_error *err) {
+    refs_buf last = REFS_BUF_INIT; /* which is padded */
+    refs_status status = REFS_OK;
+    size_t begin = 0;
+    for (uint64_t i = 0; status == REFS_OK && (begin < values.size || i == 0); i++, begin += size) {
+        const size_t left = values.size - begin;
+        refs_write_chunk chunk = {
+            .number = i, .kind = REFS_REF_INLINE, .bytes = refs_bytes_view(values.data, size)};
+        if (begin > 0) chunk.bytes.data += begin;
+        if (left < size) {
+            status = refs_buf_append(&last, chunk.bytes.data, left, err);
+            if (status == REFS_OK) status = refs_buf_resize(&last, size, err);
+            if (status == REFS_OK) memset(last.data + left, 0, size - left);
+            chunk.bytes = refs_buf_view(&last);
+        }
+        if (status == REFS_OK) status = sink->chunk(sink->self, &chunk, err);
+    }
+    refs_buf_clear(&last);
+    return status;
+}
+
+static refs_status put_loaded(const emission *at, const refs_joined *joined, refs_error *err) {
+    uint64_t step_bytes = joined->dtype.size;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        if (joined->n[dim] == 0) return REFS_OK;
+        if (dim > 0) step_bytes *= joined->shape[dim];
+    }
+    const size_t size =
+        joined->rank > 0 ? (size_t)(step_bytes * joined->chunk[0]) : joined->values.size;
+    return refs_join__put_values(at->sink, refs_buf_view(&joined->values), size, err);
+}
+
+/* Where the chunks of a part go: place[dim][i] is the joined index of its chunk i along dim. */
+typedef struct moves {
+    uint64_t *place[REFS_MAX_RANK]; /* or NULL: the same */
+    uint64_t n[REFS_MAX_RANK];      /* of the part, with those that it gets */
+    uint64_t *memory;
+} moves;
+
+static refs_status find_moves(const refs_joined *joined, const refs_join_place *at, moves *to,
+                              refs_error *err) {
+    size_t total = 0;
+    memset(to, 0, sizeof *to);
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, at->array, dim);
+        to->n[dim] = own == SIZE_MAX ? 1 : at->array->n[own];
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS) total += (size_t)to->n[dim];
+    }
+    uint64_t *next = to->memory = refs_calloc(total, sizeof *to->memory);
+    if (next == NULL) return refs_fail_nomem(err);
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &at->member->axes[joined->line[dim]];
+        to->place[dim] = next;
+        for (uint64_t i = 0; i < to->n[dim]; i++)
+            *next++ = axis->position[i * joined->chunk[dim]] / joined->chunk[dim];
+    }
+    return REFS_OK;
+}
+
+/* The joined number of chunk `number` of a part. */
+static uint64_t move(const refs_joined *joined, const moves *to, uint64_t number) {
+    uint64_t moved = 0, stride = 1;
+    for (size_t dim = joined->rank; dim-- > 0; number /= to->n[dim]) {
+        uint64_t at = number % to->n[dim];
+        moved += (to->place[dim] != NULL ? to->place[dim][at] : at) * stride;
+        stride *= joined->n[dim];
+    }
+    return moved;
+}
+
+/* Whether parts come one behind the other: the joined dimension is the slowest one, and the chunks
+ * of each ascend and follow those of the part before. */
+static bool follow_each_other(const emission *at, const refs_joined *joined) {
+    uint64_t next = 0;
+    if (joined->n_lines != 1 || joined->line[0] == REFS_JOIN_MAX_DIMS) return false;
+    for (size_t i = 0; i < at->join->n_members; i++) {
+        const refs_join_member *member = &at->join->members[at->plan->order[i]];
+        if (refs_join__find(member, joined->path) == NULL) continue;
+        const refs_join_axis *axis = &member->axes[joined->line[0]];
+        for (uint64_t step = 0; step < axis->n; step++) {
+            if (axis->position[step] < next) return false;
+            next = axis->position[step] + 1;
+        }
+    }
+    return true;
+}
+
+static refs_status put_one_by_one(const emission *at, const refs_joined *joined, refs_error *err) {
+    uint64_t inner = 1;
+    for (size_t dim = 1; dim < joined->rank; dim++) inner *= joined->n[dim];
+    for (size_t i = 0; i < at->join->n_members; i++) {
+        const refs_join_member *member = &at->join->members[at->plan->order[i]];
+        const refs_join_place place = {member, refs_join__find(member, joined->path)};
+        if (place.array == NULL) continue;
+        const refs_join_axis *axis = &member->axes[joined->line[0]];
+        refs_stream_reader reader = refs_join__stream_of(&place);
+        refs_stream_ref ref;
+        uint64_t row = 0, row_begin = 0;
+        while (refs_stream_get(&reader, &ref)) {
+            while (ref.number - row_begin >= inner) {
+                row++;
+                row_begin += inner;
+            }
+            uint64_t to = axis->position[row * joined->chunk[0]] / joined->chunk[0];
+            REFS_TRY(put_chunk(at, member, &ref, to * inner + (ref.number - row_begin), err));
+        }
+        REFS_TRY(refs_join__go_on(at->join, err));
+    }
+    return REFS_OK;
+}
+
+/* A reference and where it goes. */
+typedef struct moved {
+    uint64_t number;
+    size_t member; /* in the plan's order */
+    refs_stream_ref ref;
+} moved;
+
+static int by_number(const void *left, const void *right) {
+    const moved *a = left, *b = right;
+    if (a->number != b->number) return a->number > b->number ? 1 : -1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+static refs_status print_step(const emission *at, size_t line, uint64_t step, refs_buf *text,
+                              refs_error *err) {
+    if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
+    return refs_join__print_step(at->join, line, step, text, err);
+}
+
+static refs_status fail_twice(const emission *at, const refs_joined *joined, const moved *one,
+                              const moved *other, refs_error *err) {
+    uint64_t number = one->number;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t dim = joined->rank; dim-- > 0 && status == REFS_OK; number /= joined->n[dim])
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS)
+            status = print_step(at, joined->line[dim], number % joined->n[dim] * joined->chunk[dim],
+                                &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%.*s: %s and %s both have %.*s: one of them is to be left out",
+                           REFS_STR_ARG(refs_join__text(at->join, joined->path)),
+                           at->join->members[at->plan->order[one->member]].name,
+                           at->join->members[at->plan->order[other->member]].name, (int)text.size,
+                           (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Whether two parts hold the same at one place, as far as references and digests tell. */
+static bool hold_the_same(const emission *at, const refs_joined *joined, const moved *one,
+                          const moved *other) {
+    const refs_join_member *const members[2] = {&at->join->members[at->plan->order[one->member]],
+                                                &at->join->members[at->plan->order[other->member]]};
+    const refs_stream_ref *a = &one->ref, *b = &other->ref;
+    if (a->kind == REFS_REF_INLINE && b->kind == REFS_REF_INLINE)
+        return a->bytes.size == b->bytes.size &&
+               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
+    if (a->kind == b->kind && a->offset == b->offset && a->length == b->length &&
+        members[0]->urls[a->url] == members[1]->urls[b->url])
+        return true;
+    return refs_join__have_one_digest(joined, members[0], members[1]);
+}
+
+static void note_difference(const emission *at, const refs_joined *joined, const moved *one,
+                            const moved *other) {
+    refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: not the same in %s and %s, which have the same steps: that of the first is "
+              "kept",
+              REFS_STR_ARG(refs_join__text(at->join, joined->path)),
+              at->join->members[at->plan->order[one->member]].name,
+              at->join->members[at->plan->order[other->member]].name);
+}
+
+/* Of references that hold the same, the one whose text comes first: whichever parts were joined
+ * before. Those in the set come before others. */
+static bool is_preferred(const emission *at, const moved *one, const moved *other) {
+    const refs_stream_ref *a = &one->ref, *b = &other->ref;
+    if (a->kind == REFS_REF_INLINE || b->kind == REFS_REF_INLINE)
+        return a->kind == REFS_REF_INLINE && b->kind != REFS_REF_INLINE;
+    const refs_join *join = at->join;
+    const refs_str mine =
+        refs_join__text(join, join->members[at->plan->order[one->member]].urls[a->url]);
+    const refs_str theirs =
+        refs_join__text(join, join->members[at->plan->order[other->member]].urls[b->url]);
+    const size_t size = mine.size < theirs.size ? mine.size : theirs.size;
+    const int order = size > 0 ? memcmp(mine.data, theirs.data, size) : 0;
+    if (order != 0 || mine.size != theirs.size)
+        return order != 0 ? order < 0 : mine.size < theirs.size;
+    return a->offset < b->offset;
+}
+
+/* Of an array that does not have all joined dimensions, several parts may hold the same place. */
+static refs_status put_sorted(const emission *at, const refs_joined *joined, moved *all, size_t n,
+                              refs_error *err) {
+    bool differs = false;
+    if (n > 0) qsort(all, n, sizeof *all, by_number);
+    for (size_t i = 0, next; i < n; i = next) {
+        const moved *kept = &all[i];
+        for (next = i + 1; next < n && all[next].number == all[i].number; next++) {
+            if (joined->n_lines == at->join->n_dims)
+                return fail_twice(at, joined, &all[next - 1], &all[next], err);
+            if (hold_the_same(at, joined, &all[i], &all[next])) {
+                if (is_preferred(at, &all[next], kept)) kept = &all[next];
+            } else if (!differs) {
+                differs = true;
+                note_difference(at, joined, &all[i], &all[next]);
+            }
+        }
+        REFS_TRY(put_chunk(at, &at->join->members[at->plan->order[kept->member]], &kept->ref,
+                           kept->number, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status put_in_any_order(const emission *at, const refs_joined *joined,
+                                    refs_error *err) {
+    moved *all = NULL;
+    size_t n = 0, capacity = 0;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < at->join->n_members && status == REFS_OK; i++) {
+        const refs_join_member *member = &at->join->members[at->plan->order[i]];
+        const refs_join_place place = {member, refs_join__find(member, joined->path)};
+        moves to;
+        if (place.array == NULL) continue;
+        status = find_moves(joined, &place, &to, err);
+        refs_stream_reader reader = refs_join__stream_of(&place);
+        refs_stream_ref ref;
+        while (status == REFS_OK && refs_stream_get(&reader, &ref)) {
+            if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
+                status = refs_fail_nomem(err);
+            else
+                all[n++] = (moved){move(joined, &to, ref.number), i, ref};
+        }
+        refs_free(to.memory);
+    }
+    if (status == REFS_OK) status = put_sorted(at, joined, all, n, err);
+    refs_free(all);
+    return status;
+}
+
+static refs_status put_chunks(const emission *at, const refs_joined *joined, refs_error *err) {
+    refs_chunk_keys keys = refs_join__keys(&at->join->strings, joined->like);
+    keys.rank = joined->rank;
+    keys.n = joined->n;
+    if (joined->n_lines == 0) keys.n = joined->like->n;
+    REFS_TRY(refs_join__go_on(at->join, err));
+    if (joined->split != NULL) return refs_join__put_split_chunks(at->join, joined, at->sink, err);
+    REFS_TRY(at->sink->array(at->sink->self, &keys, err));
+    if (joined->is_loaded) return put_loaded(at, joined, err);
+    if (joined->n_lines == 0) return put_as_it_is(at, joined, err);
+    if (follow_each_other(at, joined)) return put_one_by_one(at, joined, err);
+    return put_in_any_order(at, joined, err);
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static refs_status emit(emission *at, refs_error *err) {
+    size_t n = at->plan->n_paths;
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(refs_join__joined(at->join, at->plan, at->plan->paths[i], &at->arrays[i], err));
+    REFS_TRY(put_groups(at, err));
+    for (size_t i = 0; i < n; i++)
+        if (at->arrays[i].split != NULL)
+            REFS_TRY(refs_join__put_split_groups(at->join, &at->arrays[i], at->sink, err));
+    for (size_t i = 0; i < n; i++) REFS_TRY(put_array(at, &at->arrays[i], err));
+    for (size_t i = 0; i < n; i++) REFS_TRY(put_chunks(at, &at->arrays[i], err));
+    return REFS_OK;
+}
+
+refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
+                            refs_error *err) {
+    emission at = {join, plan, sink, refs_calloc(plan->n_paths, sizeof *at.arrays)};
+    if (at.arrays == NULL) return refs_fail_nomem(err);
+    refs_status status = emit(&at, err);
+    for (size_t i = 0; i < plan->n_paths; i++) refs_join__joined_clear(&at.arrays[i]);
+    refs_free(at.arrays);
+    return status;
+}

@@ -1,0 +1,335 @@
+/* files.c -- many files under one name, as one set that is not written, see refs/join.h. */
+#include <strings.h>
+
+#include "combine_internal.h"
+#include "refs/pool.h"
+#include "refs/refset.h"
+#include "refs/url.h"
+
+/* The longest list of files that is read. */
+#define MAX_LIST_BYTES (64 * REFS_MIB)
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+typedef struct list_line {
+    const char *list;
+    size_t number;
+    refs_str text;
+} list_line;
+
+static refs_status add_line(const list_line *line, refs_buf *names, refs_error *err) {
+    const refs_url_context context = {line->list, NULL, false};
+    if (refs_str_trim(line->text, " \t").size == 0) return REFS_OK;
+    refs_status status = refs_url_map(line->text, &context, names, err);
+    if (status == REFS_OK) return refs_buf_append(names, "", 1, err);
+    refs_error_prefix(err, "%s: line %zu (%.*s)", line->list, line->number,
+                      REFS_STR_ARG(line->text));
+    return status;
+}
+
+/* Lines may end in CR, LF or both. */
+static refs_status add_lines(const char *list, refs_str text, refs_buf *names, refs_error *err) {
+    list_line line = {list, 1, text};
+    const size_t before = names->size;
+    for (; text.size > 0; line.number++) {
+        const size_t feed = refs_str_find(text, '\n'), back = refs_str_find(text, '\r');
+        const size_t end = feed < back ? feed : back;
+        line.text = refs_str_part(text, 0, end);
+        REFS_TRY(add_line(&line, names, err));
+        if (end == SIZE_MAX) break;
+        text = refs_str_part(text, feed == back + 1 ? feed + 1 : end + 1, text.size);
+    }
+    if (names->size > before) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: the list names no file", list);
+}
+
+static refs_status add_list(const refs_names_host *host, const char *list, refs_buf *names,
+                            refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(host->vfs, list, MAX_LIST_BYTES, &text, err);
+    if (status == REFS_OK)
+        status = add_lines(list, refs_str_view((const char *)text.data, text.size), names, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status add_objects(const refs_names_host *host, const char *location, refs_buf *names,
+                               refs_error *err) {
+    const size_t before = names->size;
+    if (host->list_objects == NULL) return REFS_OK;
+    REFS_TRY(host->list_objects(host->user, location, names, err));
+    if (names->size > before) return REFS_OK;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no object has a name like this", location);
+}
+
+static bool is_list(const char *location) {
+    const char *point = strrchr(location, '.');
+    return point != NULL && strcasecmp(point, ".txt") == 0;
+}
+
+refs_status refs_join_list_files(const refs_names_host *host, const char *location, refs_buf *names,
+                                 refs_error *err) {
+    const refs_str name = refs_str_from(location);
+    const bool is_remote = refs_location_is_remote(name);
+    const size_t before = names->size;
+    /* URLs have other signs of patterns, and looking at what is in an archive may open a pipe. */
+    if ((is_remote || refs_str_starts(name, "/vsi")) && strchr(location, '*') == NULL)
+        return REFS_OK;
+    if (refs_location_is_of_store(name)) return add_objects(host, location, names, err);
+    const refs_name_kind kind = is_remote ? REFS_NAME_ABSENT : host->look(host->user, location);
+    if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE)
+        return is_list(location) ? add_list(host, location, names, err) : REFS_OK;
+    REFS_TRY(refs_join_expand(host, location, names, err));
+    const refs_str found = refs_str_view((const char *)names->data + before, names->size - before);
+    if (found.size == name.size + 1 && memcmp(found.data, location, found.size) == 0)
+        names->size = before;
+    return REFS_OK;
+}
+
+/* -- one set of files -------------------------------------------------------------------------- */
+
+/* Files that become parts of a join, which goes to a builder, and to a writer where there is one.
+ */
+typedef struct joining {
+    const refs_join_files *files;
+    const char *const *names;
+    size_t n;
+    refs_join_options options;
+    refs_buf dims; /* names, each with a NUL */
+    const char **dim_list;
+    refs_join *join;
+    refs_join_sources *sources;
+    refs_set_builder *builder;
+    refs_chunk_keys keys; /* of the array that comes */
+    uint64_t n_keys[REFS_MAX_RANK];
+    refs_buf prefix, key;
+} joining;
+
+static refs_status open_file(const joining *all, size_t number, refs_set **set, refs_error *err) {
+    return refs_set_open(all->files->vfs, all->names[number], all->files->sets, set, err);
+}
+
+static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err) {
+    const refs_join_part ends[2] = {
+        {0, all->names[0], sets[0], REFS_JOIN_FROM_NAME},
+        {all->n - 1, all->names[all->n - 1], sets[1], REFS_JOIN_FROM_NAME}};
+    REFS_TRY(refs_join_guess_dims(sets[0], sets[1], &all->options, &all->dims, err));
+    if (all->dims.size > 0) return REFS_OK;
+    const char *along = all->files->along != NULL
+                            ? all->files->along
+                            : "refs index --along DIM -o SET, and --pattern where names tell its "
+                              "values";
+    const refs_status status = refs_join_fail_no_dim(&ends[0], &ends[1], &all->options, along, err);
+    refs_error_prefix(err, "%s", all->files->location);
+    return status;
+}
+
+static refs_status guess_dims(joining *all, refs_error *err) {
+    refs_set *ends[2] = {NULL, NULL};
+    refs_status status = refs_join_check_names(all->names, all->n, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", all->files->location);
+    if (status == REFS_OK) status = open_file(all, 0, &ends[0], err);
+    if (status == REFS_OK) status = open_file(all, all->n - 1, &ends[1], err);
+    if (status == REFS_OK) status = guess(all, ends, err);
+    refs_set_free(ends[0]);
+    refs_set_free(ends[1]);
+    all->options.dims_are = REFS_JOIN_GUESSED;
+    return status;
+}
+
+static refs_status list_dims(joining *all, refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < all->dims.size; i++) n += all->dims.data[i] == '\0';
+    all->dim_list = refs_calloc(n + 1, sizeof *all->dim_list);
+    if (all->dim_list == NULL) return refs_fail_nomem(err);
+    const char *name = (const char *)all->dims.data;
+    for (size_t i = 0; i < n; i++, name += strlen(name) + 1) all->dim_list[i] = name;
+    all->options.dims = all->dim_list;
+    return REFS_OK;
+}
+
+static refs_status choose_dims(joining *all, refs_error *err) {
+    if (all->options.dims != NULL && all->options.dims[0] != NULL) return REFS_OK;
+    if (all->options.pattern != NULL)
+        REFS_TRY(refs_join_pattern_dims(all->options.pattern, &all->dims, err));
+    if (all->dims.size == 0) REFS_TRY(guess_dims(all, err));
+    return list_dims(all, err);
+}
+
+static refs_status add_part(void *user, size_t number, refs_error *err) {
+    const joining *all = user;
+    const char *name = all->names[number];
+    refs_vfs_validators seen;
+    refs_set *set = NULL;
+    const bool is_seen = refs_vfs_look(all->files->vfs, name, &seen);
+    refs_status status = open_file(all, number, &set, err);
+    const refs_join_part part = {number, name, set, REFS_JOIN_FROM_NAME};
+    if (status == REFS_OK && is_seen && refs_set_is_file(set))
+        status = refs_join_sources_add_state(all->sources, name, &seen, err);
+    else if (status == REFS_OK)
+        status = refs_join_sources_add(all->sources, &part, err);
+    if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+    refs_set_free(set);
+    return status;
+}
+
+static refs_status add_parts(joining *all, refs_error *err) {
+    const refs_each each = {add_part, all, all->n, refs_join_n_threads(all->names, all->n),
+                            all->files->context};
+    const refs_join_urls *urls = &all->options.urls;
+    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(refs_join_sources_open(all->files->vfs, urls, &all->sources, err));
+    return refs_each_run(&each, err);
+}
+
+static refs_status put_document(void *self, refs_str key, refs_bytes text, refs_error *err) {
+    joining *all = self;
+    refs_writer *writer = all->files->writer;
+    if (writer != NULL) REFS_TRY(refs_writer_document(writer, key, text, err));
+    return refs_set_builder_inline(all->builder, key, text, err);
+}
+
+static refs_status put_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    joining *all = self;
+    refs_writer *writer = all->files->writer;
+    all->prefix.size = 0;
+    REFS_TRY(refs_buf_append_str(&all->prefix, keys->prefix, err));
+    memcpy(all->n_keys, keys->n, keys->rank * sizeof *keys->n);
+    all->keys = (refs_chunk_keys){refs_str_view((const char *)all->prefix.data, all->prefix.size),
+                                  keys->separator, keys->rank, all->n_keys};
+    return writer != NULL ? refs_writer_array(writer, keys, err) : REFS_OK;
+}
+
+static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    joining *all = self;
+    uint64_t index[REFS_MAX_RANK] = {0}, number = chunk->number;
+    refs_writer *writer = all->files->writer;
+    if (writer != NULL) REFS_TRY(refs_writer_chunk(writer, chunk, err));
+    for (size_t dim = all->keys.rank; dim-- > 0; number /= all->n_keys[dim])
+        index[dim] = number % all->n_keys[dim];
+    all->key.size = 0;
+    REFS_TRY(refs_chunk_keys_append(&all->keys, index, &all->key, err));
+    const refs_str key = refs_str_view((const char *)all->key.data, all->key.size);
+    const refs_byte_range range = {chunk->offset, chunk->length};
+    if (chunk->kind == REFS_REF_INLINE)
+        return refs_set_builder_inline(all->builder, key, chunk->bytes, err);
+    return chunk->kind == REFS_REF_WHOLE
+               ? refs_set_builder_whole(all->builder, key, chunk->url, err)
+               : refs_set_builder_range(all->builder, key, chunk->url, range, err);
+}
+
+/* Has the set know its files as they were, as one that is written does: those that change before
+ * they are read are then errors. */
+static refs_status put_states(joining *all, refs_error *err) {
+    static const char group[] = "{\"zarr_format\":2}";
+    refs_buf document = REFS_BUF_INIT;
+    refs_status status = refs_join_sources_document(all->sources, &document, err);
+    if (status == REFS_OK)
+        status = refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
+                                         refs_bytes_view(group, sizeof group - 1), err);
+    if (status == REFS_OK)
+        status = refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                         refs_buf_view(&document), err);
+    refs_buf_clear(&document);
+    return status;
+}
+
+static refs_status begin_writer(const joining *all, refs_writer *writer, refs_error *err) {
+    REFS_TRY(refs_join_sources_write(all->sources, writer, err));
+    REFS_TRY(refs_join_write_left_out(all->join, writer, err));
+    return refs_join_write_how(all->join, writer, err);
+}
+
+static refs_status build(joining *all, refs_set **set, refs_error *err) {
+    const refs_join_files *files = all->files;
+    const refs_join_sink sink = {all, put_document, put_array, put_chunk, NULL};
+    if (files->writer != NULL) REFS_TRY(begin_writer(all, files->writer, err));
+    REFS_TRY(refs_set_builder_open(files->location, files->sets, &all->builder, err));
+    REFS_TRY(put_states(all, err));
+    REFS_TRY(refs_join_write(all->join, &sink, err));
+    refs_set_builder *built = all->builder;
+    all->builder = NULL;
+    return refs_set_builder_finish(built, set, err);
+}
+
+refs_status refs_join_open_files(const refs_join_files *files, const char *const *names, size_t n,
+                                 refs_set **set, refs_error *err) {
+    joining all = {.files = files, .names = names, .n = n, .options = *files->options};
+    const bool is_joined = all.options.dims != NULL && all.options.dims[0] != NULL;
+    if (n == 1 && !is_joined && all.options.pattern == NULL) return open_file(&all, 0, set, err);
+    refs_status status = choose_dims(&all, err);
+    if (status == REFS_OK) status = add_parts(&all, err);
+    if (status == REFS_OK) status = build(&all, set, err);
+    refs_set_builder_free(all.builder);
+    refs_join_sources_free(all.sources);
+    refs_join_free(all.join);
+    refs_free(all.dim_list);
+    refs_buf_clear(&all.dims);
+    refs_buf_clear(&all.prefix);
+    refs_buf_clear(&all.key);
+    return status;
+}
+
+/* -- whatever a name stands for ---------------------------------------------------------------- */
+
+static refs_status open_listed(const refs_join_files *files, const refs_buf *listed, refs_set **set,
+                               refs_error *err) {
+    size_t n = 0;
+    for (size_t i = 0; i < listed->size; i++) n += listed->data[i] == '\0';
+    const char **names = refs_calloc(n, sizeof *names);
+    if (names == NULL) return refs_fail_nomem(err);
+    const char *name = (const char *)listed->data;
+    for (size_t i = 0; i < n; i++, name += strlen(name) + 1) names[i] = name;
+    const refs_status status = refs_join_open_files(files, names, n, set, err);
+    refs_free(names);
+    return status;
+}
+
+/* An empty object may mark a prefix as a folder. */
+static refs_status list_prefix(const refs_names_host *host, const char *location, refs_buf *names,
+                               refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_str name = refs_str_from(location);
+    if (host->list_objects == NULL || !refs_str_ends(name, "/") || !refs_location_is_of_store(name))
+        return REFS_OK;
+    const refs_status status = host->list_objects(host->user, location, names, &problem);
+    if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status fail_open(const char *location, const refs_error *problem, refs_status status,
+                             refs_error *err) {
+    const char *advice = status == REFS_NOT_FOUND ? refs_join_advice_for(location) : NULL;
+    return refs_fail(err, status, "%s%s%s", problem->message, advice != NULL ? ": " : "",
+                     advice != NULL ? advice : "");
+}
+
+static refs_status open_itself(const refs_names_host *host, const refs_join_files *files,
+                               refs_set **set, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = refs_set_open(files->vfs, files->location, files->sets, set, &problem);
+    if (status == REFS_OK) return REFS_OK;
+    if (status == REFS_NOT_FOUND || status == REFS_INVALID)
+        REFS_TRY(list_prefix(host, files->location, &names, err));
+    status = names.size > 0 ? open_listed(files, &names, set, err)
+                            : fail_open(files->location, &problem, status, err);
+    refs_buf_clear(&names);
+    return status;
+}
+
+refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
+                                refs_set **set, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status listed = refs_join_list_files(host, files->location, &names, &problem);
+    refs_status status = REFS_OK;
+    if (listed == REFS_OK && names.size > 0)
+        status = open_listed(files, &names, set, err);
+    else if (listed == REFS_OK)
+        status = open_itself(host, files, set, err);
+    else if (listed != REFS_NOT_FOUND || open_itself(host, files, set, NULL) != REFS_OK)
+        status = refs_fail(err, listed, "%s", problem.message);
+    refs_buf_clear(&names);
+    return status;
+}

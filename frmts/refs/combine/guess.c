@@ -1,0 +1,307 @@
+/* guess.c -- along which dimension two sets continue each other, see refs/join.h. */
+#include "combine_internal.h"
+
+static refs_status keep(void *user, size_t i, refs_bytes bytes, refs_error *err) {
+    (void)i;
+    return refs_buf_append(user, bytes.data, bytes.size, err);
+}
+
+static bool is_needed(void *user, size_t i) {
+    (void)user;
+    (void)i;
+    return false;
+}
+
+static refs_status load(const refs_join_source *source, const refs_array_meta *meta,
+                        refs_buf *values, refs_error *err) {
+    const refs_value_sink sink = {keep, is_needed, values};
+    return refs_join__load(source, &meta, 1, &sink, err);
+}
+
+/* Whether values differ, or what they are counted in. */
+static bool are_different(const refs_array_meta *const metas[2], const refs_str values[2]) {
+    const refs_values mine = {
+        &metas[0]->dtype, refs_join__unpacking_of(metas[0]), values[0], {NULL, 0}};
+    const refs_values theirs = {
+        &metas[1]->dtype, refs_join__unpacking_of(metas[1]), values[1], {NULL, 0}};
+    return refs_join__first_difference(&mine, &theirs) != UINT64_MAX ||
+           !refs_str_equal(refs_json_text(refs_json_get(metas[0]->attributes, "units")),
+                           refs_json_text(refs_json_get(metas[1]->attributes, "units")));
+}
+
+static bool are_of_one_type(const refs_array_meta *const metas[2]) {
+    const refs_dtype *a = &metas[0]->dtype, *b = &metas[1]->dtype;
+    const refs_join_unpacking p = refs_join__unpacking_of(metas[0]),
+                              q = refs_join__unpacking_of(metas[1]);
+    return a->type == b->type && a->size == b->size && p.scale == q.scale && p.offset == q.offset;
+}
+
+/* Long axes are compared by samples at the beginning, in the middle and at the end: by sums, and
+ * where types or packings differ, which sums cannot tell, by the elements that a digest ends with.
+ */
+static refs_status differ_in_samples(const refs_join_source *a, const refs_join_source *b,
+                                     const refs_array_meta *const metas[2], bool *result,
+                                     refs_error *err) {
+    const size_t sums = 8 * REFS_JOIN_N_SAMPLES;
+    refs_buf digests[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = refs_join__digest(a, metas[0], &digests[0], err);
+    if (status == REFS_OK) status = refs_join__digest(b, metas[1], &digests[1], err);
+    const refs_str whole[2] = {refs_str_view((const char *)digests[0].data, digests[0].size),
+                               refs_str_view((const char *)digests[1].data, digests[1].size)};
+    const refs_str spots[2] = {refs_str_part(whole[0], sums, whole[0].size),
+                               refs_str_part(whole[1], sums, whole[1].size)};
+    *result = metas[0]->shape[0] != metas[1]->shape[0] ||
+              (whole[0].size < sums) != (whole[1].size < sums) ||
+              (are_of_one_type(metas) && !refs_str_equal(whole[0], whole[1])) ||
+              (whole[0].size >= sums && whole[1].size >= sums && are_different(metas, spots));
+    refs_buf_clear(&digests[0]);
+    refs_buf_clear(&digests[1]);
+    return status;
+}
+
+typedef enum outcome { NOT_COMPARED, SAME, DIFFERENT } outcome;
+
+static refs_status compare_values(const refs_join_source *a, const refs_join_source *b,
+                                  const refs_array_meta *const metas[2], bool *result,
+                                  refs_error *err) {
+    refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = load(a, metas[0], &values[0], err);
+    if (status == REFS_OK) status = load(b, metas[1], &values[1], err);
+    const refs_str read[2] = {refs_str_view((const char *)values[0].data, values[0].size),
+                              refs_str_view((const char *)values[1].data, values[1].size)};
+    *result = are_different(metas, read);
+    refs_buf_clear(&values[0]);
+    refs_buf_clear(&values[1]);
+    return status;
+}
+
+static refs_status compare(const refs_join_source *a, const refs_join_source *b,
+                           const refs_array_meta *const metas[2], outcome *result,
+                           refs_error *err) {
+    uint64_t bytes, other_bytes;
+    bool is_other = false;
+    *result = NOT_COMPARED;
+    if (!refs_join__value_bytes(metas[0], &bytes) ||
+        !refs_join__value_bytes(metas[1], &other_bytes))
+        return REFS_OK;
+    const bool is_long = bytes > REFS_JOIN_MAX_GRID_BYTES || other_bytes > REFS_JOIN_MAX_GRID_BYTES;
+    REFS_TRY(is_long ? differ_in_samples(a, b, metas, &is_other, err)
+                     : compare_values(a, b, metas, &is_other, err));
+    *result = is_other ? DIFFERENT : SAME;
+    return REFS_OK;
+}
+
+static refs_status differ(const refs_join_source *a, const refs_join_source *b,
+                          const refs_array_meta *one, bool *result, refs_error *err) {
+    const refs_array_meta *other =
+        refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+    const refs_array_meta *const metas[2] = {one, other};
+    outcome found = NOT_COMPARED;
+    if (other != NULL && refs_join__is_axis(one) && refs_join__is_axis(other))
+        REFS_TRY(compare(a, b, metas, &found, err));
+    *result = found == DIFFERENT;
+    return REFS_OK;
+}
+
+/* What two sets share. */
+typedef struct common {
+    bool has_variable;
+    size_t n_axes;
+} common;
+
+static bool is_variable(const refs_array_meta *meta) {
+    return meta->status == REFS_OK && !meta->is_instruction && !refs_join__is_axis(meta);
+}
+
+static common find_common(const refs_join_source *a, const refs_join_source *b) {
+    common found = {false, 0};
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        if (other == NULL) continue;
+        found.has_variable = found.has_variable || (is_variable(one) && is_variable(other));
+        found.n_axes += refs_join__is_axis(one) && refs_join__is_axis(other) ? 1 : 0;
+    }
+    return found;
+}
+
+/* Sets without a variable in common are parts of one data set where they share a grid. */
+static bool may_be_parts(const common *shared, size_t n_dims) {
+    return shared->has_variable || (n_dims == 1 && shared->n_axes > 1);
+}
+
+refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
+                                 const refs_join_options *options, refs_buf *dims,
+                                 refs_error *err) {
+    refs_join_source a = {.store = NULL}, b = {.store = NULL};
+    refs_status status = refs_join__source_open(options, first, &a, err);
+    if (status == REFS_OK) status = refs_join__source_open(options, last, &b, err);
+    size_t n = status == REFS_OK ? refs_hierarchy_n_arrays(a.hierarchy) : 0, n_dims = 0;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(a.hierarchy, i);
+        bool is_other = false;
+        status = differ(&a, &b, meta, &is_other, err);
+        if (status != REFS_OK || !is_other) continue;
+        status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
+        n_dims++;
+    }
+    if (status == REFS_OK) {
+        const common shared = find_common(&a, &b);
+        if (!may_be_parts(&shared, n_dims)) dims->size = 0;
+    }
+    refs_join__source_close(&a);
+    refs_join__source_close(&b);
+    return status;
+}
+
+/* -- where there is none ----------------------------------------------------------------------- */
+
+/* Names that a message lists. */
+#define MAX_SHOWN 5
+
+static refs_status list_variables(const refs_join_source *source, const char *name, refs_buf *text,
+                                  refs_error *err) {
+    size_t n = 0;
+    REFS_TRY(refs_buf_printf(text, err, "%s has ", name));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
+        if (!is_variable(meta) || ++n > MAX_SHOWN) continue;
+        REFS_TRY(refs_buf_printf(text, err, "%s%s", n > 1 ? ", " : "", meta->path + 1));
+    }
+    return refs_buf_printf(text, err, "%s", n == 0 ? "none" : n > MAX_SHOWN ? ", …" : "");
+}
+
+/* Coordinates and times of two sets without a dimension to join along: their names, as a message
+ * lists them. */
+typedef struct compared {
+    refs_buf times, unknown; /* times that differ, and coordinates that cannot be compared */
+} compared;
+
+static refs_status add_name(refs_buf *names, const refs_array_meta *meta, const char *along,
+                            refs_error *err) {
+    return refs_buf_printf(names, err, "%s%s%s%s%s", names->size > 0 ? ", " : "", meta->path + 1,
+                           along != NULL ? " (along " : "", along != NULL ? along : "",
+                           along != NULL ? ")" : "");
+}
+
+/* A time that is no coordinate of its dimension. */
+static bool is_other_time(const refs_array_meta *meta) {
+    const refs_cf_units units = {
+        refs_json_text(refs_json_get(meta->attributes, "units")),
+        refs_json_text(refs_json_get(meta->attributes, "calendar")),
+    };
+    refs_cf_clock clock;
+    return meta->status == REFS_OK && meta->rank <= 1 && !refs_join__is_axis(meta) &&
+           refs_cf_clock_of(&units, &clock);
+}
+
+static refs_status compare_named(const refs_join_source *a, const refs_join_source *b,
+                                 const refs_array_meta *const metas[2], compared *lists,
+                                 refs_error *err) {
+    const bool is_axis = refs_join__is_axis(metas[0]), are_axes = refs_join__is_axis(metas[1]);
+    const char *along = metas[0]->rank == 1 ? metas[0]->dims[0] : NULL;
+    outcome found = NOT_COMPARED;
+    if (is_axis != are_axes) return add_name(&lists->unknown, metas[0], NULL, err);
+    const bool are_times = is_other_time(metas[0]) && is_other_time(metas[1]);
+    if (!is_axis && !are_times) return REFS_OK;
+    REFS_TRY(compare(a, b, metas, &found, err));
+    if (is_axis && found == NOT_COMPARED) return add_name(&lists->unknown, metas[0], NULL, err);
+    return are_times && found == DIFFERENT ? add_name(&lists->times, metas[0], along, err)
+                                           : REFS_OK;
+}
+
+static refs_status compare_all(const refs_join_source *a, const refs_join_source *b,
+                               compared *lists, refs_error *err) {
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy) && status == REFS_OK; i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        const refs_array_meta *const metas[2] = {one, other};
+        if (other != NULL) status = compare_named(a, b, metas, lists, err);
+    }
+    return status;
+}
+
+static refs_status fail_between(const refs_join_part *const parts[2], const compared *lists,
+                                size_t n_axes, const char *along, refs_error *err) {
+    const char *one = parts[0]->name, *other = parts[1]->name;
+    const refs_buf *times = &lists->times, *unknown = &lists->unknown;
+    if (unknown->size > 0)
+        return refs_fail(err, REFS_INVALID,
+                         "coordinates of %s and %s cannot be compared (%.*s): say along which "
+                         "dimension they are joined (%s)",
+                         one, other, (int)unknown->size, (const char *)unknown->data, along);
+    if (times->size > 0)
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s and %s differ in %.*s, and in no coordinate of a dimension: say along which "
+            "dimension they are joined (%s)",
+            one, other, (int)times->size, (const char *)times->data, along);
+    return refs_fail(err, REFS_INVALID,
+                     n_axes > 0 ? "the coordinates of %s and %s are the same: say along "
+                                  "which dimension they are joined (%s)"
+                                : "%s and %s have no coordinate in common: say along which "
+                                  "dimension they are joined (%s)",
+                     one, other, along);
+}
+
+static refs_status fail_without_variable(const refs_join_source *a, const refs_join_source *b,
+                                         const refs_join_part *const parts[2], const char *along,
+                                         refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = list_variables(a, parts[0]->name, &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, ", ");
+    if (status == REFS_OK) status = list_variables(b, parts[1]->name, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_fail(err, REFS_INVALID,
+                      "no variable in common: %.*s: join files of one data set, or, where they "
+                      "share a grid, say along which dimension (%s)",
+                      (int)text.size, (const char *)text.data, along);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status fail_for(const refs_join_source *a, const refs_join_source *b,
+                            const refs_join_part *const parts[2], const char *along,
+                            refs_error *err) {
+    const common shared = find_common(a, b);
+    compared lists = {REFS_BUF_INIT, REFS_BUF_INIT};
+    if (!shared.has_variable) return fail_without_variable(a, b, parts, along, err);
+    refs_status status = compare_all(a, b, &lists, err);
+    if (status == REFS_OK) status = fail_between(parts, &lists, shared.n_axes, along, err);
+    refs_buf_clear(&lists.times);
+    refs_buf_clear(&lists.unknown);
+    return status;
+}
+
+refs_status refs_join_fail_no_dim(const refs_join_part *first, const refs_join_part *last,
+                                  const refs_join_options *options, const char *along,
+                                  refs_error *err) {
+    const refs_join_part *const parts[2] = {first, last};
+    refs_join_source a = {.store = NULL}, b = {.store = NULL};
+    refs_status status = refs_join__source_open(options, first->set, &a, err);
+    if (status == REFS_OK) status = refs_join__source_open(options, last->set, &b, err);
+    if (status == REFS_OK) status = fail_for(&a, &b, parts, along, err);
+    refs_join__source_close(&a);
+    refs_join__source_close(&b);
+    return status;
+}
+
+refs_status refs_join_check_names(const char *const *names, size_t n, refs_error *err) {
+    refs_intern known = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        uint32_t id;
+        status = refs_intern_add(&known, refs_str_from(names[i]), &id, err);
+        if (status == REFS_OK && id < i)
+            status = refs_fail(err, REFS_INVALID,
+                               "%s is given twice, as source %zu and %zu: leave "
+                               "one out",
+                               names[i], (size_t)id + 1, i + 1);
+    }
+    refs_intern_clear(&known);
+    return status;
+}

@@ -1,0 +1,318 @@
+/* holes.c -- what stands where sources do not have an array: its fill value, see combine_internal.h.
+ *
+ * Zarr reads chunks that are not there as fill_value, which sources without a fill value of their
+ * own leave at zero: a value as good as any. NUG, appendix B (attribute _FillValue): what nobody
+ * wrote reads as the default of its type.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "combine_internal.h"
+#include "refs/cf.h"
+
+/* Sources that lack an array. */
+typedef struct lacking {
+    size_t n, first; /* of them, in the plan's order */
+} lacking;
+
+static lacking find_lacking(const refs_join *join, const refs_join_plan *plan,
+                            const refs_joined *joined) {
+    lacking found = {0, 0};
+    for (size_t i = 0; i < join->n_members; i++)
+        if (refs_join__find(&join->members[plan->order[i]], joined->path) == NULL && found.n++ == 0)
+            found.first = plan->order[i];
+    return found;
+}
+
+/* Places of the joined dimensions that the array has, of a part, or of all where `member` is NULL.
+ */
+static double places_of(const refs_join_plan *plan, const refs_joined *joined,
+                        const refs_join_member *member) {
+    double n = 1;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line < REFS_JOIN_MAX_DIMS)
+            n *= (double)(member != NULL ? member->axes[line].n : plan->lines[line].n);
+    }
+    return n;
+}
+
+/* Whether a part is known not to have all of the array. */
+static bool are_told(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array == NULL || array->holes != NULL) return true;
+    }
+    return false;
+}
+
+/* Whether all parts have all of the array, each in one: its cells are those of the parts. */
+static bool is_whole(const refs_join *join, uint32_t path) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__piece(&join->members[i], path, 0);
+        if (array == NULL || array->is_piece || array->holes != NULL ||
+            refs_join__piece(&join->members[i], path, 1) != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Places that no part has, as boxes along the joined dimensions of the array. Those of arrays that
+ * all parts have are found once for all that follow each other along the same dimensions. */
+static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              bool *are_known, refs_error *err) {
+    refs_join_missing *last = &join->missing;
+    const bool is_of_parts = is_whole(join, joined->path);
+    refs_join_cells all = {.join = join};
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
+    if (all.n_lines == 0) all.n_lines = 1;
+    *are_known = true;
+    if (is_of_parts && last->n_lines == all.n_lines &&
+        memcmp(last->line, all.line, sizeof all.line) == 0)
+        return refs_buf_append(&joined->holes, last->boxes.data, last->boxes.size, err);
+    refs_status status = refs_join__cells_open(&all, plan, joined->path, err);
+    *are_known = all.covered != NULL;
+    if (status == REFS_OK && *are_known)
+        status = refs_join__missing_boxes(&all, &joined->holes, err);
+    refs_join__cells_clear(&all);
+    if (status != REFS_OK || !*are_known || !is_of_parts) return status;
+    last->n_lines = 0;
+    last->boxes.size = 0;
+    REFS_TRY(refs_buf_append(&last->boxes, joined->holes.data, joined->holes.size, err));
+    memcpy(last->line, all.line, sizeof last->line);
+    last->n_lines = all.n_lines;
+    return REFS_OK;
+}
+
+/* Whether a part has holes of which it is not known where they are. */
+static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && refs_join__has_unknown_holes(array)) return true;
+    }
+    return false;
+}
+
+static refs_status find_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err) {
+    double n = 0;
+    bool are_known = !has_unknown_holes(join, joined);
+    if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
+    if (joined->n_lines <= 1 && join->n_dims == 1 && !are_told(join, joined)) return REFS_OK;
+    if (are_known) REFS_TRY(find_boxes(join, plan, joined, &are_known, err));
+    joined->has_holes = joined->holes.size > 0;
+    if (are_known) return REFS_OK;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array == NULL) continue;
+        n += places_of(plan, joined, &join->members[i]);
+        joined->has_holes = joined->has_holes || array->holes != NULL;
+    }
+    joined->has_holes = joined->has_holes || n < places_of(plan, joined, NULL);
+    return REFS_OK;
+}
+
+/* -- fill values ------------------------------------------------------------------------------- */
+
+static bool is_zero(const uint8_t *element, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (element[i] != 0) return false;
+    return true;
+}
+
+static bool is_number(const refs_dtype *dtype) {
+    return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
+}
+
+/* netCDF's default as JSON; bytes have none, as all of them are values. */
+static bool print_default(const refs_dtype *dtype, char *text, size_t room) {
+    uint8_t fill[16];
+    union {
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } is;
+    if (dtype->size < 2 || dtype->size > 8 || !refs_cf_default_fill(dtype, fill)) return false;
+    memcpy(&is, fill, dtype->size);
+    if (dtype->type == REFS_TYPE_FLOAT)
+        (void)snprintf(text, room, "9.969209968386869e+36");
+    else if (dtype->type == REFS_TYPE_INT)
+        (void)snprintf(text, room, "%lld",
+                       dtype->size == 2   ? (long long)is.i2
+                       : dtype->size == 4 ? (long long)is.i4
+                                          : (long long)is.i8);
+    else
+        (void)snprintf(text, room, "%llu",
+                       dtype->size == 2   ? (unsigned long long)is.u2
+                       : dtype->size == 4 ? (unsigned long long)is.u4
+                                          : (unsigned long long)is.u8);
+    return true;
+}
+
+static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    refs_status status = refs_fill_value_parse(refs_json_root(doc), &joined->like->dtype,
+                                               joined->hole, &joined->has_hole_fill, err);
+    if (status == REFS_OK) status = refs_intern_add(&join->strings, text, &joined->hole_text, err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* What the attributes say is missing, where it is a value of the type. */
+static refs_status take_declared(refs_join *join, refs_joined *joined, const refs_join_array *like,
+                                 bool *is_declared, refs_error *err) {
+    static const char *const names[] = {"_FillValue", "missing_value"};
+    refs_json_doc *doc = NULL;
+    *is_declared = false;
+    if (like->attributes == REFS_JOIN_NONE) return REFS_OK;
+    REFS_TRY(refs_json_parse(refs_join__text(join, like->attributes), &doc, err));
+    refs_status status = REFS_OK;
+    const refs_array_meta meta = {.dtype = like->dtype, .attributes = refs_json_root(doc)};
+    for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
+        const refs_json *value = refs_json_get(refs_json_root(doc), names[i]);
+        uint8_t fill[16];
+        refs_buf text = REFS_BUF_INIT;
+        if (refs_json_is_array(value)) value = refs_json_at(value, 0);
+        status = refs_cf_read_element(&meta, value, fill, is_declared, err);
+        if (status != REFS_OK || !*is_declared) continue;
+        if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
+        status = refs_json_write(value, &text, err);
+        if (status == REFS_OK)
+            status =
+                take_fill(join, joined, refs_str_view((const char *)text.data, text.size), err);
+        refs_buf_clear(&text);
+    }
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* As others have it that join such files: as integers that have a value for what is missing. */
+refs_common_type refs_join__wider_than_bytes(void) {
+    return (refs_common_type){{.type = REFS_TYPE_INT, .size = 4}, true};
+}
+
+static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool *splits,
+                               refs_error *err) {
+    const refs_str path = refs_join__text(join, joined->path);
+    if (!refs_join__may_split(join, joined))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s is not in all sources, and has no fill value that could stand for "
+                         "what is missing: leave it out (--variables names what is taken), or "
+                         "those sources%s",
+                         REFS_STR_ARG(path),
+                         join->n_dims > 1 ? ", or write an aggregation in netCDF, to a name that "
+                                            "ends in .nc"
+                                          : "");
+    joined->is_loaded = false;
+    *splits = true;
+    if (!join->is_aggregated && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: of its bytes all are values: it becomes an aggregation of "
+                  "wider integers, with a fill value for what is missing",
+                  REFS_STR_ARG(path));
+    return REFS_OK;
+}
+
+/* netCDF-4 and Zarr give bytes a fill value, too, which is a value as good as any unless somebody
+ * chose it. */
+static bool has_own_fill(const refs_join_array *array) {
+    return array->has_fill && !is_zero(array->fill, array->dtype.size) &&
+           (array->dtype.size > 1 || array->has_nodata);
+}
+
+/* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
+ * than before. */
+static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
+                               refs_error *err) {
+    char text[40];
+    bool is_declared;
+    REFS_TRY(take_declared(join, joined, like, &is_declared, err));
+    if (is_declared || (!joined->is_loaded && has_own_fill(like))) return REFS_OK;
+    if (!print_default(&like->dtype, text, sizeof text)) {
+        joined->lacks_fill = !has_own_fill(like);
+        return REFS_OK;
+    }
+    joined->tells_hole_fill = true;
+    return take_fill(join, joined, refs_str_from(text), err);
+}
+
+/* Chunks of an array that are known to be holes: where it is not told which these are, all that are
+ * not there, as others would have been refused. */
+static double chunks_in_holes(const refs_join *join, const refs_join_array *array) {
+    const refs_join_holes *holes = array->holes;
+    double n = 0, others = 1;
+    uint64_t steps[REFS_JOIN_MAX_DIMS];
+    if (holes == NULL) return 0;
+    if (holes->n == 0) return HUGE_VAL;
+    for (size_t k = 0; k < holes->n_along; k++) steps[k] = 1;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        size_t k = 0;
+        while (k < holes->n_along && holes->line[k] != refs_join__line_of(join, array, dim)) k++;
+        if (k < holes->n_along)
+            steps[k] = array->chunk[dim];
+        else
+            others *= (double)array->n[dim];
+    }
+    for (size_t i = 0; i < holes->n; i++) n += others * refs_join__box_places(holes, i, steps);
+    return n;
+}
+
+/* Whether chunks of parts are not there, which read as the fill value that these have. */
+static bool are_sparse(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        double n = 1;
+        if (array == NULL) continue;
+        for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
+        if ((double)array->n_refs + chunks_in_holes(join, array) < n) return true;
+    }
+    return false;
+}
+
+static void tell_lacking(const refs_join *join, const refs_join_plan *plan,
+                         const refs_joined *joined) {
+    const lacking lacks = find_lacking(join, plan, joined);
+    if (lacks.n == 0) return;
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
+              "missing there",
+              REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_members,
+              join->members[lacks.first].name);
+}
+
+refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                                  bool *splits, refs_error *err) {
+    REFS_TRY(find_holes(join, plan, joined, err));
+    if (!joined->has_holes || joined->n_lines == 0) return REFS_OK;
+    tell_lacking(join, plan, joined);
+    if (!is_number(&joined->like->dtype) || *splits || (join->is_aggregated && !joined->is_loaded))
+        return REFS_OK;
+    REFS_TRY(choose_fill(join, joined, joined->like, err));
+    if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
+    if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
+    joined->is_loaded = joined->is_thin;
+    if (joined->is_loaded) return REFS_OK;
+    if (!refs_join__may_split(join, joined))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s has chunks that are not there in some sources, which read as "
+                         "another value than what is missing in others: join those that have it",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)));
+    *splits = true;
+    joined->has_hole_fill = joined->tells_hole_fill = false;
+    return REFS_OK;
+}
+
+refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {
+    refs_join_split *split = joined->split;
+    bool has_gaps = false;
+    for (size_t i = 0; i < split->n_runs; i++) has_gaps = has_gaps || split->runs[i].n == 0;
+    if (!has_gaps || split->type.is_unpacked) return REFS_OK;
+    REFS_TRY(choose_fill(join, joined, split->atoms[0].at.array, err));
+    if (joined->lacks_fill) split->type = refs_join__wider_than_bytes();
+    return REFS_OK;
+}

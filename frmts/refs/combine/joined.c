@@ -1,0 +1,646 @@
+/* joined.c -- what the arrays of one path become. */
+#include "combine_internal.h"
+#include "refs/cf.h"
+
+#define BECOMES                                                                                    \
+    ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
+    "these, make one set of the sources of each kind"
+
+size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
+    size_t n_new = joined->rank - array->rank;
+    return dim < n_new ? SIZE_MAX : dim - n_new;
+}
+
+/* Dimensions that the array gets in front of its own. */
+static size_t count_new(const refs_join *join, const refs_join_member *member,
+                        const refs_join_array *array) {
+    size_t n = 0;
+    bool is_coordinate_of_another = false;
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) {
+            if (array->rank == 1) return 0;
+            is_coordinate_of_another = true;
+        }
+    }
+    if (is_coordinate_of_another) return 1;
+    if (!array->gets_new) return 0;
+    for (size_t line = 0; line < join->n_dims; line++) n += member->axes[line].is_new;
+    return n;
+}
+
+/* The lines that these are. */
+static void list_new(const refs_join *join, const refs_join_member *member,
+                     const refs_join_array *array, size_t *lines) {
+    size_t n = 0;
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array &&
+            array->rank == 0) {
+            lines[0] = line;
+            return;
+        }
+    }
+    for (size_t line = 0; line < join->n_dims; line++)
+        if (member->axes[line].is_new) lines[n++] = line;
+}
+
+/* -- layouts of arrays that get dimensions ----------------------------------------------------- */
+
+/* "[1,6,8]" with ones before it. */
+static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
+                                refs_error *err) {
+    uint64_t wider[REFS_MAX_RANK + REFS_JOIN_MAX_DIMS], *own = wider + n_new;
+    for (size_t i = 0; i < n_new; i++) wider[i] = 1;
+    for (size_t i = 0; i < refs_json_size(chunks); i++)
+        if (i == REFS_MAX_RANK || !refs_json_u64(refs_json_at(chunks, i), &own[i]))
+            return refs_fail(err, REFS_INVALID, "\"chunks\" are not numbers");
+    REFS_TRY(refs_join__write_list(wider, n_new + refs_json_size(chunks), text, err));
+    return refs_buf_append(text, "", 1, err);
+}
+
+static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
+                         refs_error *err) {
+    const refs_str narrow = refs_intern_get(strings, document);
+    refs_json_doc *doc = NULL;
+    refs_buf chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(narrow, &doc, err);
+    if (status == REFS_OK)
+        status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
+    const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
+    if (status == REFS_OK) status = refs_join__replace(narrow, pairs, &text, err);
+    if (status == REFS_OK)
+        status = refs_join__describe_layout(
+            strings, refs_str_view((const char *)text.data, text.size), layout, err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&chunks);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
+                                     refs_intern *strings, refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        refs_join_array *array = &member->arrays[i];
+        const size_t n_new = array->is_v3 ? 0 : count_new(join, member, array);
+        if (n_new == 0) continue;
+        REFS_TRY(widen(strings, array->document, n_new, &array->layout, err));
+        if (array->holes != NULL)
+            REFS_TRY(widen(strings, array->holes->document, n_new, &array->holes->layout, err));
+    }
+    return REFS_OK;
+}
+
+/* -- shape ------------------------------------------------------------------------------------- */
+
+static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err) {
+    const refs_join_member *member = &join->members[joined->first];
+    const refs_join_array *like = joined->like;
+    size_t n_new = count_new(join, member, like), new_lines[REFS_JOIN_MAX_DIMS];
+    if (n_new > 0) list_new(join, member, like, new_lines);
+    if (like->rank + n_new > REFS_MAX_RANK)
+        return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_MAX_RANK,
+                         like->rank + n_new);
+    joined->rank = like->rank + n_new;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, like, dim);
+        size_t line = own == SIZE_MAX ? new_lines[dim] : refs_join__line_of(join, like, own);
+        bool is_joined = line < REFS_JOIN_MAX_DIMS;
+        joined->line[dim] = line;
+        joined->n_lines += is_joined;
+        joined->shape[dim] = is_joined ? plan->lines[line].n : like->shape[own];
+        joined->chunk[dim] = own == SIZE_MAX ? 1 : like->chunk[own];
+        joined->n[dim] = (joined->shape[dim] + joined->chunk[dim] - 1) / joined->chunk[dim];
+    }
+    return REFS_OK;
+}
+
+/* What to do about sources that cannot be one array along several dimensions. */
+static const char *advice(const refs_join *join) {
+    return join->n_dims > 1 && join->options.unlike != REFS_JOIN_REFUSE
+               ? "; a set holds such sources as fragments along one dimension alone: write an "
+                 "aggregation in netCDF, to a name that ends in .nc"
+               : "";
+}
+
+static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
+                               const refs_join_member *member, refs_str in, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
+                     "read wrong%s",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     join->members[joined->first].name, member->name, REFS_STR_ARG(in),
+                     advice(join));
+}
+
+/* "t(time 1, y 6)" */
+static refs_status append_shape(const refs_join *join, const refs_join_array *array, refs_buf *text,
+                                refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "(", 1, err));
+    for (size_t dim = 0; dim < array->rank; dim++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s %llu", dim > 0 ? ", " : "",
+                                 REFS_STR_ARG(refs_join__text(join, array->dims[dim])),
+                                 (unsigned long long)array->shape[dim]));
+    return refs_buf_append(text, ")", 1, err);
+}
+
+static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
+                              const refs_join_place *at, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = append_shape(join, joined->like, &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
+    if (status == REFS_OK) status = append_shape(join, at->array, &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%.*s has other dimensions in %s and %s, %.*s: sources of one grid are "
+                           "joined",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)),
+                           join->members[joined->first].name, at->member->name, (int)text.size,
+                           (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status check_shape(const refs_join *join, const refs_joined *joined,
+                               const refs_join_place *at, refs_error *err) {
+    const refs_join_array *array = at->array;
+    bool differs = array->rank + count_new(join, at->member, array) != joined->rank;
+    for (size_t dim = 0; !differs && dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, array, dim);
+        if (own == SIZE_MAX) continue;
+        size_t line = refs_join__line_of(join, array, own);
+        differs = line != joined->line[dim] ||
+                  (line == REFS_JOIN_MAX_DIMS && array->shape[own] != joined->shape[dim]);
+    }
+    return differs ? fail_shape(join, joined, at, err) : REFS_OK;
+}
+
+/* Whether it was an aggregation before. */
+static bool was_split(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && array->is_piece) return true;
+    }
+    return false;
+}
+
+static bool tells_of(const refs_join *join, const refs_joined *joined) {
+    return join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD && !was_split(join, joined);
+}
+
+/* Once for each array. */
+static void tell_split(const refs_join *join, const refs_joined *joined,
+                       const refs_join_member *member, refs_str in, bool *told) {
+    if (!*told && !join->is_aggregated && tells_of(join, joined))
+        refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
+                  REFS_STR_ARG(refs_join__text(join, joined->path)),
+                  join->members[joined->first].name, member->name, REFS_STR_ARG(in));
+    *told = true;
+}
+
+static void tell_cut(const refs_join *join, const refs_joined *joined,
+                     const refs_join_member *member, bool *told) {
+    if (tells_of(join, joined))
+        refs_note(
+            &join->options.notes, REFS_NOTE_WARNING,
+            "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
+            REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+    *told = true;
+}
+
+/* Once for each array, which need not be the first in which anything differs. */
+static void tell_units(const refs_join *join, refs_joined *joined, const refs_join_place *at) {
+    const refs_join_array *one = joined->like, *other = at->array;
+    if (joined->has_told_units || one->units == REFS_JOIN_NONE || other->units == REFS_JOIN_NONE ||
+        refs_join__conversion(join, one, other) != REFS_CF_CONVERSION_UNKNOWN)
+        return;
+    joined->has_told_units = true;
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
+              "each other: values are read as they are",
+              REFS_STR_ARG(refs_join__text(join, joined->path)),
+              REFS_STR_ARG(refs_join__text(join, one->units)), join->members[joined->first].name,
+              REFS_STR_ARG(refs_join__text(join, other->units)), at->member->name);
+}
+
+/* Chunks and values are copied by the shape of the template: each fragment has to have it, not only
+ * the first one of its part. */
+static refs_status check_pieces(const refs_join *join, const refs_joined *joined,
+                                const refs_join_member *member, refs_error *err) {
+    refs_join_place at = {member, NULL};
+    for (size_t i = 1; (at.array = refs_join__piece(member, joined->path, i)) != NULL; i++)
+        REFS_TRY(check_shape(join, joined, &at, err));
+    return REFS_OK;
+}
+
+static refs_status check_alike(const refs_join *join, refs_joined *joined,
+                               const refs_join_place *at, bool *told, refs_error *err) {
+    const refs_join_place first = {&join->members[joined->first], joined->like};
+    refs_buf text = REFS_BUF_INIT;
+    if (at->array == joined->like) return REFS_OK;
+    REFS_TRY(check_shape(join, joined, at, err));
+    refs_status status = refs_join__differ(join, &first, at, &text, err);
+    refs_str in = refs_str_view((const char *)text.data, text.size);
+    bool differs = status == REFS_OK && text.size > 0 && joined->n_lines > 0;
+    if (differs && !refs_join__may_split(join, joined))
+        status = fail_differ(join, joined, at->member, in, err);
+    else if (differs)
+        tell_split(join, joined, at->member, in, told);
+    if (differs && status == REFS_OK) tell_units(join, joined, at);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- places of chunks -------------------------------------------------------------------------- */
+
+/* Whether a chunk of `k` steps, fewer at the end, stays whole in `total`. */
+static bool stays_whole(const refs_join_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
+    const uint64_t left = axis->n - begin, steps = left < k ? left : k;
+    const uint64_t *position = &axis->position[begin];
+    if (position[0] % k != 0 || (steps < k && position[0] + steps != total)) return false;
+    for (uint64_t i = 1; i < steps; i++)
+        if (position[i] != position[0] + i) return false;
+    return true;
+}
+
+/* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
+static size_t cut_dim(const refs_join *join, const refs_joined *joined, const refs_join_place *at) {
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, at->array, dim), line = joined->line[dim];
+        if (own == SIZE_MAX || line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &at->member->axes[line];
+        const uint64_t k = joined->chunk[dim];
+        for (uint64_t begin = 0; k > 1 && begin < axis->n; begin += k)
+            if (!stays_whole(axis, begin, k, joined->shape[dim]) &&
+                !refs_join__is_hole(join, at->array, line, begin))
+                return dim;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
+                            const refs_join_place *at, refs_error *err) {
+    size_t dim = cut_dim(join, joined, at), line = joined->line[dim];
+    const refs_join_axis *axis = &at->member->axes[line];
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
+                     "they overlap with those of other parts, or cut chunks%s",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                     (unsigned long long)axis->n, join->options.dims[line],
+                     (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
+                     (unsigned long long)joined->shape[dim], (unsigned long long)joined->chunk[dim],
+                     advice(join));
+}
+
+/* -- loaded or not ----------------------------------------------------------------------------- */
+
+static bool is_coordinate(const refs_join *join, const refs_joined *joined) {
+    return refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
+}
+
+/* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
+static refs_status choose_loading(const refs_join *join, const refs_join_plan *plan,
+                                  refs_joined *joined, bool *splits, refs_error *err) {
+    bool all_thin = true, wants = is_coordinate(join, joined);
+    refs_join_place cut = {NULL, NULL};
+    if (joined->n_lines == 0) return REFS_OK;
+    const uint32_t units = refs_join__units_of(join, &join->members[joined->first], joined->like);
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_array *array = refs_join__find(member, joined->path);
+        if (array == NULL) continue;
+        const refs_join_place at = {member, array};
+        all_thin = all_thin && array->is_thin && !array->is_piece;
+        wants = wants || array->has_inline || array->layout != joined->like->layout ||
+                refs_join__units_of(join, member, array) != units;
+        if (array->is_v3)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s of %s is of Zarr version 3, which is not joined",
+                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+        if (array->is_piece && !refs_join__may_split(join, joined))
+            return fail_differ(join, joined, member, refs_str_from("that one is an aggregation"),
+                               err);
+        *splits = *splits || array->is_piece;
+        if (array->is_piece) continue;
+        if (cut.array == NULL && cut_dim(join, joined, &at) != SIZE_MAX) cut = at;
+    }
+    joined->is_thin = all_thin;
+    if (join->is_aggregated) joined->is_loaded = all_thin && !*splits;
+    if (join->is_aggregated) return REFS_OK;
+    joined->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
+    if (joined->is_loaded || *splits || cut.array == NULL) return REFS_OK;
+    if (!refs_join__may_split(join, joined)) return fail_cut(join, joined, &cut, err);
+    tell_cut(join, joined, cut.member, splits);
+    return REFS_OK;
+}
+
+/* -- arrays that are not joined ---------------------------------------------------------------- */
+
+static refs_values values_of(const refs_join *join, const refs_join_array *array) {
+    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values),
+                         refs_join__text(join, array->missing)};
+}
+
+/* Values of another unit in that of `mine`; false where nobody knows how. */
+static bool convert_units(const refs_join *join, const refs_join_array *mine,
+                          const refs_join_array *theirs, refs_join_unpacking *unpacking) {
+    const refs_cf_units from = {refs_join__text(join, theirs->units),
+                                refs_join__text(join, theirs->calendar)};
+    const refs_cf_units to = {refs_join__text(join, mine->units),
+                              refs_join__text(join, mine->calendar)};
+    double scale, offset;
+    if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return mine->is_grid && theirs->is_grid;
+    unpacking->scale *= scale;
+    unpacking->offset = unpacking->offset * scale + offset;
+    return true;
+}
+
+/* An element that is not the same in the first part and another. */
+typedef struct difference {
+    const refs_join_place *at;
+    uint64_t element;
+} difference;
+
+/* "element 3 of lat is 0.3 and 0.6", each in its units where these differ. */
+static refs_status describe_difference(const refs_join *join, const refs_joined *joined,
+                                       difference found, refs_buf *text, refs_error *err) {
+    const refs_join_array *const arrays[2] = {joined->like, found.at->array};
+    const bool have_units = arrays[0]->units != arrays[1]->units;
+    REFS_TRY(refs_buf_printf(text, err, "element %llu of %.*s is",
+                             (unsigned long long)found.element,
+                             REFS_STR_ARG(refs_join__text(join, joined->path))));
+    for (size_t k = 0; k < 2; k++) {
+        char shown[REFS_VALUE_TEXT];
+        const refs_values values = values_of(join, arrays[k]);
+        const refs_str units = refs_join__text(join, arrays[k]->units);
+        const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
+                                     ? refs_join__unpacked_at(&values, found.element)
+                                     : (refs_value){.is_missing = true};
+        REFS_TRY(refs_buf_printf(text, err, "%s %s", k > 0 ? " and" : "",
+                                 refs_join__print_value(&value, shown)));
+        if (have_units && units.size > 0)
+            REFS_TRY(refs_buf_printf(text, err, " %.*s", REFS_STR_ARG(units)));
+    }
+    return refs_buf_append(text, "", 1, err);
+}
+
+/* What serves others, a level or a height, says of none what they are in units that nobody knows to
+ * convert. */
+static refs_status fail_other_units(const refs_join *join, const refs_joined *joined,
+                                    const refs_join_place *at, refs_error *err) {
+    const refs_str one = refs_join__text(join, joined->like->units);
+    const refs_str other = refs_join__text(join, at->array->units);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s is in \"%.*s\" in %s and in \"%.*s\" in %s, which are not converted into "
+        "each other: join sources of one kind",
+        REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_STR_ARG(one),
+        join->members[joined->first].name, REFS_STR_ARG(other), at->member->name);
+}
+
+/* Coordinates of which some are elsewhere are those of another grid. */
+static refs_status tell_difference(const refs_join *join, const refs_joined *joined,
+                                   const refs_join_place *at, uint64_t i, refs_error *err) {
+    const bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
+    const char *one = join->members[joined->first].name, *other = at->member->name;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = describe_difference(join, joined, (difference){at, i}, &text, err);
+    if (status == REFS_OK && (is_axis || joined->like->is_grid))
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "the grids of %s and %s differ: %s: sources of one grid are joined", one,
+                           other, (const char *)text.data);
+    else if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s, %s: that of the first is kept",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), one, other,
+                  (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static bool are_of_one_type(const refs_join_array *one, const refs_join_array *other) {
+    return one->dtype.type == other->dtype.type && one->dtype.size == other->dtype.size &&
+           one->packing == other->packing && one->units == other->units;
+}
+
+static uint64_t row_elements(const refs_join_array *array) {
+    uint64_t n = 1;
+    for (size_t dim = 1; dim < array->rank; dim++) n *= array->shape[dim];
+    return n;
+}
+
+/* Digests of values of one type are of the same rows. */
+static refs_status fail_rows(const refs_join *join, const refs_joined *joined,
+                             const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like;
+    const refs_str one = refs_join__text(join, mine->digest),
+                   other = refs_join__text(join, at->array->digest);
+    size_t sample = 0;
+    while (sample + 1 < REFS_JOIN_N_SAMPLES &&
+           memcmp(one.data + 8 * sample, other.data + 8 * sample, 8) == 0)
+        sample++;
+    const refs_join_steps rows =
+        refs_join__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
+                     "sources of one grid are joined",
+                     join->members[joined->first].name, at->member->name,
+                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
+}
+
+/* One element of an array that is known whole, or at its spots. */
+static refs_values value_at_spot(const refs_join *join, const refs_join_array *array, size_t spot) {
+    const size_t size = array->dtype.size;
+    refs_values value = values_of(join, array);
+    uint64_t begin = refs_join__spot(array->shape[0], row_elements(array), spot) * size;
+    if (array->values == REFS_JOIN_NONE) {
+        value.bytes = refs_join__text(join, array->digest);
+        begin = 8 * REFS_JOIN_N_SAMPLES + spot * size;
+    }
+    value.bytes = refs_str_part(value.bytes, (size_t)begin, (size_t)begin + size);
+    value.missing = (refs_str){NULL, 0};
+    return value;
+}
+
+/* Of values in other types, packings or units, of which some are known. */
+static refs_status compare_spots(const refs_join *join, const refs_joined *joined,
+                                 const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    char shown[2][REFS_VALUE_TEXT];
+    for (size_t spot = 0; spot < REFS_JOIN_N_SPOTS; spot++) {
+        const refs_values one = value_at_spot(join, mine, spot);
+        refs_values other = value_at_spot(join, theirs, spot);
+        if (!convert_units(join, mine, theirs, &other.unpacking)) return REFS_OK;
+        if (refs_join__first_difference(&one, &other) == UINT64_MAX) continue;
+        const refs_value values[2] = {refs_join__unpacked_at(&one, 0),
+                                      refs_join__unpacked_at(&other, 0)};
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: "
+            "sources of one grid are joined",
+            join->members[joined->first].name, at->member->name,
+            (unsigned long long)refs_join__spot(mine->shape[0], row_elements(mine), spot),
+            REFS_STR_ARG(refs_join__text(join, joined->path)),
+            refs_join__print_value(&values[0], shown[0]),
+            refs_join__print_value(&values[1], shown[1]));
+    }
+    return REFS_OK;
+}
+
+/* Of grids that are large, digests are known. */
+static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
+                                   const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    const bool have_mine = mine->digest != REFS_JOIN_NONE,
+               have_theirs = theirs->digest != REFS_JOIN_NONE;
+    if (!have_mine && !have_theirs) return REFS_OK;
+    if (have_mine && have_theirs && are_of_one_type(mine, theirs))
+        return mine->digest == theirs->digest ? REFS_OK : fail_rows(join, joined, at, err);
+    if (!have_mine && mine->values == REFS_JOIN_NONE) return REFS_OK;
+    if (!have_theirs && theirs->values == REFS_JOIN_NONE) return REFS_OK;
+    return compare_spots(join, joined, at, err);
+}
+
+bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
+                                const refs_join_member *other) {
+    const refs_join_array *a = refs_join__find(one, joined->path),
+                          *b = refs_join__find(other, joined->path);
+    if (a == NULL || b == NULL || a->digest == REFS_JOIN_NONE || b->digest == REFS_JOIN_NONE ||
+        !are_of_one_type(a, b))
+        return true;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *x = &one->axes[line], *y = &other->axes[line];
+        if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
+            return true;
+    }
+    return a->digest == b->digest;
+}
+
+/* Arrays that are not joined are taken from the first part. */
+static refs_status compare_values(const refs_join *join, const refs_joined *joined,
+                                  const refs_join_place *at, bool *told, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    REFS_TRY(compare_digests(join, joined, at, err));
+    if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
+    const refs_values one = values_of(join, mine);
+    refs_values other = values_of(join, theirs);
+    const bool is_known = convert_units(join, mine, theirs, &other.unpacking);
+    if (!is_known && !mine->gets_new && joined->rank == 0)
+        return fail_other_units(join, joined, at, err);
+    const uint64_t i = is_known ? refs_join__first_difference(&one, &other) : 0;
+    if (i == UINT64_MAX) return REFS_OK;
+    *told = true;
+    return tell_difference(join, joined, at, i, err);
+}
+
+/* Attributes that say what is measured: what differs in them is joined where people want it. */
+static refs_status tell_other_meaning(const refs_join *join, const refs_joined *joined,
+                                      const refs_join_place *at, bool *told, refs_error *err) {
+    const uint32_t one = joined->like->whole, other = at->array->whole;
+    refs_json_doc *docs[2] = {NULL, NULL};
+    if (*told || one == other || one == REFS_JOIN_NONE || other == REFS_JOIN_NONE) return REFS_OK;
+    refs_status status = refs_json_parse(refs_join__text(join, one), &docs[0], err);
+    if (status == REFS_OK) status = refs_json_parse(refs_join__text(join, other), &docs[1], err);
+    if (status == REFS_OK) {
+        const refs_attribute_pair pair = {.kept = refs_json_root(docs[0]),
+                                          .other = refs_json_root(docs[1]),
+                                          .path = refs_join__text(join, joined->path)};
+        const char *const names[2] = {join->members[joined->first].name, at->member->name};
+        *told = refs_join_note_meaning(&join->options.notes, &pair, names);
+    }
+    refs_json_doc_free(docs[0]);
+    refs_json_doc_free(docs[1]);
+    return status;
+}
+
+/* What values mean in some parts only is told of none. */
+static void compare_attributes(const refs_join *join, refs_joined *joined,
+                               const refs_join_place *at) {
+    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;
+    if (at->array->range != joined->like->range && is_coordinate(join, joined))
+        joined->drops_range = true;
+    if (has_other_flags && !joined->drops_flags)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
+                  "flag_colors say of values: these are left out",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)),
+                  join->members[joined->first].name, at->member->name);
+    joined->drops_flags = joined->drops_flags || has_other_flags;
+}
+
+/* A coordinate has the metadata of the part whose units hold. */
+static void prefer_first_of_line(const refs_join *join, const refs_join_plan *plan,
+                                 refs_joined *joined) {
+    for (size_t line = 0; line < join->n_dims; line++) {
+        size_t first = plan->lines[line].first;
+        const refs_join_member *member = &join->members[first];
+        uint32_t number = member->axes[line].array;
+        if (number == REFS_JOIN_NONE || member->arrays[number].path != joined->path) continue;
+        joined->first = first;
+        joined->like = &member->arrays[number];
+    }
+}
+
+/* Metadata are those of the first part, and of a part that was joined those of its first one: which
+ * need not be what comes first in it. */
+static refs_status find_like(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err) {
+    bool has_holes = false;
+    uint64_t first[REFS_JOIN_MAX_DIMS] = {UINT64_MAX}, place[REFS_JOIN_MAX_DIMS];
+    for (size_t i = join->n_members; i-- > 0;) {
+        refs_join_array *array = refs_join__find(&join->members[plan->order[i]], joined->path);
+        if (array == NULL) continue;
+        joined->first = plan->order[i];
+        joined->like = array;
+        has_holes = has_holes || array->holes != NULL;
+    }
+    for (size_t i = 0; has_holes && i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, joined->path)};
+        if (at.array == NULL) continue;
+        REFS_TRY(refs_join__first_place(join, &at, place, err));
+        if (!refs_join__is_before(join, place, first)) continue;
+        memcpy(first, place, sizeof first);
+        joined->first = plan->order[i];
+        joined->like = at.array;
+    }
+    return REFS_OK;
+}
+
+void refs_join__joined_clear(refs_joined *joined) {
+    refs_buf_clear(&joined->values);
+    refs_buf_clear(&joined->holes);
+    refs_join__split_free(joined->split);
+    memset(joined, 0, sizeof *joined);
+}
+
+refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
+                              refs_joined *joined, refs_error *err) {
+    bool told = false, splits = false, has_told_meaning = false;
+    memset(joined, 0, sizeof *joined);
+    joined->path = path;
+    REFS_TRY(find_like(join, plan, joined, err));
+    prefer_first_of_line(join, plan, joined);
+    REFS_TRY(set_shape(join, plan, joined, err));
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, path)};
+        if (at.array == NULL) continue;
+        compare_attributes(join, joined, &at);
+        REFS_TRY(check_pieces(join, joined, member, err));
+        REFS_TRY(tell_other_meaning(join, joined, &at, &has_told_meaning, err));
+        REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
+        if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
+    }
+    REFS_TRY(choose_loading(join, plan, joined, &splits, err));
+    REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
+    if (!splits || join->is_aggregated) return REFS_OK;
+    REFS_TRY(refs_join__split(join, joined, err));
+    return refs_join__fill_gaps(join, joined, err);
+}

@@ -1,0 +1,387 @@
+/* names.c -- the names of many parts under one: folders and patterns, see refs/join.h. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "refs/cfa/cfa.h"
+#include "refs/folder.h"
+#include "refs/join.h"
+#include "refs/place.h"
+#include "refs/scan.h"
+#include "refs/url.h"
+
+/* What files are told by. */
+#define HEAD_SIZE 4096
+
+/* Folders in folders. */
+#define MAX_DEPTH 64
+
+static const char pattern_signs[] = "*?[";
+
+/* -- this machine's files ---------------------------------------------------------------------- */
+
+static refs_name_kind look(void *user, const char *name) {
+    struct stat status, itself;
+    (void)user;
+    if (stat(name, &status) != 0) return REFS_NAME_ABSENT;
+    if (S_ISREG(status.st_mode)) return REFS_NAME_FILE;
+    if (!S_ISDIR(status.st_mode)) return REFS_NAME_DEVICE;
+    return lstat(name, &itself) == 0 && S_ISLNK(itself.st_mode) ? REFS_NAME_LINKED_FOLDER
+                                                                : REFS_NAME_FOLDER;
+}
+
+static refs_status add_name(void *user, int folder, const char *name, refs_error *err) {
+    (void)folder;
+    return refs_buf_append(user, name, strlen(name) + 1, err);
+}
+
+static refs_status list(void *user, const char *folder, refs_buf *names, refs_error *err) {
+    const refs_folder_visitor visitor = {add_name, names};
+    (void)user;
+    return refs_folder_each(folder, &visitor, err);
+}
+
+refs_names_host refs_names_posix(void) {
+    const refs_names_host host = {NULL, look, list, refs_vfs_posix(), {NULL, NULL}, NULL};
+    return host;
+}
+
+/* -- object stores ----------------------------------------------------------------------------- */
+
+/* Outlines lie beside fragments, and are none. */
+static bool is_hidden(refs_str name) {
+    const size_t slash = refs_str_find_last(name, '/');
+    return refs_str_ends(name, REFS_CFA_OUTLINE) || slash + 1 >= name.size ||
+           name.data[slash + 1] == '.';
+}
+
+bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size) {
+    const bool matches = pattern != NULL ? fnmatch(pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
+                                         : !is_hidden(refs_str_from(name));
+    return matches && (size > 0 || refs_join_has_data_name(name));
+}
+
+const char *refs_join_advice_for(const char *name) {
+    const bool is_http = strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
+                         strncmp(name, "/vsicurl", 8) == 0;
+    const size_t size = strlen(name);
+    if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
+    return "folders of HTTP servers cannot be listed: give a list of URLs, or the name of the "
+           "object "
+           "store that has them (s3://bucket/folder/)";
+}
+
+/* -- how many at a time ------------------------------------------------------------------------ */
+
+/* Bytes of local sets that are open at a time, where there is more than a processor for each. */
+#define MAX_OPEN_SETS (256 * REFS_MIB)
+
+unsigned refs_join_n_threads(const char *const *names, size_t n) {
+    const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned n_processors = n_online > 0 ? (unsigned)n_online : 1;
+    uint64_t largest = 0;
+    bool may_wait = false;
+    for (size_t i = 0; i < n; i++) {
+        struct stat found;
+        if (refs_url_authority_begin(refs_str_from(names[i])) != SIZE_MAX ||
+            refs_location_is_remote(refs_str_from(names[i])))
+            return REFS_JOIN_REMOTE_THREADS;
+        if (refs_join_has_data_name(names[i])) continue;
+        may_wait = true;
+        if (stat(names[i], &found) == 0 && found.st_size > 0 && (uint64_t)found.st_size > largest)
+            largest = (uint64_t)found.st_size;
+    }
+    if (!may_wait || n_processors >= REFS_JOIN_REMOTE_THREADS) return n_processors;
+    const uint64_t n_open = largest > 0 ? MAX_OPEN_SETS / largest : REFS_JOIN_REMOTE_THREADS;
+    if (n_open <= n_processors) return n_processors;
+    return n_open < REFS_JOIN_REMOTE_THREADS ? (unsigned)n_open : REFS_JOIN_REMOTE_THREADS;
+}
+
+/* -- folders ----------------------------------------------------------------------------------- */
+
+typedef struct expansion {
+    const refs_names_host *host;
+    refs_buf *names;
+} expansion;
+
+static refs_status add(const expansion *all, const char *name, refs_error *err) {
+    return refs_buf_append(all->names, name, strlen(name) + 1, err);
+}
+
+static bool is_folder(refs_name_kind kind) {
+    return kind == REFS_NAME_FOLDER || kind == REFS_NAME_LINKED_FOLDER;
+}
+
+static refs_name_kind look_inside(const expansion *all, const char *folder, const char *inside) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_name_kind kind = REFS_NAME_ABSENT;
+    if (refs_buf_printf(&name, NULL, "%s/%s", folder, inside) == REFS_OK)
+        kind = all->host->look(all->host->user, (const char *)name.data);
+    refs_buf_clear(&name);
+    return kind;
+}
+
+/* Parquet sets are folders too. */
+static bool is_set(const expansion *all, const char *folder) {
+    return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT;
+}
+
+/* Icechunk's specification, version 2: "repo", and in version 1 "refs", beside the snapshots. */
+static bool is_repository(const expansion *all, const char *folder) {
+    return is_folder(look_inside(all, folder, "snapshots")) &&
+           (look_inside(all, folder, "repo") == REFS_NAME_FILE ||
+            is_folder(look_inside(all, folder, "refs")));
+}
+
+/* False where the file cannot be read. */
+static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_SIZE],
+                      refs_bytes *head) {
+    const refs_vfs_range range = {0, HEAD_SIZE, room};
+    size_t got;
+    refs_status status = refs_vfs_read_range(vfs, name, &range, &got, NULL);
+    *head = refs_bytes_view(room, status == REFS_OK ? got : 0);
+    return status == REFS_OK;
+}
+
+bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {
+    uint8_t room[HEAD_SIZE];
+    refs_bytes head;
+    return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
+}
+
+refs_status refs_join_check_output(const char *output, refs_error *err) {
+    struct stat status;
+    if (strcmp(output, "-") == 0)
+        return refs_fail(
+            err, REFS_INVALID,
+            "-: sets are not written to standard output: give a name, as all.json (./- "
+            "for a file that is called so)");
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", output);
+    if (refs_join_is_data_file(refs_vfs_posix(), output))
+        return refs_fail(err, REFS_INVALID, "%s: is a data file: give the set another name",
+                         output);
+    return REFS_OK;
+}
+
+/* Endings of data files, and of what lies beside them and cannot be one. */
+static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "ncdf",  "netcdf",
+                                           "cdf",  "h5",    "he5",  "hdf",   "hdf5",  "tif",
+                                           "tiff", "gtiff", "grib", "grib1", "grib2", "grb",
+                                           "grb1", "grb2",  "gb1",  "gb2",   "dmrpp", NULL};
+static const char *const other_endings[] = {
+    "txt",  "md",    "rst", "csv",   "tsv", "log",  "pdf",    "png",    "jpg", "jpeg",
+    "gif",  "svg",   "htm", "html",  "xml", "yml",  "yaml",   "toml",   "ini", "cfg",
+    "conf", "py",    "sh",  "ipynb", "md5", "sha1", "sha256", "sha512", "asc", "sig",
+    "idx",  "index", "inv", "prj",   "tfw", "qgz",  "qml",    "lock",   "tmp", "part",
+    "bak",  "swp",   "zip", "tar",   "tgz", NULL};
+static const char *const other_names[] = {
+    "README",     "LICENSE", "COPYING",  "CHANGES",    "NEWS",     "MANIFEST", "Makefile",
+    "Dockerfile", "MD5SUMS", "SHA1SUMS", "SHA256SUMS", "_SUCCESS", NULL};
+
+static bool is_listed(const char *const *list, const char *text) {
+    while (*list != NULL && strcasecmp(*list, text) != 0) list++;
+    return *list != NULL;
+}
+
+static const char *ending_of(const char *path) {
+    const char *name = strrchr(path, '/'), *point = strrchr(name != NULL ? name : path, '.');
+    return point != NULL ? point + 1 : "";
+}
+
+bool refs_join_has_data_name(const char *name) {
+    return is_listed(data_endings, ending_of(name));
+}
+
+static bool has_other_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return is_listed(other_endings, ending_of(path)) ||
+           is_listed(other_names, slash != NULL ? slash + 1 : path);
+}
+
+/* Whether a file in a folder is one that is meant: a data file, or a set. One that cannot be read
+ * and may be one is, too, so that whoever opens it says what is wrong. */
+static bool is_part(const refs_vfs *vfs, const char *name) {
+    uint8_t room[HEAD_SIZE];
+    refs_bytes head;
+    if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return false;
+    if (refs_join_has_data_name(name)) return true;
+    if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
+    return refs_scan_sniff(head) != NULL || refs_set_sniff(head);
+}
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* What an interrupted run has indexed, which the next one goes on from. */
+static bool is_resumed(const expansion *all, const char *folder, const char *name) {
+    return refs_str_ends(refs_str_from(name), ".resume") &&
+           is_folder(look_inside(all, *folder != '\0' ? folder : ".", name));
+}
+
+static bool is_passed_over(const expansion *all, const char *folder, const char *name) {
+    if (name[0] == '.' || is_resumed(all, folder, name)) return true;
+    if (!refs_place_is_unfinished(name)) return false;
+    refs_note(&all->host->notes, REFS_NOTE_WARNING,
+              "%s in %s is passed over: refs writes it, or was killed when it did: then remove it",
+              name, *folder != '\0' ? folder : ".");
+    return true;
+}
+
+/* Calls `take` for each name in a folder, in their order, but for those that begin with a dot, and
+ * unfinished ones. */
+static refs_status each_name(const expansion *all, const char *folder,
+                             refs_status (*take)(const expansion *all, void *user, const char *name,
+                                                 refs_error *err),
+                             void *user, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    const char **sorted = NULL;
+    size_t n = 0, capacity = 0;
+    refs_status status =
+        all->host->list(all->host->user, *folder != '\0' ? folder : ".", &names, err);
+    for (size_t at = 0; at < names.size && status == REFS_OK;
+         at += strlen((const char *)names.data + at) + 1) {
+        if (is_passed_over(all, folder, (const char *)names.data + at)) continue;
+        if (!refs_grow((void **)&sorted, &capacity, n, sizeof *sorted))
+            status = refs_fail_nomem(err);
+        else
+            sorted[n++] = (const char *)names.data + at;
+    }
+    if (n > 0) qsort(sorted, n, sizeof *sorted, by_name);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = take(all, user, sorted[i], err);
+    refs_free(sorted);
+    refs_buf_clear(&names);
+    return status;
+}
+
+typedef struct folder_walk {
+    const char *folder;
+    unsigned depth;
+} folder_walk;
+
+static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
+                              refs_error *err);
+
+/* A folder that may not be listed is a part, too: whoever opens it says so. */
+static refs_status add_inner(const expansion *all, const char *folder, unsigned depth,
+                             refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = add_folder(all, folder, depth, &problem);
+    if (status == REFS_IO || status == REFS_NOT_FOUND) return add(all, folder, err);
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+/* Links to folders may lead in circles. */
+static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
+    const folder_walk *at = user;
+    const bool has_slash = refs_str_ends(refs_str_from(at->folder), "/");
+    refs_buf path = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&path, err, "%s%s%s", at->folder, has_slash ? "" : "/", name));
+    const char *whole = (const char *)path.data;
+    const refs_name_kind kind = all->host->look(all->host->user, whole);
+    refs_status status = REFS_OK;
+    if (is_folder(kind) && is_set(all, whole))
+        status = add(all, whole, err);
+    else if (is_folder(kind) && is_repository(all, whole))
+        refs_note(&all->host->notes, REFS_NOTE_WARNING,
+                  "%s: is an Icechunk repository, which is not joined with others, and is passed "
+                  "over: give its own name",
+                  whole);
+    else if (kind == REFS_NAME_FOLDER)
+        status = add_inner(all, whole, at->depth + 1, err);
+    else if ((kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) && is_part(all->host->vfs, whole))
+        status = add(all, whole, err); /* absent is what a link leads to */
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
+                              refs_error *err) {
+    folder_walk at = {folder, depth};
+    if (depth > MAX_DEPTH)
+        return refs_fail(err, REFS_LIMIT, "%s: more than %d folders in each other", folder,
+                         MAX_DEPTH);
+    return each_name(all, folder, add_entry, &at, err);
+}
+
+/* -- patterns ---------------------------------------------------------------------------------- */
+
+/* One step of a pattern, between slashes, and what follows. */
+typedef struct pattern_step {
+    const char *folder; /* with a slash at its end, or empty */
+    const char *step;
+    const char *rest; /* or NULL: this is the last one */
+    unsigned depth;
+} pattern_step;
+
+static refs_status match(const expansion *all, const char *folder, const char *pattern,
+                         unsigned depth, refs_error *err);
+
+static refs_status follow(const expansion *all, void *user, const char *name, refs_error *err) {
+    const pattern_step *at = user;
+    refs_buf path = REFS_BUF_INIT;
+    if (fnmatch(at->step, name, 0) != 0) return REFS_OK;
+    refs_status status =
+        refs_buf_printf(&path, err, "%s%s%s", at->folder, name, at->rest != NULL ? "/" : "");
+    if (status == REFS_OK && at->rest == NULL)
+        status = add(all, (const char *)path.data, err);
+    else if (status == REFS_OK &&
+             is_folder(all->host->look(all->host->user, (const char *)path.data)))
+        status = match(all, (const char *)path.data, at->rest, at->depth + 1, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+/* Steps without signs of patterns are names, and need not be listed. */
+static refs_status match(const expansion *all, const char *folder, const char *pattern,
+                         unsigned depth, refs_error *err) {
+    const char *slash = strchr(pattern, '/');
+    char *step = refs_str_copy(
+        refs_str_view(pattern, slash != NULL ? (size_t)(slash - pattern) : strlen(pattern)));
+    pattern_step at = {folder, step, slash != NULL ? slash + 1 : NULL, depth};
+    refs_buf path = REFS_BUF_INIT;
+    if (step == NULL) return refs_fail_nomem(err);
+    refs_status status = depth <= MAX_DEPTH
+                             ? refs_buf_printf(&path, err, "%s%s", folder, step)
+                             : refs_fail(err, REFS_LIMIT, "%s: too many folders", pattern);
+    const bool is_plain = strpbrk(step, pattern_signs) == NULL;
+    if (status == REFS_OK && is_plain &&
+        all->host->look(all->host->user, (const char *)path.data) != REFS_NAME_ABSENT)
+        status = follow(all, &at, step, err);
+    else if (status == REFS_OK && !is_plain &&
+             (*folder == '\0' || is_folder(all->host->look(all->host->user, folder))))
+        status = each_name(all, folder, follow, &at, err);
+    refs_buf_clear(&path);
+    refs_free(step);
+    return status;
+}
+
+refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
+                             refs_error *err) {
+    const expansion all = {host, names};
+    const refs_name_kind kind = host->look(host->user, name);
+    const size_t before = names->size;
+    if (is_folder(kind) && !is_set(&all, name) && !is_repository(&all, name)) {
+        REFS_TRY(add_folder(&all, name, 0, err));
+        if (names->size > before) return REFS_OK;
+        return refs_fail(err, REFS_NOT_FOUND, "%s: no file in this folder is one that can be read",
+                         name);
+    }
+    /* A name may hold what is a pattern's. */
+    const char *sign = strpbrk(name, pattern_signs);
+    if (kind != REFS_NAME_ABSENT || sign == NULL) return add(&all, name, err);
+    while (sign > name && sign[-1] != '/') sign--;
+    char *folder = refs_str_copy(refs_str_view(name, (size_t)(sign - name)));
+    if (folder == NULL) return refs_fail_nomem(err);
+    refs_status status = match(&all, folder, sign, 0, err);
+    refs_free(folder);
+    if (status != REFS_OK || names->size > before) return status;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this%s", name,
+                     strstr(name, "**") != NULL
+                         ? " (** is as *, of one folder: the name of a folder stands for all below)"
+                         : "");
+}

@@ -1,0 +1,98 @@
+/* pack.c -- references of a part as the result has them, see combine_internal.h. */
+#include "combine_internal.h"
+#include "refs/fetch.h"
+
+/* References between two questions whether to go on. */
+#define REFS_BETWEEN_QUESTIONS 4096
+
+void refs_join__packer_clear(refs_packer *packer) {
+    refs_free(packer->by_location);
+    refs_buf_clear(&packer->bytes);
+    refs_buf_clear(&packer->url);
+}
+
+refs_status refs_join__go_on(const refs_join *join, refs_error *err) {
+    if (join->options.go_on == NULL || join->options.go_on(join->options.user)) return REFS_OK;
+    return refs_fail(err, REFS_CANCELLED, "interrupted");
+}
+
+refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array) {
+    const refs_chunk_keys keys = {refs_intern_get(strings, array->prefix), array->separator,
+                                  array->rank, array->n};
+    return keys;
+}
+
+uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < rank; dim++) number = number * n[dim] + index[dim];
+    return number;
+}
+
+static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t *number,
+                              refs_error *err) {
+    uint32_t id = ref->location_id;
+    if (id < packer->n_by_location && packer->by_location[id] != REFS_JOIN_NONE) {
+        *number = packer->by_location[id];
+        return REFS_OK;
+    }
+    packer->url.size = 0;
+    REFS_TRY(refs_join__url(&packer->join->options.urls, ref, &packer->url, err));
+    REFS_TRY(refs_intern_add(packer->urls,
+                             refs_str_view((const char *)packer->url.data, packer->url.size),
+                             number, err));
+    while (packer->n_by_location <= id) {
+        size_t capacity = packer->n_by_location;
+        /* Grown by halves: ids come one after the other. */
+        size_t more = capacity + capacity / 2 + 16;
+        if (more <= id) more = (size_t)id + 1;
+        uint32_t *grown = refs_realloc(packer->by_location, more * sizeof *grown);
+        if (grown == NULL) return refs_fail_nomem(err);
+        for (size_t i = capacity; i < more; i++) grown[i] = REFS_JOIN_NONE;
+        packer->by_location = grown;
+        packer->n_by_location = more;
+    }
+    packer->by_location[id] = *number;
+    return REFS_OK;
+}
+
+static refs_status keep(void *user, size_t index, refs_bytes bytes, struct refs_block *block,
+                        refs_error *err) {
+    refs_buf *to = user;
+    (void)index;
+    (void)block;
+    return refs_buf_append(to, bytes.data, bytes.size, err);
+}
+
+static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_error *err) {
+    const refs_range range = {.location_id = ref->location_id,
+                              .location = ref->location,
+                              .offset = ref->offset,
+                              .length = ref->length};
+    const refs_fetch_client client = {.sink = keep, .user = &packer->bytes};
+    packer->bytes.size = 0;
+    return refs_fetch(packer->fetcher, &range, 1, &client, err);
+}
+
+refs_status refs_join__count_seen(refs_packer *packer, refs_error *err) {
+    if (packer->n_seen++ % REFS_BETWEEN_QUESTIONS != 0) return REFS_OK;
+    return refs_join__go_on(packer->join, err);
+}
+
+refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
+                            refs_error *err) {
+    const refs_join_options *options = &packer->join->options;
+    REFS_TRY(refs_join__count_seen(packer, err));
+    packed->kind = ref->kind;
+    packed->offset = ref->offset;
+    packed->length = ref->length;
+    packed->bytes = ref->bytes;
+    packed->url = 0;
+    if (ref->kind == REFS_REF_INLINE) return REFS_OK;
+    if (ref->kind == REFS_REF_RANGE && ref->length <= options->inline_bytes) {
+        REFS_TRY(fetch_one(packer, ref, err));
+        packed->kind = REFS_REF_INLINE;
+        packed->bytes = refs_buf_view(&packer->bytes);
+        return REFS_OK;
+    }
+    return number_url(packer, ref, &packed->url, err);
+}

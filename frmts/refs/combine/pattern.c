@@ -1,0 +1,226 @@
+/* pattern.c -- values of dimensions in names: "t2m_{time:%Y%m%d}.nc". */
+#include "combine_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "refs/civil.h"
+
+/* -- times ------------------------------------------------------------------------------------- */
+
+typedef struct clock {
+    int64_t year, month, day, hour, minute, second, day_of_year;
+} clock_fields;
+
+static bool read_digits(refs_str *text, size_t most, int64_t *number) {
+    size_t n = 0;
+    *number = 0;
+    while (n < most && n < text->size && text->data[n] >= '0' && text->data[n] <= '9')
+        *number = *number * 10 + (text->data[n++] - '0');
+    *text = refs_str_part(*text, n, text->size);
+    return n > 0;
+}
+
+static bool read_field(char code, refs_str *text, clock_fields *time) {
+    switch (code) {
+    case 'Y':
+        return read_digits(text, 4, &time->year);
+    case 'm':
+        return read_digits(text, 2, &time->month);
+    case 'd':
+        return read_digits(text, 2, &time->day);
+    case 'j':
+        return read_digits(text, 3, &time->day_of_year);
+    case 'H':
+        return read_digits(text, 2, &time->hour);
+    case 'M':
+        return read_digits(text, 2, &time->minute);
+    case 'S':
+        return read_digits(text, 2, &time->second);
+    default:
+        return false;
+    }
+}
+
+static bool is_date(const clock_fields *time) {
+    if (time->month < 1 || time->month > 12 || time->hour > 24 || time->minute >= 60 ||
+        time->second > 60)
+        return false;
+    const int64_t next_year = time->year + time->month / 12, next_month = time->month % 12 + 1;
+    const int64_t days = refs_days_from_civil(next_year, (int)next_month, 1) -
+                         refs_days_from_civil(time->year, (int)time->month, 1);
+    return time->day >= 1 && time->day <= days && time->day_of_year >= 0 &&
+           time->day_of_year <=
+               refs_days_from_civil(time->year + 1, 1, 1) - refs_days_from_civil(time->year, 1, 1);
+}
+
+/* Takes what `format` says from the beginning of `text`. A day of the year 0 is as wrong as 367. */
+static bool read_time(refs_str format, refs_str *text, int64_t *seconds, bool *is_wrong) {
+    clock_fields time = {1970, 1, 1, 0, 0, 0, 0};
+    bool has_day_of_year = false;
+    for (size_t i = 0; i < format.size; i++) {
+        if (format.data[i] == '%' && i + 1 < format.size) {
+            if (!read_field(format.data[++i], text, &time)) return false;
+            has_day_of_year = has_day_of_year || format.data[i] == 'j';
+        } else if (text->size == 0 || text->data[0] != format.data[i]) {
+            return false;
+        } else {
+            *text = refs_str_part(*text, 1, text->size);
+        }
+    }
+    *is_wrong = !is_date(&time) || (has_day_of_year && time.day_of_year == 0);
+    int64_t day = has_day_of_year ? refs_days_from_civil(time.year, 1, 1) + time.day_of_year - 1
+                                  : refs_days_from_civil(time.year, (int)time.month, time.day);
+    *seconds = day * 86400 + time.hour * 3600 + time.minute * 60 + time.second;
+    return true;
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+static bool read_number(refs_str text, refs_pattern_value *value) {
+    char copy[64], *end;
+    if (text.size == 0 || text.size >= sizeof copy) return false;
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    errno = 0;
+    if (value->kind == REFS_PATTERN_INTEGER)
+        value->integer = strtoll(copy, &end, 10);
+    else
+        value->number = strtod(copy, &end);
+    return *end == '\0' && errno == 0;
+}
+
+typedef struct matching {
+    const refs_join *join;
+    refs_pattern_value *values;
+    refs_str wrong; /* what is read as a time that is none, where all else fits */
+} matching;
+
+static bool match(matching *at, refs_str pattern, refs_str text);
+
+/* A field, "time:%Y" without its braces, and what follows it. A value that is not a time is as
+ * short as can be. */
+static bool match_field(matching *at, refs_str field, refs_str rest, refs_str text) {
+    size_t colon = refs_str_find(field, ':'), line;
+    refs_str name = refs_str_part(field, 0, colon);
+    refs_str format = refs_str_part(field, colon == SIZE_MAX ? field.size : colon + 1, field.size);
+    refs_pattern_value value = {.is_set = true, .kind = REFS_PATTERN_TEXT};
+    bool is_known = refs_join__is_dim(at->join, name, &line);
+    if (refs_str_is(format, "d")) value.kind = REFS_PATTERN_INTEGER;
+    if (refs_str_is(format, "f")) value.kind = REFS_PATTERN_NUMBER;
+    if (refs_str_find(format, '%') != SIZE_MAX) {
+        value.kind = REFS_PATTERN_TIME;
+        const refs_str begin = text;
+        bool is_wrong;
+        if (!read_time(format, &text, &value.integer, &is_wrong) || !match(at, rest, text))
+            return false;
+        if (is_wrong) at->wrong = refs_str_part(begin, 0, begin.size - text.size);
+        if (is_wrong) return false;
+        if (is_known) at->values[line] = value;
+        return true;
+    }
+    for (size_t n = 1; n <= text.size; n++) {
+        value.text = refs_str_part(text, 0, n);
+        if (value.text.data[n - 1] == '/') return false;
+        if (value.kind != REFS_PATTERN_TEXT && !read_number(value.text, &value)) continue;
+        if (!match(at, rest, refs_str_part(text, n, text.size))) continue;
+        if (is_known) at->values[line] = value;
+        return true;
+    }
+    return false;
+}
+
+static bool match_star(matching *at, refs_str rest, refs_str text) {
+    for (size_t n = 0; n <= text.size; n++) {
+        if (match(at, rest, refs_str_part(text, n, text.size))) return true;
+        if (n < text.size && text.data[n] == '/') return false;
+    }
+    return false;
+}
+
+static bool match(matching *at, refs_str pattern, refs_str text) {
+    while (pattern.size > 0) {
+        refs_str rest = refs_str_part(pattern, 1, pattern.size);
+        if (pattern.data[0] == '*') return match_star(at, rest, text);
+        if (pattern.data[0] == '{') {
+            size_t brace = refs_str_find(pattern, '}');
+            return brace != SIZE_MAX &&
+                   match_field(at, refs_str_part(pattern, 1, brace),
+                               refs_str_part(pattern, brace + 1, pattern.size), text);
+        }
+        if (text.size == 0 || text.data[0] != pattern.data[0]) return false;
+        pattern = rest;
+        text = refs_str_part(text, 1, text.size);
+    }
+    return text.size == 0;
+}
+
+/* The pattern may begin anywhere behind a slash: it is the end of a name. */
+refs_status refs_join__match(const refs_join *join, const char *name,
+                             refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err) {
+    matching at = {join, values, {NULL, 0}};
+    refs_str pattern = refs_str_from(join->options.pattern), text = refs_str_from(name);
+    for (size_t begin = 0; begin <= text.size; begin++)
+        if ((begin == 0 || text.data[begin - 1] == '/') &&
+            match(&at, pattern, refs_str_part(text, begin, text.size)))
+            return REFS_OK;
+    if (at.wrong.size > 0)
+        return refs_fail(err, REFS_INVALID,
+                         "\"%.*s\" in its name is no time of the standard calendar, in which the "
+                         "pattern \"%s\" is read: without a pattern the coordinates of the files "
+                         "tell their times",
+                         REFS_STR_ARG(at.wrong), join->options.pattern);
+    return refs_fail(err, REFS_INVALID, "its name does not fit the pattern \"%s\"",
+                     join->options.pattern);
+}
+
+/* -- what a pattern may be --------------------------------------------------------------------- */
+
+static refs_status fail_pattern(const char *pattern, const char *what, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "pattern \"%s\": %s", pattern, what);
+}
+
+static refs_status check_codes(const char *pattern, refs_str format, refs_error *err) {
+    for (size_t i = 0; i < format.size; i++) {
+        if (format.data[i] != '%') continue;
+        const char code = ++i < format.size ? format.data[i] : ' ';
+        if (strchr("YmdjHMS", code) == NULL)
+            return refs_fail(err, REFS_INVALID,
+                             "pattern \"%s\": \"%%%c\" is not known: times are of %%Y, %%m, %%d, "
+                             "%%j, %%H, %%M and %%S",
+                             pattern, code);
+    }
+    return REFS_OK;
+}
+
+/* Values of one dimension would be taken from one of its places, and files be lost. */
+static refs_status check_new(const char *pattern, const refs_buf *dims, size_t begin, refs_str name,
+                             refs_error *err) {
+    while (begin < dims->size) {
+        const refs_str known = refs_str_from((const char *)dims->data + begin);
+        if (refs_str_equal(known, name))
+            return refs_fail(err, REFS_INVALID,
+                             "pattern \"%s\": %.*s is named twice: name it once, as "
+                             "{%.*s:%%Y%%m%%d}, and other parts of names by *",
+                             pattern, REFS_STR_ARG(name), REFS_STR_ARG(name));
+        begin += known.size + 1;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {
+    const size_t begin = dims->size;
+    for (const char *at = pattern; (at = strchr(at, '{')) != NULL;) {
+        const refs_str field = refs_str_view(at + 1, strcspn(at + 1, "}"));
+        const refs_str name = refs_str_part(field, 0, refs_str_find(field, ':'));
+        if (at[1 + field.size] == '\0')
+            return fail_pattern(pattern, "a \"{\" is not followed by \"}\"", err);
+        if (name.size == 0) return fail_pattern(pattern, "a field names no dimension", err);
+        REFS_TRY(check_codes(pattern, refs_str_part(field, name.size, field.size), err));
+        REFS_TRY(check_new(pattern, dims, begin, name, err));
+        REFS_TRY(refs_buf_append(dims, name.data, name.size, err));
+        REFS_TRY(refs_buf_append(dims, "", 1, err));
+        at += 1 + field.size;
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,587 @@
+/* plan.c -- where the steps of each part come along the joined dimensions. */
+#include "combine_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* netCDF fills floats with 9.96921e36. */
+#define LEAST_FILL 9.9e36
+
+/* A step of a part along a dimension. */
+typedef struct step {
+    refs_value value;
+    size_t member; /* in the order of their numbers */
+    uint64_t step;
+} step;
+
+/* All steps along one dimension. */
+typedef struct line_steps {
+    refs_join *join;
+    size_t line;
+    step *steps; /* of parts that have a coordinate */
+    size_t n, capacity;
+    uint64_t n_plain;   /* steps of parts that have none */
+    size_t first_plain; /* such a part */
+} line_steps;
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static refs_join_array *coordinate_of(refs_join_member *member, size_t line) {
+    const refs_join_axis *axis = &member->axes[line];
+    return axis->array != REFS_JOIN_NONE ? &member->arrays[axis->array] : NULL;
+}
+
+/* A time that is missing, or a fill value of netCDF in its place. */
+static bool has_place(const refs_value *value) {
+    return value->kind != REFS_VALUE_NUMBER || fabs(value->number) < LEAST_FILL;
+}
+
+static refs_status check_place(const line_steps *all, const step *at, refs_error *err) {
+    char text[REFS_VALUE_TEXT];
+    if (has_place(&at->value) && !at->value.is_missing) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: step %llu of %s is %s, which has no place among the others: leave the "
+                     "source out, or mend it",
+                     all->join->members[at->member].name, (unsigned long long)at->step,
+                     all->join->options.dims[all->line], refs_join__print_value(&at->value, text));
+}
+
+static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
+    refs_join_member *member = &all->join->members[number];
+    const refs_join_array *array = coordinate_of(member, all->line);
+    uint64_t n = member->axes[all->line].n;
+    refs_str values = refs_join__text(all->join, array != NULL ? array->values : REFS_JOIN_NONE);
+    if (array != NULL && values.size / (array->dtype.size > 0 ? array->dtype.size : 1) != n)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
+                         member->name, all->join->options.dims[all->line], values.size,
+                         (unsigned long long)n);
+    if (n > REFS_JOIN_MAX_STEPS - all->n - all->n_plain)
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: %s has %llu steps, expected no more than %llu in all sources",
+                         member->name, all->join->options.dims[all->line], (unsigned long long)n,
+                         (unsigned long long)REFS_JOIN_MAX_STEPS);
+    if (array == NULL && n > 0 && all->n_plain == 0) all->first_plain = number;
+    if (array == NULL) all->n_plain += n;
+    for (uint64_t i = 0; array != NULL && i < n; i++) {
+        if (!refs_grow((void **)&all->steps, &all->capacity, all->n, sizeof *all->steps))
+            return refs_fail_nomem(err);
+        step *at = &all->steps[all->n++];
+        *at = (step){.member = number, .step = i};
+        at->value = refs_join__value_at(&array->dtype, values, i);
+        REFS_TRY(check_place(all, at, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status fail_kinds(const line_steps *all, size_t one, size_t other, refs_error *err) {
+    const size_t first = one < other ? one : other, second = one < other ? other : one;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s cannot be ordered along %s: their coordinates have other types, or "
+                     "one has none",
+                     all->join->members[first].name, all->join->members[second].name,
+                     all->join->options.dims[all->line]);
+}
+
+static refs_status check_kinds(const line_steps *all, refs_error *err) {
+    if (all->n > 0 && all->n_plain > 0)
+        return fail_kinds(all, all->steps[0].member, all->first_plain, err);
+    for (size_t i = 1; i < all->n; i++)
+        if (all->steps[i].value.kind != all->steps[0].value.kind)
+            return fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
+    return REFS_OK;
+}
+
+/* Coordinates are put together as they are stored. */
+static refs_status check_packing(const line_steps *all, refs_error *err) {
+    const refs_join *join = all->join;
+    if (all->n == 0) return REFS_OK;
+    const refs_join_member *first = &join->members[all->steps[0].member];
+    const uint32_t number = first->axes[all->line].array;
+    for (size_t i = 1; number != REFS_JOIN_NONE && i < all->n; i++) {
+        const refs_join_member *member = &join->members[all->steps[i].member];
+        if (member->axes[all->line].array == REFS_JOIN_NONE) continue;
+        const refs_join_unpacking one = first->arrays[number].unpacking,
+                                  other = member->arrays[member->axes[all->line].array].unpacking;
+        if (one.scale != other.scale || one.offset != other.offset ||
+            one.is_unsigned != other.is_unsigned)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s of %s and of %s are packed otherwise (by %.15g from %.15g on, and "
+                             "by %.15g from %.15g on), and not joined",
+                             join->options.dims[all->line], first->name, member->name, one.scale,
+                             one.offset, other.scale, other.offset);
+    }
+    return REFS_OK;
+}
+
+/* -- units ------------------------------------------------------------------------------------- */
+
+/* Calendars in which times from 1582-10-15 on are the same. No calendar is the standard one. */
+static bool is_gregorian(refs_str calendar, bool *is_proleptic) {
+    *is_proleptic = refs_str_is(calendar, "proleptic_gregorian");
+    return *is_proleptic || calendar.size == 0 || refs_str_is(calendar, "standard") ||
+           refs_str_is(calendar, "gregorian");
+}
+
+typedef enum calendars { ONE_CALENDAR, GREGORIAN_CALENDARS, OTHER_CALENDARS } calendars;
+
+static calendars compare_calendars(const refs_join *join, const refs_join_array *a,
+                                   const refs_join_array *b) {
+    refs_str one = refs_join__text(join, a->calendar), other = refs_join__text(join, b->calendar);
+    bool are_proleptic[2];
+    if (refs_str_equal(one, other)) return ONE_CALENDAR;
+    if (!is_gregorian(one, &are_proleptic[0]) || !is_gregorian(other, &are_proleptic[1]))
+        return OTHER_CALENDARS;
+    return are_proleptic[0] == are_proleptic[1] ? ONE_CALENDAR : GREGORIAN_CALENDARS;
+}
+
+static refs_str calendar_of(const refs_join *join, const refs_join_array *array) {
+    refs_str calendar = refs_join__text(join, array->calendar);
+    return calendar.size > 0 ? calendar : refs_str_from("no calendar");
+}
+
+/* The first step whose part counts otherwise than that of the first one; SIZE_MAX: none. */
+static size_t find_other_units(const line_steps *all) {
+    refs_join *join = all->join;
+    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    for (size_t i = 1; i < all->n; i++) {
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        const bool are_one_unit =
+            array->units == first->units ||
+            refs_join__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
+        if (!are_one_unit || compare_calendars(join, array, first) != ONE_CALENDAR) return i;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_units(const line_steps *all, size_t other, refs_error *err) {
+    refs_join *join = all->join;
+    refs_join_member *members[2] = {&join->members[all->steps[0].member],
+                                    &join->members[all->steps[other].member]};
+    const refs_join_array *arrays[2];
+    for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->line);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
+                     "\"%.*s\" (%.*s)",
+                     members[0]->name, members[1]->name, join->options.dims[all->line],
+                     REFS_STR_ARG(refs_join__text(join, arrays[0]->units)),
+                     REFS_STR_ARG(calendar_of(join, arrays[0])),
+                     REFS_STR_ARG(refs_join__text(join, arrays[1]->units)),
+                     REFS_STR_ARG(calendar_of(join, arrays[1])));
+}
+
+/* A value as one that can be compared with others, whatever their units: an instant, or a number
+ * in the units of the first part. */
+static bool common_value(const refs_join *join, const refs_join_array *first,
+                         const refs_join_array *array, double value, double *common) {
+    const refs_cf_units from = refs_join__count_of(join, array);
+    const refs_cf_units to = refs_join__count_of(join, first);
+    double scale, offset;
+    if (refs_join__instant(from.units, from.calendar, value, common)) return true;
+    if (from.units.size == 0 || to.units.size == 0 || refs_join__counts_time(join, first) ||
+        refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return false;
+    *common = value * scale + offset;
+    return scale > 0;
+}
+
+/* Of two that are the same but for what converting rounds, that in the units that come first by
+ * name: whatever the order of parts. */
+static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
+                      double difference, double least) {
+    const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
+    if (refs_join__counts_time(join, a) || fabs(difference) > 1e-9 * fabs(least))
+        return difference < 0;
+    const size_t size = one.size < other.size ? one.size : other.size;
+    const int order = memcmp(one.data, other.data, size);
+    return order != 0 ? order < 0 : one.size < other.size;
+}
+
+/* The part with the earliest time, or the least value, whose units hold for all; SIZE_MAX where all
+ * have the same. */
+static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
+    refs_join *join = all->join;
+    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    const size_t other = find_other_units(all);
+    double least = INFINITY, us = 0;
+    bool are_mixed = false;
+    *earliest = SIZE_MAX;
+    for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        const calendars found = compare_calendars(join, array, first);
+        const bool is_alike = array->units == first->units && found == ONE_CALENDAR;
+        are_mixed = are_mixed || found == GREGORIAN_CALENDARS;
+        if (found == OTHER_CALENDARS ||
+            !common_value(join, first, array, all->steps[i].value.number, &us))
+            return fail_units(all, is_alike ? other : i, err);
+        const bool is_first =
+            *earliest == SIZE_MAX ||
+            is_before(join, array, coordinate_of(&join->members[*earliest], all->line), us - least,
+                      least);
+        if (is_first) *earliest = all->steps[i].member;
+        if (is_first) least = us;
+    }
+    if (are_mixed && least < REFS_JOIN_REFORM_US) return fail_units(all, other, err);
+    return REFS_OK;
+}
+
+static refs_status keep_values(refs_join *join, refs_join_array *array, const refs_buf *values,
+                               refs_error *err) {
+    return refs_intern_add(&join->strings, refs_str_view((const char *)values->data, values->size),
+                           &array->values, err);
+}
+
+static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
+                                     const refs_cf_units *units, refs_error *err) {
+    refs_cf_rebase rebase;
+    refs_buf values = REFS_BUF_INIT;
+    refs_dtype dtype = array->dtype;
+    refs_str old = refs_join__text(join, array->values);
+    if (array->dtype.size == 0) return REFS_OK;
+    const refs_cf_units from = refs_join__count_of(join, array);
+    REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
+    if (rebase.is_same) return REFS_OK;
+    refs_status status = refs_buf_append_str(&values, old, err);
+    if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, &dtype, err);
+    if (status == REFS_OK) status = keep_values(join, array, &values, err);
+    array->dtype = dtype;
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* Times of which some are double, or became so, are all double. */
+static refs_status widen_times(const line_steps *all, refs_error *err) {
+    refs_join *join = all->join;
+    bool any_double = false;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        any_double = any_double || (array != NULL && array->dtype.type == REFS_TYPE_FLOAT &&
+                                    array->dtype.size == sizeof(double));
+    }
+    for (size_t i = 0; i < join->n_members && any_double; i++) {
+        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        refs_buf values = REFS_BUF_INIT;
+        if (array == NULL || !refs_join__is_single(&array->dtype) ||
+            !refs_join__counts_time(join, array))
+            continue;
+        refs_status status =
+            refs_buf_append_str(&values, refs_join__text(join, array->values), err);
+        if (status == REFS_OK) status = refs_join__widen_values(&values, err);
+        if (status == REFS_OK) status = keep_values(join, array, &values, err);
+        array->dtype.size = sizeof(double);
+        refs_buf_clear(&values);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+static refs_status collect(line_steps *all, refs_error *err) {
+    all->n = 0;
+    all->n_plain = 0;
+    for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
+    if (all->n == 0 && all->n_plain == 0)
+        return refs_fail(err, REFS_INVALID, "no part has a step along %s",
+                         all->join->options.dims[all->line]);
+    REFS_TRY(check_kinds(all, err));
+    return check_packing(all, err);
+}
+
+/* Strings move when others are added: what was collected before is collected again. A part without
+ * steps need not have a coordinate. */
+static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    size_t earliest;
+    if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
+    REFS_TRY(find_earliest(all, &earliest, err));
+    if (earliest == SIZE_MAX) {
+        REFS_TRY(widen_times(all, err));
+        return collect(all, err);
+    }
+    line->first = earliest;
+    const refs_join_array *counted = coordinate_of(&join->members[earliest], all->line);
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        if (array == NULL) continue;
+        const refs_cf_units units = refs_join__count_of(join, counted);
+        char *text = refs_str_copy(units.units), *calendar = refs_str_copy(units.calendar);
+        const refs_cf_units kept = {refs_str_from(text != NULL ? text : ""),
+                                    refs_str_from(calendar != NULL ? calendar : "")};
+        refs_status status = text != NULL && calendar != NULL
+                                 ? rebase_coordinate(join, array, &kept, err)
+                                 : refs_fail_nomem(err);
+        refs_free(text);
+        refs_free(calendar);
+        if (status != REFS_OK)
+            refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
+        REFS_TRY(status);
+    }
+    REFS_TRY(widen_times(all, err));
+    return collect(all, err);
+}
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+static int compare_places(const step *a, const step *b) {
+    if (a->member != b->member) return a->member > b->member ? 1 : -1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+static int compare_values(const step *a, const step *b) {
+    return a->value.kind != REFS_VALUE_NONE ? refs_join__compare_values(&a->value, &b->value)
+                                            : compare_places(a, b);
+}
+
+static int ascending(const void *left, const void *right) {
+    int order = compare_values(left, right);
+    return order != 0 ? order : compare_places(left, right);
+}
+
+static int descending(const void *left, const void *right) {
+    int order = compare_values(right, left);
+    return order != 0 ? order : compare_places(left, right);
+}
+
+/* Values that fall in every part that has two stay so: latitudes from north to south. */
+static bool find_direction(const line_steps *all) {
+    bool falls = false;
+    for (size_t i = 1; i < all->n; i++) {
+        if (all->steps[i].member != all->steps[i - 1].member) continue;
+        if (compare_values(&all->steps[i], &all->steps[i - 1]) > 0) return false;
+        falls = true;
+    }
+    return falls && all->n > 0 && all->steps[0].value.kind != REFS_VALUE_NONE;
+}
+
+static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
+        if (axis->position == NULL) return refs_fail_nomem(err);
+    }
+    /* Without a coordinate, parts follow each other. */
+    for (size_t i = 0; i < join->n_members && all->n == 0; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
+    }
+    if (all->n == 0) return REFS_OK;
+    /* A value that one part has twice stands for two steps: the first is that of other parts. */
+    uint64_t repeat = 0, first = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const bool is_other = i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0;
+        const bool is_repeat =
+            i > 0 && !is_other && all->steps[i].member == all->steps[i - 1].member;
+        if (is_other) first = line->n;
+        repeat = is_repeat ? repeat + 1 : 0;
+        const uint64_t position = first + repeat;
+        if (position >= line->n) line->n = position + 1;
+        join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = position;
+    }
+    return REFS_OK;
+}
+
+/* -- gaps -------------------------------------------------------------------------------------- */
+
+static int by_size(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static refs_status print_place(const line_steps *all, const step *at, refs_buf *text) {
+    const refs_join_array *array = coordinate_of(&all->join->members[at->member], all->line);
+    const refs_values values = refs_join__coordinates_of(all->join, array);
+    const refs_value value = refs_join__unpacked_at(&values, at->step);
+    return refs_join__print_place(all->join, all->line, &value, text, NULL);
+}
+
+static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, double usual) {
+    const refs_join *join = all->join;
+    const step *before = &all->steps[first], *after = &all->steps[first + 1];
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
+                  join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
+                  (const char *)one.data, join->members[before->member].name, (int)other.size,
+                  (const char *)other.data, join->members[after->member].name, usual);
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+}
+
+/* What is missing between steps that are equally far apart but for that. */
+static void tell_gaps(const line_steps *all, const double *widths, size_t n, double usual) {
+    size_t n_gaps = 0, first = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        double times = fabs(widths[i]) / usual;
+        if (times < 1.5 || fabs(times - round(times)) > 1e-6) continue;
+        if (n_gaps++ == 0) first = i;
+    }
+    if (n_gaps == 0 || n_gaps > n / 2) return;
+    tell_first_gap(all, n_gaps, first, usual);
+}
+
+/* Tiles have the steps of each other. */
+static void drop_same_steps(line_steps *all) {
+    size_t n = all->n > 0 ? 1 : 0;
+    for (size_t i = 1; i < all->n; i++)
+        if (compare_values(&all->steps[i], &all->steps[n - 1]) != 0)
+            all->steps[n++] = all->steps[i];
+    all->n = n;
+}
+
+static refs_status look_for_gaps(line_steps *all, refs_error *err) {
+    drop_same_steps(all);
+    if (all->n < 4 || (!refs_join__is_number(&all->steps[0].value))) return REFS_OK;
+    double *widths = refs_calloc(2 * all->n, sizeof *widths);
+    if (widths == NULL) return refs_fail_nomem(err);
+    double *sorted = widths + all->n;
+    size_t n = all->n - 1;
+    bool are_distinct = true;
+    for (size_t i = 0; i < n; i++) {
+        widths[i] = all->steps[i + 1].value.number - all->steps[i].value.number;
+        sorted[i] = fabs(widths[i]);
+        are_distinct = are_distinct && isfinite(widths[i]) && sorted[i] > 0;
+    }
+    qsort(sorted, n, sizeof *sorted, by_size);
+    if (are_distinct) tell_gaps(all, widths, n, sorted[n / 4]);
+    refs_free(widths);
+    return REFS_OK;
+}
+
+/* -- one dimension ----------------------------------------------------------------------------- */
+
+static refs_status plan_line(refs_join *join, size_t number, refs_join_line *line,
+                             refs_error *err) {
+    line_steps all = {.join = join, .line = number};
+    line->first = SIZE_MAX;
+    refs_status status = collect(&all, err);
+    if (status == REFS_OK) status = same_units(&all, line, err);
+    if (status == REFS_OK) {
+        line->has_coordinate = all.n > 0 && all.steps[0].value.kind != REFS_VALUE_NONE;
+        if (all.n > 0)
+            qsort(all.steps, all.n, sizeof *all.steps,
+                  find_direction(&all) ? descending : ascending);
+        if (line->first == SIZE_MAX)
+            line->first = all.n > 0 ? all.steps[0].member : all.first_plain;
+        join->counted[number] = line->first;
+        status = place(&all, line, err);
+    }
+    if (status == REFS_OK) status = look_for_gaps(&all, err);
+    refs_free(all.steps);
+    return status;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    uint64_t position[REFS_JOIN_MAX_DIMS];
+    size_t n_dims, member;
+} ranked;
+
+static int by_position(const void *left, const void *right) {
+    const ranked *a = left, *b = right;
+    for (size_t i = 0; i < a->n_dims; i++)
+        if (a->position[i] != b->position[i]) return a->position[i] > b->position[i] ? 1 : -1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+/* The first place that a part has: a joined set may have holes where it begins. */
+static refs_status first_place(const refs_join *join, const refs_join_member *member,
+                               uint64_t *position, refs_error *err) {
+    uint64_t place[REFS_JOIN_MAX_DIMS];
+    refs_join_place at = {member, NULL};
+    bool is_first = true;
+    REFS_TRY(refs_join__first_place(join, &at, position, err));
+    for (size_t i = 0; join->n_dims > 1 && i < member->n_arrays; i++) {
+        size_t n_lines = 0;
+        at.array = &member->arrays[i];
+        for (size_t dim = 0; dim < at.array->rank; dim++)
+            n_lines += refs_join__line_of(join, at.array, dim) < REFS_JOIN_MAX_DIMS;
+        if (n_lines < join->n_dims) continue;
+        REFS_TRY(refs_join__first_place(join, &at, place, err));
+        if (is_first || refs_join__is_before(join, place, position))
+            memcpy(position, place, sizeof place);
+        is_first = false;
+        if (at.array->holes == NULL) break;
+    }
+    return REFS_OK;
+}
+
+static refs_status order_members(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+    ranked *all = refs_calloc(join->n_members, sizeof *all);
+    plan->order = refs_calloc(join->n_members, sizeof *plan->order);
+    refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        all[i] = (ranked){.n_dims = join->n_dims, .member = i};
+        status = first_place(join, &join->members[i], all[i].position, err);
+    }
+    if (status == REFS_OK) qsort(all, join->n_members, sizeof *all, by_position);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        plan->order[i] = all[i].member;
+    refs_free(all);
+    return status;
+}
+
+typedef struct named {
+    refs_str name;
+    uint32_t path;
+} named;
+
+static int by_name(const void *left, const void *right) {
+    const named *a = left, *b = right;
+    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+    int order = size > 0 ? memcmp(a->name.data, b->name.data, size) : 0;
+    return order != 0 ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+}
+
+/* By name, whatever part has them. */
+static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+    uint8_t *seen = refs_calloc(join->strings.count, 1);
+    named *all = NULL;
+    size_t n = 0, capacity = 0;
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        for (size_t j = 0; j < join->members[i].n_arrays; j++) {
+            uint32_t path = join->members[i].arrays[j].path;
+            if (seen[path]) continue;
+            seen[path] = 1;
+            if (!refs_grow((void **)&all, &capacity, n, sizeof *all)) {
+                status = refs_fail_nomem(err);
+                break;
+            }
+            all[n++] = (named){refs_join__text(join, path), path};
+        }
+    if (n > 0) qsort(all, n, sizeof *all, by_name);
+    plan->paths = refs_calloc(n, sizeof *plan->paths);
+    if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
+    plan->n_paths = n;
+    refs_free(all);
+    refs_free(seen);
+    return status;
+}
+
+refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
+    join->missing.n_lines = 0;
+    REFS_TRY(refs_join__check_dims(join, err));
+    for (size_t line = 0; line < join->n_dims; line++)
+        REFS_TRY(plan_line(join, line, &plan->lines[line], err));
+    if (join->options.dims_are == REFS_JOIN_GUESSED)
+        REFS_TRY(refs_join__check_tiles(join, plan, err));
+    REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
+    REFS_TRY(order_members(join, plan, err));
+    return list_paths(join, plan, err);
+}
+
+void refs_join__plan_clear(refs_join_plan *plan) {
+    refs_free(plan->order);
+    refs_free(plan->paths);
+}
+
+size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim) {
+    size_t line;
+    return refs_join__is_dim(join, refs_join__text(join, array->dims[dim]), &line)
+               ? line
+               : REFS_JOIN_MAX_DIMS;
+}

@@ -1,0 +1,179 @@
+/* renamed.c -- the fragments of aggregations in a copy, which may lie in another folder than what
+ * is copied: their names become what references to such files are. */
+#include <stdio.h>
+
+#include "combine_internal.h"
+#include "refs/aggregation.h"
+
+typedef struct renaming {
+    refs_join *join;
+    refs_join_member *member;
+    refs_intern *strings;
+    size_t group; /* bytes of paths that the copy does not have */
+} renaming;
+
+/* Only a file that is proven absent is not there: a name that was chosen by a failure would be read
+ * as fill. */
+static refs_status look(void *user, const char *location, bool *is_there, refs_error *err) {
+    const renaming *job = user;
+    const refs_vfs *vfs = job->join->options.vfs;
+    refs_error problem = REFS_ERROR_INIT;
+    void *handle = NULL;
+    REFS_TRY(refs_join__go_on(job->join, err));
+    if (vfs == NULL) return REFS_OK;
+    const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
+    *is_there = status == REFS_OK;
+    if (status == REFS_OK) vfs->close(vfs->self, handle);
+    if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status rename_file(void *user, refs_str location, refs_buf *renamed, refs_error *err) {
+    const renaming *job = user;
+    REFS_TRY(refs_join__go_on(job->join, err));
+    return refs_join_url(&job->join->options.urls, location, renamed, err);
+}
+
+static refs_join_array *find_array(const renaming *job, const refs_array_meta *meta) {
+    const refs_str path = refs_str_from(meta->path);
+    for (size_t i = 0; i < job->member->n_arrays && path.size >= job->group; i++) {
+        refs_join_array *array = &job->member->arrays[i];
+        if (refs_str_equal(refs_intern_get(job->strings, array->path),
+                           refs_str_part(path, job->group, path.size)))
+            return array;
+    }
+    return NULL;
+}
+
+static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    const refs_str old =
+        *id != REFS_JOIN_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
+    refs_status status = refs_join__replace(old, pairs, &text, err);
+    if (status == REFS_OK)
+        status = refs_intern_add(job->strings, refs_str_view((const char *)text.data, text.size),
+                                 id, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status fail_v3(const refs_array_meta *meta, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: names of fragments in arrays of Zarr version 3 are not rewritten: give "
+                     "them absolute names",
+                     meta->path);
+}
+
+/* Strings of one length, as sets have them. */
+static refs_status pad(refs_bytes names, size_t size, refs_buf *padded, refs_error *err) {
+    for (size_t at = 0; at < names.size;) {
+        const refs_str one = refs_str_from((const char *)names.data + at);
+        const size_t begin = padded->size;
+        REFS_TRY(refs_buf_append_str(padded, one, err));
+        REFS_TRY(refs_buf_resize(padded, begin + size, err));
+        memset(padded->data + begin + one.size, 0, size - one.size);
+        at += one.size + 1;
+    }
+    return REFS_OK;
+}
+
+static size_t longest_of(refs_bytes names) {
+    size_t longest = 1;
+    for (size_t at = 0; at < names.size;) {
+        const size_t size = strlen((const char *)names.data + at);
+        if (size > longest) longest = size;
+        at += size + 1;
+    }
+    return longest;
+}
+
+/* One chunk of strings without codecs, and without the dimension of letters. */
+static refs_status describe_strings(renaming *job, const refs_array_meta *meta, size_t size,
+                                    refs_join_array *array, refs_error *err) {
+    refs_buf shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;
+    char dtype[40];
+    (void)snprintf(dtype, sizeof dtype, "\"|S%zu\"", size);
+    refs_status status = refs_join__write_list(array->shape, array->rank, &shape, err);
+    if (status == REFS_OK) status = refs_buf_append(&dims, "[", 1, err);
+    for (size_t dim = 0; dim < array->rank && status == REFS_OK; dim++) {
+        status = refs_buf_append(&dims, ",", dim > 0, err);
+        if (status == REFS_OK)
+            status = refs_json_write_string(refs_str_from(meta->dims[dim]), &dims, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&dims, "]", 2, err);
+    const char *const document[] = {"shape",      (const char *)shape.data,
+                                    "chunks",     (const char *)shape.data,
+                                    "dtype",      dtype,
+                                    "compressor", "null",
+                                    "filters",    "null",
+                                    "fill_value", "null",
+                                    "order",      "\"C\"",
+                                    NULL};
+    const char *const attributes[] = {"_ARRAY_DIMENSIONS", (const char *)dims.data, "_FillValue",
+                                      NULL, NULL};
+    if (status == REFS_OK) status = replace(job, &array->document, document, err);
+    if (status == REFS_OK && meta->named_dims)
+        status = replace(job, &array->attributes, attributes, err);
+    refs_buf_clear(&shape);
+    refs_buf_clear(&dims);
+    return status;
+}
+
+static refs_status take_variable(void *user, const refs_array_meta *meta, size_t rank,
+                                 refs_bytes names, refs_error *err) {
+    renaming *job = user;
+    refs_join_array *array = find_array(job, meta);
+    refs_buf padded = REFS_BUF_INIT;
+    const size_t size = longest_of(names);
+    if (array == NULL) return REFS_OK;
+    if (array->is_v3) return fail_v3(meta, err);
+    array->rank = rank;
+    for (size_t dim = 0; dim < rank; dim++) {
+        array->chunk[dim] = array->shape[dim];
+        array->n[dim] = 1;
+    }
+    refs_status status = pad(names, size, &padded, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(job->strings, refs_str_view((const char *)padded.data, padded.size),
+                            &array->values, err);
+    refs_buf_clear(&padded);
+    return status == REFS_OK ? describe_strings(job, meta, size, array, err) : status;
+}
+
+static refs_status take_attribute(void *user, const refs_array_meta *container, refs_str text,
+                                  refs_error *err) {
+    renaming *job = user;
+    refs_join_array *array = find_array(job, container);
+    refs_buf quoted = REFS_BUF_INIT;
+    if (array == NULL) return REFS_OK;
+    if (array->is_v3) return fail_v3(container, err);
+    refs_status status = refs_json_write_string(text, &quoted, err);
+    if (status == REFS_OK) status = refs_buf_append(&quoted, "", 1, err);
+    const char *const pairs[] = {"cfa_array", (const char *)quoted.data, NULL};
+    if (status == REFS_OK) status = replace(job, &array->attributes, pairs, err);
+    refs_buf_clear(&quoted);
+    return status;
+}
+
+refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
+                                        refs_error *err) {
+    renaming job = {join, copied->member, copied->strings, copied->group};
+    const refs_file_renamer renamer = {refs_set_location(copied->set),
+                                       refs_set_url_context(copied->set).remote_to_local,
+                                       look,
+                                       rename_file,
+                                       take_variable,
+                                       take_attribute,
+                                       &job};
+    refs_aggregations *all = NULL;
+    bool any = false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(copied->hierarchy); i++)
+        any = any ||
+              refs_aggregation_is_told_by(refs_hierarchy_array(copied->hierarchy, i)->attributes);
+    if (!any) return REFS_OK;
+    REFS_TRY(refs_aggregations_open(copied->hierarchy, &join->options.notes, &all, err));
+    const refs_status status = refs_aggregations_rename(all, &renamer, err);
+    *copied->aggregations = all;
+    return status;
+}

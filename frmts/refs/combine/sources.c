@@ -1,0 +1,162 @@
+/* sources.c -- states of the sources of a set that is made, see refs/join.h. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "combine_internal.h"
+#include "refs/fork.h"
+
+/* A source as it was. */
+typedef struct recorded {
+    char *url, *etag;
+    uint64_t size;
+    int64_t modified_s;
+    uint32_t modified_ns;
+} recorded;
+
+struct refs_join_sources {
+    const refs_vfs *vfs;
+    const refs_join_urls *urls;
+    pthread_mutex_t lock; /* guards what follows */
+    recorded *items;
+    size_t n, capacity;
+};
+
+refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *urls,
+                                   refs_join_sources **sources, refs_error *err) {
+    *sources = refs_calloc(1, sizeof **sources);
+    if (*sources == NULL) return refs_fail_nomem(err);
+    (*sources)->vfs = vfs;
+    (*sources)->urls = urls;
+    pthread_mutex_init(&(*sources)->lock, NULL);
+    return REFS_OK;
+}
+
+void refs_join_sources_free(refs_join_sources *sources) {
+    if (sources == NULL) return;
+    for (size_t i = 0; i < sources->n; i++) {
+        refs_free(sources->items[i].url);
+        refs_free(sources->items[i].etag);
+    }
+    refs_free(sources->items);
+    pthread_mutex_destroy(&sources->lock);
+    refs_free(sources);
+}
+
+/* -- taken ------------------------------------------------------------------------------------- */
+
+static refs_status record(refs_join_sources *sources, const refs_source_state *state,
+                          refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&sources->lock);
+    if (!refs_grow((void **)&sources->items, &sources->capacity, sources->n,
+                   sizeof *sources->items)) {
+        status = refs_fail_nomem(err);
+    } else {
+        recorded *source = &sources->items[sources->n++];
+        *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
+                             state->modified_s, state->modified_ns};
+        if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
+    }
+    refs_unlock(&sources->lock);
+    return status;
+}
+
+/* Those that a set has, named as the new one names them. */
+typedef struct recording {
+    refs_join_sources *sources;
+    refs_url_context names;
+} recording;
+
+static refs_status record_one(void *user, const refs_source_state *state, refs_error *err) {
+    const recording *at = user;
+    refs_buf location = REFS_BUF_INIT, url = REFS_BUF_INIT;
+    refs_source_state renamed = *state;
+    refs_status status = refs_url_map(state->url, &at->names, &location, err);
+    if (status != REFS_OK) refs_error_prefix(err, "source %.*s", REFS_STR_ARG(state->url));
+    if (status == REFS_OK)
+        status =
+            refs_join_url(at->sources->urls,
+                          refs_str_view((const char *)location.data, location.size), &url, err);
+    renamed.url = refs_str_view((const char *)url.data, url.size);
+    if (status == REFS_OK) status = record(at->sources, &renamed, err);
+    refs_buf_clear(&location);
+    refs_buf_clear(&url);
+    return status;
+}
+
+refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
+                                       refs_error *err) {
+    const refs_vfs *vfs = sources->vfs;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
+    return refs_join_sources_add_state(sources, location, &now, err);
+}
+
+refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
+                                        const refs_vfs_validators *now, refs_error *err) {
+    refs_buf url = REFS_BUF_INIT;
+    refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
+    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now->size,
+                                     now->modified_s, refs_str_from(now->etag), now->modified_ns};
+    if (status == REFS_OK) status = record(sources, &state, err);
+    refs_buf_clear(&url);
+    return status;
+}
+
+refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
+                                  refs_error *err) {
+    recording at = {sources, refs_set_url_context(part->set)};
+    at.names.base = part->name;
+    const refs_source_visitor visitor = {record_one, &at};
+    if (refs_set_is_file(part->set)) return refs_join_sources_add_file(sources, part->name, err);
+    const refs_status status = refs_sources_read(part->set, &visitor, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
+    return status;
+}
+
+/* -- written ----------------------------------------------------------------------------------- */
+
+static int by_url(const void *left, const void *right) {
+    const recorded *a = left, *b = right;
+    return strcmp(a->url, b->url);
+}
+
+refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
+                                   refs_error *err) {
+    if (sources->n > 0) qsort(sources->items, sources->n, sizeof *sources->items, by_url);
+    for (size_t i = 0; i < sources->n; i++) {
+        const recorded *source = &sources->items[i];
+        if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
+        const refs_source_state state = {refs_str_from(source->url), source->size,
+                                         source->modified_s, refs_str_from(source->etag),
+                                         source->modified_ns};
+        REFS_TRY(visitor->visit(visitor->user, &state, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_to_document(void *to, const refs_source_state *state, refs_error *err) {
+    return refs_source_state_write(state, to, err);
+}
+
+refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
+                                       refs_error *err) {
+    refs_buf list = REFS_BUF_INIT;
+    const refs_source_visitor visitor = {add_to_document, &list};
+    refs_status status = refs_join_sources_each(sources, &visitor, err);
+    if (status == REFS_OK) status = refs_buf_printf(document, err, "{\"sources\":[");
+    if (status == REFS_OK) status = refs_buf_append(document, list.data, list.size, err);
+    if (status == REFS_OK) status = refs_buf_append(document, "]}", 2, err);
+    refs_buf_clear(&list);
+    return status;
+}
+
+static refs_status add_to_writer(void *to, const refs_source_state *state, refs_error *err) {
+    return refs_writer_source(to, state, err);
+}
+
+refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
+                                    refs_error *err) {
+    const refs_source_visitor visitor = {add_to_writer, writer};
+    return refs_join_sources_each(sources, &visitor, err);
+}

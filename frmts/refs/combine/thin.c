@@ -1,0 +1,297 @@
+/* thin.c -- values of thin arrays, one behind the other. */
+#include "combine_internal.h"
+
+/* The coordinate whose bounds the array is, or itself. */
+static const refs_join_array *bounded_by(const refs_join *join, const refs_join_member *member,
+                                         const refs_join_array *array) {
+    refs_str path = refs_join__text(join, array->path);
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array == REFS_JOIN_NONE) continue;
+        const refs_join_array *coordinate = &member->arrays[axis->array];
+        if (coordinate->bounds != REFS_JOIN_NONE &&
+            refs_str_equal(refs_join__text(join, coordinate->bounds), path))
+            return coordinate;
+    }
+    return array;
+}
+
+/* A coordinate's bounds have the units of the coordinate, and its calendar. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
+                             const refs_join_array *array) {
+    return array->units != REFS_JOIN_NONE ? array->units : bounded_by(join, member, array)->units;
+}
+
+refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_array *array) {
+    const uint32_t calendar = array->calendar != REFS_JOIN_NONE
+                                  ? array->calendar
+                                  : bounded_by(join, member, array)->calendar;
+    return (refs_cf_units){refs_join__text(join, refs_join__units_of(join, member, array)),
+                           refs_join__text(join, calendar)};
+}
+
+bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
+                              const refs_join_array *array) {
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) return true;
+    }
+    return false;
+}
+
+/* Where values go. */
+typedef struct gathered {
+    const refs_join *join;
+    const refs_joined *joined;
+    uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
+    bool *differs;       /* parts that may have the same places have other values there; or NULL:
+                            none may */
+    const uint8_t *fill; /* an element; or NULL: none */
+} gathered;
+
+/* Whether a part has the array at an index of the joined one. */
+static bool has_place(const refs_joined *joined, const refs_join_place *at, const uint64_t *index) {
+    uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &at->member->axes[line];
+        while (steps[line] < axis->n && axis->position[steps[line]] != index[dim]) steps[line]++;
+        if (steps[line] == axis->n) return false;
+    }
+    return !refs_join__is_in_hole(at->array, steps);
+}
+
+static refs_status fail_twice(const gathered *to, const refs_join_place *at, const uint64_t *index,
+                              refs_error *err) {
+    const refs_joined *joined = to->joined;
+    const refs_join *join = to->join;
+    const refs_join_member *other = at->member;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_place there = {&join->members[i],
+                                       refs_join__find(&join->members[i], joined->path)};
+        if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
+            other = there.member;
+    }
+    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++) {
+        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (text.size > 0) status = refs_buf_append(&text, ", ", 2, err);
+        if (status == REFS_OK)
+            status = refs_join__print_step(join, joined->line[dim], index[dim], &text, err);
+    }
+    if (status == REFS_OK && to->differs != NULL) {
+        *to->differs = true;
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s at %.*s: that of the first is kept",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name, other->name,
+                  (int)text.size, (const char *)text.data);
+    } else if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%.*s: %s and %s both have %.*s, and not the same: one of them is to "
+                           "be left out",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                           other->name, (int)text.size, (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Elements of `size` bytes each, no more than the joined array's. */
+typedef struct elements {
+    const uint8_t *at;
+    size_t size;
+} elements;
+
+/* A string is followed by zeros in an element that is longer than it. */
+static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
+    if (memcmp(there, moved, size) != 0) return false;
+    for (size_t i = size; i < to_size; i++)
+        if (there[i] != 0) return false;
+    return true;
+}
+
+static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
+    memcpy(there, moved, size);
+    memset(there + size, 0, to_size - size);
+}
+
+/* Copies the elements of a member to where they belong, but for those in holes. Where these are not
+ * known, elements that are the fill value are taken for them. */
+static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
+                               const refs_join_mask *holes, refs_error *err) {
+    const refs_joined *joined = to->joined;
+    uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
+    const size_t size = from.size, to_size = joined->dtype.size;
+    const uint8_t *moved = from.at;
+    const uint8_t *fill = refs_join__has_unknown_holes(at->array) ? to->fill : NULL;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, at->array, dim);
+        n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
+        total *= n[dim];
+    }
+    for (uint64_t i = 0; i < total; i++, moved += size) {
+        uint64_t place = 0;
+        uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
+        for (size_t dim = 0; dim < joined->rank; dim++) {
+            size_t line = joined->line[dim];
+            uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
+                                                      : index[dim];
+            place = place * joined->shape[dim] + step;
+            places[dim] = step;
+            if (line < REFS_JOIN_MAX_DIMS) steps[line] = index[dim];
+        }
+        const bool is_hole = refs_join__is_masked(holes, steps) ||
+                             (fill != NULL && is_element(fill, to_size, moved, size));
+        const bool is_reported = to->differs != NULL && *to->differs;
+        if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
+            !is_element(to->values + place * to_size, to_size, moved, size))
+            REFS_TRY(fail_twice(to, at, places, err));
+        if (!is_hole && to->taken != NULL) to->taken[place] = 1;
+        if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
+        for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < n[dim]) break;
+    }
+    return REFS_OK;
+}
+
+static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
+                           refs_error *err) {
+    refs_join_mask holes;
+    refs_status status = refs_join__mask_open(at, &holes, err);
+    if (status == REFS_OK) status = scatter_but(to, at, from, &holes, err);
+    refs_free(holes.is_hole);
+    return status;
+}
+
+static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
+                              const refs_cf_units *units, refs_error *err) {
+    const refs_joined *joined = to->joined;
+    refs_buf moved = REFS_BUF_INIT;
+    refs_cf_rebase rebase = {.is_same = true};
+    const refs_join_array *array = at->array;
+    const refs_cf_units own = refs_join__count_in(join, at->member, array);
+    refs_dtype dtype = array->dtype;
+    refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
+    if (status == REFS_OK && own.units.size > 0 &&
+        !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
+        status = refs_cf_rebase_open(&own, units, &rebase, err);
+    if (status == REFS_OK && array->dtype.size > 0)
+        status = refs_join__apply(&rebase, array, &moved, &dtype, err);
+    if (status == REFS_OK && refs_join__is_single(&dtype) && joined->dtype.size > dtype.size) {
+        status = refs_join__widen_values(&moved, err);
+        dtype.size = joined->dtype.size;
+    }
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s: %.*s", at->member->name,
+                          REFS_STR_ARG(refs_join__text(join, joined->path)));
+    else
+        status = scatter(to, at, (elements){moved.data, dtype.size}, err);
+    refs_buf_clear(&moved);
+    return status;
+}
+
+/* Whether values of a part get other units than they have: those of coordinates have them. */
+static bool changes_units(const refs_join *join, const refs_cf_units *units,
+                          const refs_join_place *at) {
+    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
+    double scale, offset;
+    return own.units.size > 0 && !refs_join__is_coordinate(join, at->member, at->array) &&
+           refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+}
+
+/* Strings get the size of the longest; times in single precision that are counted otherwise, or
+ * stand beside double ones, become double. */
+static void find_type(const refs_join *join, refs_joined *joined, const refs_cf_units *units) {
+    refs_cf_clock clock;
+    joined->dtype = joined->like->dtype;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_place at = {&join->members[i],
+                                    refs_join__find(&join->members[i], joined->path)};
+        if (at.array == NULL) continue;
+        if (at.array->dtype.size > joined->dtype.size) joined->dtype.size = at.array->dtype.size;
+        if (refs_join__is_single(&joined->dtype) && refs_cf_clock_of(units, &clock) &&
+            changes_units(join, units, &at))
+            joined->dtype.size = sizeof(double);
+    }
+}
+
+/* The fill value in the type of the values; false where there is none. */
+static bool find_fill(const refs_joined *joined, uint8_t *fill) {
+    const refs_dtype *dtype = &joined->like->dtype;
+    if (!joined->like->has_fill && !joined->has_hole_fill) return false;
+    memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
+    if (refs_join__is_single(dtype) && joined->dtype.size == sizeof(double)) {
+        float single;
+        memcpy(&single, fill, sizeof single);
+        const double wide = (double)single;
+        memcpy(fill, &wide, sizeof wide);
+        return true;
+    }
+    return dtype->size == joined->dtype.size;
+}
+
+static refs_status make_room(const refs_join *join, refs_joined *joined, refs_error *err) {
+    uint64_t total = joined->dtype.size;
+    uint8_t fill[16];
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (!refs_mul_u64(total, joined->shape[dim], &total) || total > 1024 * REFS_MIB)
+            return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
+                             REFS_STR_ARG(refs_join__text(join, joined->path)));
+    REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
+    memset(joined->values.data, 0, (size_t)total);
+    if (find_fill(joined, fill))
+        for (size_t at = 0; at < total; at += joined->dtype.size)
+            memcpy(joined->values.data + at, fill, joined->dtype.size);
+    return REFS_OK;
+}
+
+/* Bounds of a coordinate follow its units, which need not be those of the first part. */
+static refs_cf_units find_units(const refs_join *join, const refs_join_plan *plan,
+                                const refs_joined *joined) {
+    refs_cf_units units = refs_join__count_in(join, &join->members[joined->first], joined->like);
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_member *member = &join->members[plan->lines[line].first];
+        const refs_join_array *array = refs_join__find(member, joined->path);
+        if (array != NULL && array->units == REFS_JOIN_NONE &&
+            refs_join__units_of(join, member, array) != REFS_JOIN_NONE)
+            units = refs_join__count_in(join, member, array);
+    }
+    return units;
+}
+
+/* Of a place that several parts have, the first one's value is taken: backwards. */
+static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
+                              const refs_cf_units *units, refs_error *err) {
+    for (size_t i = join->n_members; i-- > 0;) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
+        if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, units, err));
+    }
+    return REFS_OK;
+}
+
+/* Coordinates of files of other variables may be the same, and so may what does not have all
+ * joined dimensions. */
+refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err) {
+    const refs_cf_units units = find_units(join, plan, joined);
+    find_type(join, joined, &units);
+    REFS_TRY(make_room(join, joined, err));
+    const bool is_coordinate =
+        refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
+    const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
+    bool differs = false;
+    uint8_t fill[16];
+    gathered to = {join,
+                   joined,
+                   joined->values.data,
+                   is_coordinate ? NULL : refs_calloc(n + 1, 1),
+                   joined->n_lines < join->n_dims ? &differs : NULL,
+                   find_fill(joined, fill) ? fill : NULL};
+    if (!is_coordinate && to.taken == NULL) return refs_fail_nomem(err);
+    refs_status status = gather_all(join, plan, &to, &units, err);
+    refs_free(to.taken);
+    return status;
+}

@@ -1,0 +1,303 @@
+/* tiles.c -- joining along dimensions that nobody named: parts must lie along them as tiles do; and
+ * tiles that are not there.
+ *
+ * Coordinates that differ may say where a part belongs, or that it has another grid. It belongs
+ * where no two parts lie across each other, and where parts along several dimensions fill all of
+ * them.
+ */
+#include <stdlib.h>
+
+#include "combine_internal.h"
+
+/* What a part covers along one dimension: positions from `first` to `last`. */
+typedef struct tile {
+    uint64_t first, last, n;
+    size_t member;
+} tile;
+
+/* Along one dimension, tiles that are the same stand in one row. */
+typedef struct tiling {
+    tile *tiles; /* ascending */
+    size_t *row; /* of each member */
+    size_t n_rows;
+} tiling;
+
+static void clear(tiling *all) {
+    refs_free(all->tiles);
+    refs_free(all->row);
+}
+
+static tile tile_of(const refs_join *join, size_t line, size_t member) {
+    const refs_join_axis *axis = &join->members[member].axes[line];
+    tile covered = {UINT64_MAX, 0, axis->n, member};
+    for (uint64_t i = 0; i < axis->n; i++) {
+        if (axis->position[i] < covered.first) covered.first = axis->position[i];
+        if (axis->position[i] > covered.last) covered.last = axis->position[i];
+    }
+    return covered;
+}
+
+static int by_place(const void *left, const void *right) {
+    const tile *a = left, *b = right;
+    if (a->first != b->first) return a->first > b->first ? 1 : -1;
+    if (a->last != b->last) return a->last > b->last ? 1 : -1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+/* "source (0.5 to 5.5)" */
+static refs_status describe(const refs_join *join, size_t line, size_t number, refs_buf *text,
+                            refs_error *err) {
+    const refs_join_member *member = &join->members[number];
+    const refs_join_axis *axis = &member->axes[line];
+    char first[REFS_VALUE_TEXT], last[REFS_VALUE_TEXT];
+    REFS_TRY(refs_buf_printf(text, err, "%s", member->name));
+    if (axis->array == REFS_JOIN_NONE || axis->n == 0) return REFS_OK;
+    const refs_join_array *array = &member->arrays[axis->array];
+    const refs_str values = refs_join__text(join, array->values);
+    const refs_value begin = refs_join__value_at(&array->dtype, values, 0);
+    const refs_value end = refs_join__value_at(&array->dtype, values, axis->n - 1);
+    return refs_buf_printf(text, err, " (%s to %s, %llu values)",
+                           refs_join__print_value(&begin, first),
+                           refs_join__print_value(&end, last), (unsigned long long)axis->n);
+}
+
+static refs_values coordinate_of(const refs_join *join, size_t line, size_t number) {
+    const refs_join_member *member = &join->members[number];
+    const uint32_t i = member->axes[line].array;
+    if (i == REFS_JOIN_NONE) return (refs_values){.dtype = NULL};
+    const refs_join_array *array = &member->arrays[i];
+    return refs_join__coordinates_of(join, array);
+}
+
+/* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
+static refs_status describe_value(const refs_join *join, size_t line, const size_t members[2],
+                                  refs_buf *text, refs_error *err) {
+    const refs_values one = coordinate_of(join, line, members[0]),
+                      other = coordinate_of(join, line, members[1]);
+    char shown[2][REFS_VALUE_TEXT];
+    if (one.dtype == NULL || other.dtype == NULL ||
+        join->members[members[0]].axes[line].n != join->members[members[1]].axes[line].n)
+        return REFS_OK;
+    const uint64_t i = refs_join__first_difference(&one, &other);
+    if (i == 0 || i == UINT64_MAX) return REFS_OK;
+    const refs_value values[2] = {refs_join__unpacked_at(&one, i),
+                                  refs_join__unpacked_at(&other, i)};
+    return refs_buf_printf(text, err, " in value %llu (%s and %s)", (unsigned long long)i,
+                           refs_join__print_value(&values[0], shown[0]),
+                           refs_join__print_value(&values[1], shown[1]));
+}
+
+static refs_status fail_pair(const refs_join *join, size_t line, const size_t members[2],
+                             refs_error *err) {
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    refs_status status = describe(join, line, members[0], &one, err);
+    if (status == REFS_OK) status = describe(join, line, members[1], &other, err);
+    if (status == REFS_OK) status = describe_value(join, line, members, &value, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%s of %.*s and of %.*s differ%.*s, and not as those of parts of one "
+                           "grid do: say along which dimensions sources are to be joined",
+                           join->options.dims[line], (int)one.size, (const char *)one.data,
+                           (int)other.size, (const char *)other.data, (int)value.size,
+                           value.size > 0 ? (const char *)value.data : "");
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+    refs_buf_clear(&value);
+    return status;
+}
+
+/* Whether two parts have the same steps of all between the first and the last of them. */
+static bool have_same_steps(const refs_join *join, size_t line, const tile *one,
+                            const tile *other) {
+    if (one->first != other->first || one->last != other->last || one->n != other->n) return false;
+    const uint64_t *mine = join->members[one->member].axes[line].position,
+                   *theirs = join->members[other->member].axes[line].position;
+    bool are_same = true, are_reversed = true;
+    for (uint64_t i = 0; i < one->n && (are_same || are_reversed); i++) {
+        are_same = are_same && mine[i] == theirs[i];
+        are_reversed = are_reversed && mine[i] == theirs[one->n - 1 - i];
+    }
+    return are_same || are_reversed;
+}
+
+static refs_status open_tiling(const refs_join *join, size_t line, tiling *all, refs_error *err) {
+    const size_t n = join->n_members;
+    *all = (tiling){refs_calloc(n, sizeof *all->tiles), refs_calloc(n, sizeof *all->row), 0};
+    if (all->tiles == NULL || all->row == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) all->tiles[i] = tile_of(join, line, i);
+    qsort(all->tiles, n, sizeof *all->tiles, by_place);
+    for (size_t i = 0; i < n; i++) {
+        const tile *at = &all->tiles[i], *before = i > 0 ? at - 1 : NULL;
+        const bool is_same = before != NULL && have_same_steps(join, line, before, at);
+        const bool is_across = before != NULL && !is_same && at->first <= before->last;
+        if (is_across) {
+            const size_t members[2] = {before->member, at->member};
+            return fail_pair(join, line, members, err);
+        }
+        all->n_rows += !is_same;
+        all->row[at->member] = all->n_rows - 1;
+    }
+    return REFS_OK;
+}
+
+/* Whether no place has two parts, and all have one. */
+static refs_status fill_all(const refs_join *join, const tiling *lines, bool *do_fill,
+                            refs_error *err) {
+    uint64_t n_places = 1;
+    for (size_t line = 0; line < join->n_dims; line++)
+        if (!refs_mul_u64(n_places, lines[line].n_rows, &n_places)) n_places = UINT64_MAX;
+    *do_fill = n_places == join->n_members;
+    uint8_t *taken = refs_calloc(join->n_members, 1);
+    if (taken == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; *do_fill && i < join->n_members; i++) {
+        size_t place = 0;
+        for (size_t line = 0; line < join->n_dims; line++)
+            place = place * lines[line].n_rows + lines[line].row[i];
+        *do_fill = taken[place]++ == 0;
+    }
+    refs_free(taken);
+    return REFS_OK;
+}
+
+static size_t count_in_row(const refs_join *join, const tiling *line, size_t row) {
+    size_t n = 0;
+    for (size_t i = 0; i < join->n_members; i++) n += line->row[i] == row;
+    return n;
+}
+
+/* The source that stands alone most is told, beside one of those that it is unlike. */
+static refs_status fail_gaps(const refs_join *join, const tiling *lines, refs_error *err) {
+    size_t fewest_rows = SIZE_MAX, line = 0, members[2] = {0, 0}, counts[2] = {0, SIZE_MAX};
+    for (size_t i = 0; i < join->n_dims; i++)
+        if (lines[i].n_rows > 1 && lines[i].n_rows < fewest_rows) {
+            fewest_rows = lines[i].n_rows;
+            line = i;
+        }
+    for (size_t i = 0; i < join->n_members; i++) {
+        const size_t n = count_in_row(join, &lines[line], lines[line].row[i]);
+        if (n > counts[0]) members[0] = i;
+        if (n > counts[0]) counts[0] = n;
+        if (n < counts[1]) members[1] = i;
+        if (n < counts[1]) counts[1] = n;
+    }
+    for (size_t i = 0; counts[0] == counts[1] && i < join->n_members; i++)
+        if (lines[line].row[i] != lines[line].row[members[0]]) members[1] = i;
+    return fail_pair(join, line, members, err);
+}
+
+static refs_status tell(const refs_join *join, const tiling *lines, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
+        status = refs_buf_printf(&text, err, "%s%s (%zu)",
+                                 i == 0                  ? ""
+                                 : i + 1 == join->n_dims ? " and "
+                                                         : ", ",
+                                 join->options.dims[i], lines[i].n_rows);
+    if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "the sources are tiles and are joined along %.*s", (int)text.size,
+                  (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static bool counts_time(const refs_join *join, const refs_join_plan *plan, size_t line) {
+    const refs_join_member *member = &join->members[plan->lines[line].first];
+    const uint32_t number = member->axes[line].array;
+    if (number == REFS_JOIN_NONE) return false;
+    const refs_str units = refs_join__text(join, member->arrays[number].units);
+    for (size_t i = 0; i + 7 <= units.size; i++)
+        if (memcmp(units.data + i, " since ", 7) == 0) return true;
+    return member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
+}
+
+refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
+                                   refs_error *err) {
+    tiling lines[REFS_JOIN_MAX_DIMS] = {{NULL, NULL, 0}};
+    bool do_fill = true;
+    refs_status status = REFS_OK;
+    /* Times of sources may lie between each other. */
+    if (join->n_dims == 1 && counts_time(join, plan, 0)) return REFS_OK;
+    for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
+        status = open_tiling(join, i, &lines[i], err);
+    if (status == REFS_OK && join->n_dims > 1) {
+        status = fill_all(join, lines, &do_fill, err);
+        if (status == REFS_OK)
+            status = do_fill ? tell(join, lines, err) : fail_gaps(join, lines, err);
+    }
+    for (size_t i = 0; i < join->n_dims; i++) clear(&lines[i]);
+    return status;
+}
+
+/* -- tiles that are not there ------------------------------------------------------------------ */
+
+/* No more of the cells without a part are named. */
+#define MAX_NAMED 5
+
+static refs_value value_at(const refs_join *join, size_t line, uint64_t position) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
+        const refs_join_axis *axis = &member->axes[line];
+        for (uint64_t k = 0; axis->array != REFS_JOIN_NONE && k < axis->n; k++)
+            if (axis->position[k] == position) {
+                const refs_join_array *array = &member->arrays[axis->array];
+                const refs_values values = refs_join__coordinates_of(join, array);
+                return refs_join__unpacked_at(&values, k);
+            }
+    }
+    return (refs_value){
+        .kind = REFS_VALUE_INTEGER, .integer = (int64_t)position, .number = (double)position};
+}
+
+/* "time 3, y 300 to 330" */
+static refs_status name_cell(const refs_join_cells *all, size_t cell, refs_buf *text,
+                             refs_error *err) {
+    size_t index[REFS_JOIN_MAX_DIMS];
+    for (size_t line = all->join->n_dims; line-- > 0;) {
+        index[line] = cell % (all->cuts[line].n - 1);
+        cell /= all->cuts[line].n - 1;
+    }
+    for (size_t line = 0; line < all->join->n_dims; line++) {
+        const uint64_t *edge = &all->cuts[line].at[index[line]];
+        const refs_value begin = value_at(all->join, line, edge[0]);
+        const refs_value end = value_at(all->join, line, edge[1] - 1);
+        REFS_TRY(refs_buf_printf(text, err, "%s%s ", line > 0 ? ", " : "",
+                                 all->join->options.dims[line]));
+        REFS_TRY(refs_join__print_place(all->join, line, &begin, text, err));
+        if (edge[1] - edge[0] == 1) continue;
+        REFS_TRY(refs_buf_printf(text, err, " to "));
+        REFS_TRY(refs_join__print_place(all->join, line, &end, text, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status tell_missing(const refs_join_cells *all, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    size_t n = 0;
+    for (size_t cell = 0; cell < all->n && n < MAX_NAMED && status == REFS_OK; cell++) {
+        if (all->covered[cell]) continue;
+        status = refs_buf_append(&text, "; ", n++ > 0 ? 2 : 0, err);
+        if (status == REFS_OK) status = name_cell(all, cell, &text, err);
+    }
+    if (status == REFS_OK)
+        refs_note(&all->join->options.notes, REFS_NOTE_WARNING,
+                  "no source has %.*s%s (%zu of %zu tiles): values are missing there",
+                  (int)text.size, (const char *)text.data, all->n_missing > n ? "; and others" : "",
+                  all->n_missing, all->n);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
+                                          refs_error *err) {
+    refs_join_cells all = {.join = join, .n_lines = join->n_dims};
+    if (join->n_dims < 2) return REFS_OK;
+    for (size_t line = 0; line < join->n_dims; line++) all.line[line] = line;
+    refs_status status = refs_join__cells_open(&all, plan, REFS_JOIN_NONE, err);
+    if (status == REFS_OK && all.covered != NULL && all.n_missing > 0)
+        status = tell_missing(&all, err);
+    refs_join__cells_clear(&all);
+    return status;
+}

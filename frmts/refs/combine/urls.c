@@ -1,0 +1,165 @@
+/* urls.c -- what files are called in the set that is written. */
+#include "combine_internal.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+/* Appends a path without "." and ".." in it. */
+static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
+    size_t root = url->size;
+    for (size_t begin = 0; begin < path.size;) {
+        refs_str rest = refs_str_part(path, begin, path.size);
+        size_t slash = refs_str_find(rest, '/');
+        refs_str step = refs_str_part(rest, 0, slash);
+        begin += slash == SIZE_MAX ? rest.size : slash + 1;
+        if (step.size == 0 || refs_str_is(step, ".")) continue;
+        if (refs_str_is(step, "..")) {
+            while (url->size > root && url->data[--url->size] != '/') continue;
+            continue;
+        }
+        REFS_TRY(refs_buf_append(url, "/", 1, err));
+        REFS_TRY(refs_buf_append_str(url, step, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err) {
+    char folder[PATH_MAX];
+    refs_buf whole = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (!refs_str_starts(path, "/")) {
+        if (getcwd(folder, sizeof folder) == NULL)
+            return refs_fail(err, REFS_IO, "the working directory has no name");
+        status = refs_buf_printf(&whole, err, "%s/", folder);
+    }
+    if (status == REFS_OK) status = refs_buf_append_str(&whole, path, err);
+    if (status == REFS_OK)
+        status = append_plain(refs_str_view((const char *)whole.data, whole.size), url, err);
+    refs_buf_clear(&whole);
+    return status;
+}
+
+/* As seen from `folder`; both are absolute and plain. */
+static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url, refs_error *err) {
+    size_t common = 0;
+    for (size_t i = 0; i <= path.size && i <= folder.size; i++) {
+        bool ends_path = i == path.size || path.data[i] == '/';
+        bool ends_folder = i == folder.size || folder.data[i] == '/';
+        if (ends_path && ends_folder) common = i;
+        if (i == path.size || i == folder.size || path.data[i] != folder.data[i]) break;
+    }
+    const size_t begin = url->size;
+    const refs_str rest = refs_str_part(path, common + 1, path.size);
+    for (size_t i = common; i < folder.size; i++)
+        if (folder.data[i] == '/') REFS_TRY(refs_buf_append(url, "../", 3, err));
+    if (url->size == begin)
+        REFS_TRY(refs_buf_append_str(url, refs_str_from(refs_file_name_relative_mark(rest)), err));
+    return refs_buf_append_str(url, rest, err);
+}
+
+static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_buf *url,
+                                refs_error *err) {
+    refs_buf absolute = REFS_BUF_INIT, folder = REFS_BUF_INIT;
+    if (urls->relative_to == NULL) return append_absolute(path, url, err);
+    refs_status status = append_absolute(path, &absolute, err);
+    if (status == REFS_OK) status = append_absolute(refs_str_from(urls->relative_to), &folder, err);
+    if (status == REFS_OK)
+        status = append_relative(refs_str_view((const char *)absolute.data, absolute.size),
+                                 refs_str_view((const char *)folder.data, folder.size), url, err);
+    refs_buf_clear(&absolute);
+    refs_buf_clear(&folder);
+    return status;
+}
+
+/* A URL that reading maps to the location again. Archives of local files lie where their URL, seen
+ * from the new set, says so. */
+static refs_status append_location(const refs_join_urls *urls, refs_str location, refs_buf *url,
+                                   refs_error *err) {
+    refs_str member, file;
+    const refs_url_archive *archive;
+    while ((archive = refs_location_split_archive(location, &member, &file)) != NULL) {
+        REFS_TRY(refs_buf_printf(url, err, "%s://", archive->scheme));
+        REFS_TRY(refs_buf_append_str(url, member, err));
+        REFS_TRY(refs_buf_append(url, "::", 2, err));
+        location = file;
+    }
+    const refs_url_scheme *scheme = refs_url_scheme_of(location);
+    if (scheme != NULL) {
+        if (scheme->form != REFS_URL_WHOLE)
+            REFS_TRY(refs_buf_printf(url, err, "%s://", scheme->name));
+        return refs_buf_append_str(
+            url, refs_str_part(location, strlen(scheme->prefix), location.size), err);
+    }
+    if (refs_file_name_is_url(location) || refs_str_starts(location, "/vsi"))
+        return refs_buf_append_str(url, location, err);
+    return append_local(urls, location, url, err);
+}
+
+/* Names that one file has: as the new set would have it, as the old set has it, and where that is.
+ */
+typedef struct names {
+    refs_str all[3];
+    size_t n;
+} names;
+
+static bool find_beginning(const names *of, refs_str old, refs_str *rest) {
+    for (size_t i = 0; i < of->n && old.size > 0; i++) {
+        if (!refs_str_equal(refs_str_part(of->all[i], 0, old.size), old)) continue;
+        *rest = refs_str_part(of->all[i], old.size, of->all[i].size);
+        return true;
+    }
+    return false;
+}
+
+/* Replaces what was appended from `begin` on by what the first rewrite makes that fits any of its
+ * names: users write the one that they see. */
+static refs_status rewrite(const refs_join_urls *urls, size_t begin, names *of, refs_buf *url,
+                           refs_error *err) {
+    refs_str rest;
+    of->all[0] = refs_str_view((const char *)url->data + begin, url->size - begin);
+    for (const char *const *at = urls->rewrites; at != NULL && *at != NULL; at++) {
+        const char *arrow = strstr(*at, "=>");
+        refs_str old = refs_str_view(*at, arrow != NULL ? (size_t)(arrow - *at) : 0);
+        if (!find_beginning(of, old, &rest)) continue;
+        if (urls->used != NULL)
+            __atomic_store_n(&urls->used[at - urls->rewrites], 1, __ATOMIC_RELAXED);
+        char *kept = refs_str_copy(rest);
+        if (kept == NULL) return refs_fail_nomem(err);
+        url->size = begin;
+        refs_status status = refs_buf_printf(url, err, "%s%s", arrow + 2, kept);
+        refs_free(kept);
+        return status;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
+                          refs_error *err) {
+    size_t begin = url->size;
+    names of = {.all = {[1] = location}, .n = 2};
+    REFS_TRY(append_location(urls, location, url, err));
+    return rewrite(urls, begin, &of, url, err);
+}
+
+/* Whether the text of a set means the same in every set: a URL, or a chain of file systems. Texts
+ * that are the location itself are names of files, whatever they look like. */
+static bool stays(const refs_ref *ref, refs_str text) {
+    refs_str path = text;
+    if (ref->location == NULL) return true;
+    if (strcmp(ref->location, ref->url) == 0) return refs_file_name_is_url(text);
+    return !refs_str_starts(text, "/") && !refs_url_take_file(&path) &&
+           !refs_file_name_needs_folder(text);
+}
+
+refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
+                           refs_error *err) {
+    const refs_str text = refs_str_from(ref->url);
+    const size_t begin = url->size;
+    if (stays(ref, text))
+        REFS_TRY(refs_buf_append_str(url, text, err));
+    else
+        REFS_TRY(append_location(urls, refs_str_from(ref->location), url, err));
+    names of = {.all = {[1] = text}, .n = 2};
+    if (ref->location != NULL) of.all[of.n++] = refs_str_from(ref->location);
+    return rewrite(urls, begin, &of, url, err);
+}

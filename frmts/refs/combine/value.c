@@ -1,0 +1,226 @@
+/* value.c -- values of coordinates, see combine_internal.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "combine_internal.h"
+#include "refs/cf.h"
+#include "refs/half.h"
+
+static refs_value_kind kind_of(const refs_dtype *dtype) {
+    switch (dtype->type) {
+    case REFS_TYPE_BOOL:
+    case REFS_TYPE_INT:
+    case REFS_TYPE_UINT:
+    case REFS_TYPE_DATETIME:
+    case REFS_TYPE_TIMEDELTA:
+        return REFS_VALUE_INTEGER;
+    case REFS_TYPE_FLOAT:
+        return REFS_VALUE_NUMBER;
+    case REFS_TYPE_COMPLEX:
+        return REFS_VALUE_COMPLEX;
+    case REFS_TYPE_BYTES:
+    case REFS_TYPE_UNICODE:
+        return REFS_VALUE_TEXT;
+    default:
+        return REFS_VALUE_NONE;
+    }
+}
+
+static int64_t integer_at(const refs_dtype *dtype, const uint8_t *at) {
+    uint64_t bits = 0;
+    int64_t value;
+    memcpy((uint8_t *)&bits + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - dtype->size : 0), at,
+           dtype->size);
+    bool is_signed = dtype->type != REFS_TYPE_UINT && dtype->type != REFS_TYPE_BOOL;
+    unsigned unused = (unsigned)(64 - 8 * dtype->size);
+    if (is_signed && unused > 0 && bits >> (63 - unused) != 0) bits |= UINT64_MAX << (64 - unused);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double float_at(const uint8_t *at, size_t size) {
+    uint16_t half;
+    float single;
+    double number;
+    if (size == 2) {
+        memcpy(&half, at, 2);
+        return refs_half_to_double(half);
+    }
+    if (size == 4) {
+        memcpy(&single, at, 4);
+        return (double)single;
+    }
+    memcpy(&number, at, 8);
+    return number;
+}
+
+refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i) {
+    const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
+    refs_value value = {.kind = kind_of(dtype)};
+    if (value.kind == REFS_VALUE_INTEGER) {
+        bool is_time = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+        value.integer = integer_at(dtype, at);
+        value.number = (double)value.integer;
+        value.is_missing = is_time && value.integer == INT64_MIN; /* NaT */
+    } else if (value.kind == REFS_VALUE_NUMBER) {
+        value.number = float_at(at, dtype->size);
+    } else if (value.kind == REFS_VALUE_COMPLEX) {
+        value.number = float_at(at, dtype->size / 2);
+        value.imaginary = float_at(at + dtype->size / 2, dtype->size / 2);
+    } else if (value.kind == REFS_VALUE_TEXT) {
+        value.text = refs_str_view((const char *)at, dtype->size);
+        while (value.text.size > 0 && value.text.data[value.text.size - 1] == '\0')
+            value.text.size--;
+    }
+    return value;
+}
+
+bool refs_join__is_number(const refs_value *value) {
+    return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER;
+}
+
+static int compare_strings(refs_str a, refs_str b) {
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static int compare_numbers(double a, double b) {
+    if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
+int refs_join__compare_values(const refs_value *a, const refs_value *b) {
+    if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
+    if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    const int order = compare_numbers(a->number, b->number);
+    return order != 0 ? order : compare_numbers(a->imaginary, b->imaginary);
+}
+
+const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
+    if (value->is_missing)
+        (void)snprintf(text, REFS_VALUE_TEXT, "missing");
+    else if (value->kind == REFS_VALUE_INTEGER)
+        (void)snprintf(text, REFS_VALUE_TEXT, "%lld", (long long)value->integer);
+    else if (value->kind == REFS_VALUE_NUMBER)
+        (void)snprintf(text, REFS_VALUE_TEXT, "%.15g", value->number);
+    else if (value->kind == REFS_VALUE_COMPLEX)
+        (void)snprintf(text, REFS_VALUE_TEXT, "%.15g%+.15gi", value->number, value->imaginary);
+    else
+        (void)snprintf(text, REFS_VALUE_TEXT, "\"%.*s\"",
+                       (int)(value->text.size < 40 ? value->text.size : 40),
+                       value->text.data != NULL ? value->text.data : "");
+    return text;
+}
+
+/* A number, or a list of one. */
+static void read_number(const refs_json *attributes, const char *name, double *number) {
+    const refs_json *value = refs_json_get(attributes, name);
+    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
+    (void)refs_json_double(value, number);
+}
+
+refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
+    refs_join_unpacking unpacking = {1, 0, refs_cf_is_told_unsigned(meta)};
+    read_number(meta->attributes, "scale_factor", &unpacking.scale);
+    read_number(meta->attributes, "add_offset", &unpacking.offset);
+    return unpacking;
+}
+
+refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array) {
+    return (refs_values){
+        &array->dtype, array->unpacking, refs_join__text(join, array->values), {NULL, 0}};
+}
+
+static bool is_packed(const refs_values *values) {
+    return values->unpacking.scale != 1 || values->unpacking.offset != 0;
+}
+
+refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
+    refs_value value = refs_join__value_at(values->dtype, values->bytes, i);
+    if (i < values->missing.size && values->missing.data[i] != 0) value.is_missing = true;
+    if (!refs_join__is_number(&value)) return value;
+    if (values->unpacking.is_unsigned && value.integer < 0) {
+        value.integer += (int64_t)1 << (8 * values->dtype->size);
+        value.number = (double)value.integer;
+    }
+    if (!is_packed(values)) return value;
+    value.kind = REFS_VALUE_NUMBER;
+    value.number = value.number * values->unpacking.scale + values->unpacking.offset;
+    return value;
+}
+
+/* What unpacking rounds is no difference; `step` is one of the packed values. */
+static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
+    if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
+    if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
+    if (as_floats && refs_join__is_number(a))
+        return (float)a->number == (float)b->number || fabs(a->number - b->number) <= 1e-6 * step ||
+               (isnan(a->number) && isnan(b->number));
+    return refs_join__compare_values(a, b) == 0;
+}
+
+static bool is_float(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
+}
+
+static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
+    return a->dtype->type == b->dtype->type && a->dtype->size == b->dtype->size &&
+           a->unpacking.scale == b->unpacking.scale && a->unpacking.offset == b->unpacking.offset &&
+           a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
+           refs_str_equal(a->missing, b->missing);
+}
+
+static double step_of(const refs_values *values) {
+    return is_packed(values) ? fabs(values->unpacking.scale) : 0;
+}
+
+uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b) {
+    const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
+    const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
+    const bool are_alike = are_unpacked_alike(a, b);
+    /* Where one is stored as float and the other as double, they are equal as floats. */
+    const bool as_floats =
+        is_float(a->dtype) != is_float(b->dtype) || (!are_alike && (is_packed(a) || is_packed(b)));
+    const double step = fmax(step_of(a), step_of(b));
+    if (are_alike && (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
+        return UINT64_MAX;
+    for (uint64_t i = 0; i < n_a && i < n_b; i++) {
+        const refs_value one = refs_join__unpacked_at(a, i), other = refs_join__unpacked_at(b, i);
+        if (!are_equal(&one, &other, as_floats, step)) return i;
+    }
+    return n_a == n_b ? UINT64_MAX : (n_a < n_b ? n_a : n_b);
+}
+
+/* -- which are missing ------------------------------------------------------------------------- */
+
+static bool may_be_missing(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_BOOL || dtype->type == REFS_TYPE_INT ||
+           dtype->type == REFS_TYPE_UINT || dtype->type == REFS_TYPE_FLOAT;
+}
+
+static bool is_missing_at(const refs_cf_description *description, const refs_dtype *dtype,
+                          refs_str values, uint64_t i) {
+    double number = refs_join__value_at(dtype, values, i).number;
+    if (description->unsigned_values && number < 0) number += ldexp(1, (int)(8 * dtype->size));
+    return refs_cf_is_missing(description, number);
+}
+
+refs_status refs_join_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                   refs_bytes values, refs_buf *missing, refs_error *err) {
+    const refs_str text = refs_str_view((const char *)values.data, values.size);
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    refs_cf_description description;
+    if (!may_be_missing(&meta->dtype)) return REFS_OK;
+    options.honour_valid_range = false;
+    REFS_TRY(refs_cf_describe_elements(hierarchy, meta, &options, &description, err));
+    const uint64_t n = values.size / meta->dtype.size;
+    uint64_t first = 0;
+    while (first < n && !is_missing_at(&description, &meta->dtype, text, first)) first++;
+    if (first == n) return REFS_OK;
+    REFS_TRY(refs_buf_resize(missing, (size_t)n, err));
+    for (uint64_t i = 0; i < n; i++)
+        missing->data[i] = is_missing_at(&description, &meta->dtype, text, i);
+    return REFS_OK;
+}

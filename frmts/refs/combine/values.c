@@ -1,0 +1,179 @@
+/* values.c -- values of small arrays. */
+#include "combine_internal.h"
+#include "refs/array.h"
+#include "refs/fetch.h"
+#include "refs/lookup3.h"
+#include "refs/store.h"
+
+bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes) {
+    return meta->status == REFS_OK && meta->dtype.type != REFS_TYPE_OBJECT &&
+           meta->dtype.type != REFS_TYPE_RAW && refs_array_meta_elements(meta, bytes) &&
+           refs_mul_u64(*bytes, meta->dtype.size, bytes);
+}
+
+static refs_status read_all(refs_array *array, const refs_array_meta *meta, uint8_t *to,
+                            refs_error *err) {
+    static const uint64_t start[REFS_MAX_RANK];
+    const refs_region all = {start, meta->shape, NULL};
+    return refs_array_read(array, &all, to, NULL, err);
+}
+
+/* What is read at once is kept so long. */
+#define CACHE_BYTES (16 * REFS_MIB)
+
+refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
+                                   refs_join_source *source, refs_error *err) {
+    refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
+    fetching.http = options->http;
+    fetching.advice = options->advice;
+    *source = (refs_join_source){.is_file = refs_set_is_file(set)};
+    REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
+    REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));
+    REFS_TRY(refs_cache_open(CACHE_BYTES, &source->cache, err));
+    return refs_hierarchy_open(source->store, &options->notes, &source->hierarchy, err);
+}
+
+void refs_join__source_close(refs_join_source *source) {
+    if (source->cache != NULL) refs_cache_free(source->cache);
+    refs_hierarchy_free(source->hierarchy);
+    refs_store_free(source->store);
+    refs_fetcher_free(source->fetcher);
+}
+
+static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
+    uint64_t bytes = 0;
+    values->size = 0;
+    if (!refs_join__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its values cannot be put into a set",
+                         meta->path);
+    REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
+    return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
+}
+
+/* What a set refers to may be gone long after it was made. */
+static refs_status fail_read(const refs_join_source *source, refs_status status,
+                             const refs_error *problem, refs_error *err) {
+    if (status != REFS_IO || source->is_file) return refs_fail(err, status, "%s", problem->message);
+    return refs_fail(err, status,
+                     "%s: joining reads the coordinates and other small variables of a set, and "
+                     "this one is in that file alone: where it is gone for good, index the files "
+                     "that are left again",
+                     problem->message);
+}
+
+static refs_status read_each(const refs_join_source *source, refs_array *const *arrays, size_t n,
+                             const refs_value_sink *sink, refs_error *err) {
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        refs_error problem = REFS_ERROR_INIT;
+        refs_status result = read_one(arrays[i], &values, &problem);
+        if (result == REFS_OK)
+            status = sink->take(sink->user, i, refs_buf_view(&values), err);
+        else if (result != REFS_UNSUPPORTED || !sink->is_optional(sink->user, i))
+            status = fail_read(source, result, &problem, err);
+    }
+    refs_buf_clear(&values);
+    return status;
+}
+
+refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
+                            size_t n, const refs_value_sink *sink, refs_error *err) {
+    const refs_array_context context = {.store = source->store, .cache = source->cache};
+    refs_array **arrays = refs_calloc(n, sizeof *arrays);
+    refs_status status = arrays != NULL ? REFS_OK : refs_fail_nomem(err);
+    size_t n_opened = 0;
+    while (status == REFS_OK && n_opened < n) {
+        status = refs_array_open(&context, metas[n_opened], &arrays[n_opened], err);
+        n_opened += status == REFS_OK;
+    }
+    if (status == REFS_OK && n > 1) refs_arrays_load(arrays, n);
+    if (status == REFS_OK) status = read_each(source, arrays, n, sink, err);
+    for (size_t i = 0; i < n_opened; i++) refs_array_free(arrays[i]);
+    refs_free(arrays);
+    return status;
+}
+
+/* -- digests ----------------------------------------------------------------------------------- */
+
+refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample) {
+    uint64_t rows = row_bytes == 0 ? 0 : REFS_JOIN_DIGEST_BYTES / row_bytes;
+    if (rows == 0 && row_bytes <= REFS_JOIN_MAX_DIGEST_ROW) rows = 1;
+    if (rows > n_rows) rows = n_rows;
+    const bool is_last = sample + 1 == REFS_JOIN_N_SAMPLES;
+    const uint64_t begin =
+        is_last ? n_rows - rows : (n_rows - rows) / (REFS_JOIN_N_SAMPLES - 1) * sample;
+    return (refs_join_steps){begin, begin + rows};
+}
+
+uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot) {
+    const uint64_t sample = spot / REFS_JOIN_SPOTS_OF_ROW, place = spot % REFS_JOIN_SPOTS_OF_ROW;
+    const uint64_t row = (n_rows - 1) * sample / (REFS_JOIN_N_SAMPLES - 1);
+    return row * row_elements + (row_elements - 1) * place / (REFS_JOIN_SPOTS_OF_ROW - 1);
+}
+
+typedef struct digesting {
+    refs_array *array;
+    const refs_array_meta *meta;
+    uint64_t row_bytes;
+    refs_buf values, spots; /* of the sample's rows; of all samples */
+    refs_buf *digest;
+} digesting;
+
+static refs_status add_sums(digesting *at, refs_error *err) {
+    const uint32_t sums[2] = {refs_lookup3(refs_buf_view(&at->values), 0),
+                              refs_lookup3(refs_buf_view(&at->values), 1)};
+    return refs_buf_append(at->digest, sums, sizeof sums, err);
+}
+
+static refs_status add_spots(digesting *at, size_t sample, uint64_t first_row, refs_error *err) {
+    const size_t size = at->meta->dtype.size;
+    for (size_t i = 0; i < REFS_JOIN_SPOTS_OF_ROW; i++) {
+        const size_t spot = sample * REFS_JOIN_SPOTS_OF_ROW + i;
+        const uint64_t element = refs_join__spot(at->meta->shape[0], at->row_bytes / size, spot);
+        const uint64_t begin = element * size - first_row * at->row_bytes;
+        REFS_TRY(refs_buf_append(&at->spots, at->values.data + begin, size, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status digest_sample(digesting *at, size_t sample, refs_error *err) {
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
+    const refs_region region = {start, count, NULL};
+    const refs_join_steps rows = refs_join__digest_rows(at->meta->shape[0], at->row_bytes, sample);
+    if (rows.end == rows.begin) return REFS_OK;
+    memcpy(count, at->meta->shape, at->meta->rank * sizeof *count);
+    start[0] = rows.begin;
+    count[0] = rows.end - rows.begin;
+    REFS_TRY(refs_buf_resize(&at->values, (size_t)(count[0] * at->row_bytes), err));
+    REFS_TRY(refs_array_read(at->array, &region, at->values.data, NULL, err));
+    REFS_TRY(add_sums(at, err));
+    return add_spots(at, sample, rows.begin, err);
+}
+
+static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_error *err) {
+    digesting at = {.array = array, .meta = refs_array_meta_of(array), .digest = digest};
+    uint64_t bytes = 0;
+    if (at.meta->rank == 0 || at.meta->shape[0] == 0 || !refs_join__value_bytes(at.meta, &bytes) ||
+        bytes == 0)
+        return REFS_OK;
+    at.row_bytes = bytes / at.meta->shape[0];
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < REFS_JOIN_N_SAMPLES && status == REFS_OK; i++)
+        status = digest_sample(&at, i, err);
+    if (status == REFS_OK) status = refs_buf_append(digest, at.spots.data, at.spots.size, err);
+    refs_buf_clear(&at.values);
+    refs_buf_clear(&at.spots);
+    return status;
+}
+
+refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
+                              refs_buf *digest, refs_error *err) {
+    const refs_array_context context = {.store = source->store, .cache = source->cache};
+    refs_array *array;
+    REFS_TRY(refs_array_open(&context, meta, &array, err));
+    const refs_status status = digest_samples(array, digest, err);
+    refs_array_free(array);
+    return status;
+}

@@ -1,0 +1,907 @@
+/* grib.c -- files of GRIB messages, see format.h.
+ *
+ * Fields that differ only in ensemble member, time, step, level, and direction and frequency of
+ * waves make one array, with these as dimensions where they have several values. A chunk is a
+ * message, of which the codec "grib" makes values. Coordinates of the same values are one array,
+ * whatever array is on them.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "format.h"
+#include "grib/field.h"
+#include "refs/intern.h"
+
+/* Where a file that begins with a header of its own may have its first message, and how many bytes
+ * that are not a message are looked through. */
+#define SNIFFED_BYTES (4 * REFS_KIB)
+#define MAX_GAP_BYTES (1 * REFS_MIB)
+#define WINDOW_BYTES  (64 * REFS_KIB)
+
+/* What a message has before its values, in general. */
+#define HEAD_BYTES (1 * REFS_KIB)
+
+#define MAX_SIDECAR_BYTES (64 * REFS_MIB)
+#define MAX_TIMES         (64 * 1024)
+
+/* Points of an axis whose coordinates are kept; those of longer ones are computed from the message.
+ */
+#define MAX_AXIS (512 * 1024)
+
+/* Coordinates of one name that are told apart by numbers. */
+#define MAX_ALIKE 4096
+
+/* Characters of the name of an array, with the NUL. */
+#define NAME_SIZE 192
+
+typedef enum coordinate_kind {
+    MEMBER,
+    TIME,
+    STEP,
+    LEVEL,
+    DIRECTION,
+    FREQUENCY,
+    N_KINDS
+} coordinate_kind;
+
+/* Numbers, or latitudes or longitudes by a message. */
+typedef struct array {
+    char name[NAME_SIZE];
+    size_t rank;
+    uint64_t shape[N_KINDS + 2];
+    char dims[2][NAME_SIZE]; /* of a coordinate */
+    refs_buf bytes;          /* a coordinate's values */
+    size_t first, n;         /* fields */
+} array;
+
+typedef struct grib {
+    const refs_scan_job *job; /* while it is opened only */
+    refs_source *source;
+    grib_list list;
+    array *arrays;
+    size_t n_arrays, capacity;
+    refs_intern names; /* of arrays, by their numbers */
+} grib;
+
+static bool begins_message(refs_bytes bytes) {
+    return bytes.size >= 8 && memcmp(bytes.data, "GRIB", 4) == 0 &&
+           (bytes.data[7] == 1 || bytes.data[7] == 2);
+}
+
+/* The first message in bytes; SIZE_MAX where there is none. */
+static size_t find_message(refs_bytes bytes) {
+    for (size_t at = 0; at + 8 <= bytes.size; at++)
+        if (begins_message(refs_bytes_view(bytes.data + at, bytes.size - at))) return at;
+    return SIZE_MAX;
+}
+
+static bool sniff(refs_bytes head) {
+    if (head.size > SNIFFED_BYTES) head.size = SNIFFED_BYTES;
+    return find_message(head) != SIZE_MAX;
+}
+
+/* -- messages ---------------------------------------------------------------------------------- */
+
+/* The next message from *at on; *place has no length where there is none. */
+static refs_status next_message(refs_source *source, uint64_t at, refs_source_range *place,
+                                refs_error *err) {
+    uint8_t *window = refs_alloc(WINDOW_BYTES);
+    uint64_t end = at + MAX_GAP_BYTES;
+    refs_status status = window != NULL ? REFS_OK : refs_fail_nomem(err);
+    *place = (refs_source_range){at, 0};
+    for (size_t n = HEAD_BYTES; status == REFS_OK && place->length == 0 && at < end;) {
+        size_t got;
+        status = refs_source_read_some(source, (refs_source_range){at, n}, window, &got, err);
+        if (status != REFS_OK || got < 8) break;
+        size_t found = find_message(refs_bytes_view(window, got));
+        n = WINDOW_BYTES;
+        if (found == SIZE_MAX) {
+            at += got - 7;
+            continue;
+        }
+        place->offset = at + found;
+        status = refs_scan__grib_length(source, place->offset, &place->length, err);
+        at = place->offset + 1;
+    }
+    refs_free(window);
+    return status;
+}
+
+/* Adds the messages from `at` on. */
+static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
+    uint64_t size;
+    refs_source_range place;
+    REFS_TRY(refs_source_size(self->source, &size, err));
+    while (at < size) {
+        REFS_TRY(next_message(self->source, at, &place, err));
+        if (place.length == 0) break;
+        if (place.length > size - place.offset)
+            return refs_fail(err, REFS_CORRUPT,
+                             "the message at %llu has %llu bytes, behind the end",
+                             (unsigned long long)place.offset, (unsigned long long)place.length);
+        REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
+        at = place.offset + place.length;
+    }
+    return REFS_OK;
+}
+
+/* -- sidecars ---------------------------------------------------------------------------------- */
+
+/* Where messages begin, as wgrib2's index says, "1:0:d=…", or ECMWF's, {"_offset": 0, …}. */
+typedef struct offsets {
+    uint64_t *offsets;
+    size_t n, capacity;
+} offsets;
+
+static bool offset_of_line(refs_str line, uint64_t *offset) {
+    if (line.size > 0 && line.data[0] == '{') {
+        json_t *json = json_loadb(line.data, line.size, 0, NULL);
+        const json_t *number = json_object_get(json, "_offset");
+        bool is_there = json_is_integer(number) && json_integer_value(number) >= 0;
+        if (is_there) *offset = (uint64_t)json_integer_value(number);
+        json_decref(json);
+        return is_there;
+    }
+    size_t colon = refs_str_find(line, ':');
+    refs_str rest = refs_str_part(line, colon == SIZE_MAX ? line.size : colon + 1, line.size);
+    return refs_str_to_u64(refs_str_part(rest, 0, refs_str_find(rest, ':')), offset);
+}
+
+static int compare_u64(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Several lines may be of one message. False where a line is none of an index. */
+static bool read_offsets(refs_str text, offsets *found) {
+    while (text.size > 0) {
+        refs_str line = refs_str_part(text, 0, refs_str_find(text, '\n'));
+        text = refs_str_part(text, line.size + 1, text.size);
+        if (line.size == 0) continue;
+        if (!refs_grow((void **)&found->offsets, &found->capacity, found->n,
+                       sizeof *found->offsets) ||
+            !offset_of_line(line, &found->offsets[found->n]))
+            return false;
+        found->n++;
+    }
+    if (found->n == 0) return false;
+    qsort(found->offsets, found->n, sizeof *found->offsets, compare_u64);
+    size_t n = 1;
+    for (size_t i = 1; i < found->n; i++)
+        if (found->offsets[i] != found->offsets[n - 1]) found->offsets[n++] = found->offsets[i];
+    found->n = n;
+    return true;
+}
+
+static refs_status want_heads(grib *self, const offsets *listed, refs_error *err) {
+    refs_source_range *ranges = refs_calloc(listed->n, sizeof *ranges);
+    if (ranges == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < listed->n; i++)
+        ranges[i] = (refs_source_range){listed->offsets[i], HEAD_BYTES};
+    refs_status status = refs_source_want(self->source, ranges, listed->n, err);
+    refs_free(ranges);
+    return status;
+}
+
+/* Adds the messages that are listed, as long as the file has messages there, one behind the other
+ * from `*end` on, which moves behind the last; *wrong is the first offset without one, or
+ * UINT64_MAX. */
+static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong, uint64_t *end,
+                              refs_error *err) {
+    *wrong = listed->offsets[0] == *end ? UINT64_MAX : listed->offsets[0];
+    REFS_TRY(want_heads(self, listed, err));
+    for (size_t i = 0; i < listed->n && *wrong == UINT64_MAX; i++) {
+        refs_source_range place = {listed->offsets[i], 0};
+        REFS_TRY(refs_scan__grib_length(self->source, place.offset, &place.length, err));
+        const bool agrees = place.length > 0 && place.offset >= *end &&
+                            place.offset - *end <= HEAD_BYTES &&
+                            refs_add_u64(place.offset, place.length, end);
+        if (!agrees) *wrong = place.offset;
+        if (agrees) REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
+    }
+    return REFS_OK;
+}
+
+/* Reads what a sidecar lists; *at moves behind that. */
+static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint64_t *at,
+                               refs_error *err) {
+    const refs_notes *notes = &self->job->options->notes;
+    offsets listed = {NULL, 0, 0};
+    uint64_t end = *at, wrong = 0;
+    refs_status status = REFS_OK;
+    if (!read_offsets(text, &listed)) {
+        refs_note(
+            notes, REFS_NOTE_WARNING,
+            "GRIB: %s is not an index of wgrib2 (\"1:0:d=…\") or ECMWF ({\"_offset\": 0, …}): "
+            "it is ignored",
+            name);
+    } else {
+        status = add_listed(self, &listed, &wrong, &end, err);
+        if (status == REFS_OK && wrong == UINT64_MAX) *at = end;
+        if (status == REFS_OK && wrong != UINT64_MAX) {
+            refs_note(
+                notes, REFS_NOTE_WARNING,
+                "GRIB: %s lists a message at byte %llu, and %s has none there: make the index "
+                "again; it is ignored",
+                name, (unsigned long long)wrong, refs_source_location(self->source));
+            refs_scan__grib_list_clear(&self->list);
+            self->list = (grib_list){.fields = NULL};
+        }
+    }
+    refs_free(listed.offsets);
+    return status;
+}
+
+/* Where there is a sidecar, the first one counts. */
+static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
+    static const refs_source_ending endings[] = {
+        {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
+    refs_buf text = REFS_BUF_INIT, name = REFS_BUF_INIT;
+    refs_status status = REFS_NOT_FOUND;
+    size_t i = 0;
+    for (; i < sizeof endings / sizeof endings[0]; i++) {
+        status = refs_source_read_beside(self->source, &endings[i], MAX_SIDECAR_BYTES, &text);
+        if (status == REFS_OK) break;
+    }
+    if (status == REFS_OK) {
+        status = refs_source_name_beside(self->source, &endings[i], &name, err);
+        const refs_str lines = refs_str_view((const char *)text.data, text.size);
+        if (status == REFS_OK) status = use_sidecar(self, (const char *)name.data, lines, at, err);
+    }
+    refs_buf_clear(&text);
+    refs_buf_clear(&name);
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
+}
+
+/* Where one look reads all, there is no use for a sidecar. */
+static refs_status list_messages(grib *self, refs_error *err) {
+    refs_source_range first;
+    REFS_TRY(next_message(self->source, 0, &first, err));
+    uint64_t at = first.offset;
+    if (first.length > WINDOW_BYTES) REFS_TRY(find_sidecar(self, &at, err));
+    REFS_TRY(scan_from(self, at, err));
+    if (self->list.n_left_out > 0)
+        refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
+                  "GRIB: %zu fields without points on a known grid are left out",
+                  self->list.n_left_out);
+    if (self->list.n_unknown > 0)
+        refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
+                  "GRIB: %zu fields whose product definition template is not known (4.%u) are left "
+                  "out",
+                  self->list.n_unknown, self->list.unknown);
+    return REFS_OK;
+}
+
+/* -- grouping ---------------------------------------------------------------------------------- */
+
+static int order(double a, double b) {
+    return (a > b) - (a < b);
+}
+
+/* What tells arrays apart, in the order of names. */
+static int compare_kinds(const grib_field *a, const grib_field *b) {
+    const double keys_a[] = {a->edition,    a->discipline, a->category,          a->parameter,
+                             a->centre,     a->level_type, a->second_level_type, a->statistic,
+                             a->member < 0, a->spectrum,   (double)a->grid,      a->number,
+                             a->kind};
+    const double keys_b[] = {b->edition,    b->discipline, b->category,          b->parameter,
+                             b->centre,     b->level_type, b->second_level_type, b->statistic,
+                             b->member < 0, b->spectrum,   (double)b->grid,      b->number,
+                             b->kind};
+    int result = 0;
+    for (size_t i = 0; i < sizeof keys_a / sizeof keys_a[0] && result == 0; i++)
+        result = order(keys_a[i], keys_b[i]);
+    return result != 0 ? result : order(a->occurrence, b->occurrence);
+}
+
+static double coordinate_of(const grib_field *field, coordinate_kind kind) {
+    return kind == MEMBER      ? (double)field->member
+           : kind == TIME      ? (double)field->time_s
+           : kind == STEP      ? field->step_hours
+           : kind == LEVEL     ? field->level
+           : kind == DIRECTION ? field->direction
+                               : field->frequency;
+}
+
+static int compare_places(const grib_field *a, const grib_field *b) {
+    int result = 0;
+    for (int kind = 0; kind < N_KINDS && result == 0; kind++)
+        result =
+            order(coordinate_of(a, (coordinate_kind)kind), coordinate_of(b, (coordinate_kind)kind));
+    return result;
+}
+
+static int compare_fields(const void *left, const void *right) {
+    const grib_field *a = left, *b = right;
+    int result = compare_kinds(a, b);
+    if (result == 0) result = compare_places(a, b);
+    if (result == 0) result = order(a->bottom, b->bottom);
+    if (result == 0) result = order(a->length_hours, b->length_hours);
+    if (result == 0) result = (a->offset > b->offset) - (a->offset < b->offset);
+    return result;
+}
+
+/* Runs of digits count by their length first: "5", "10", "50". */
+static int compare_texts(const char *a, const char *b) {
+    bool is_in_number = false;
+    for (; *a != '\0' && *a == *b; a++, b++) is_in_number = *a >= '0' && *a <= '9';
+    size_t n_a = strspn(a, "0123456789"), n_b = strspn(b, "0123456789");
+    bool are_numbers = is_in_number || (n_a > 0 && n_b > 0);
+    return are_numbers && n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
+}
+
+typedef struct kind_text {
+    const char *text;
+    uint32_t number;
+} kind_text;
+
+static int compare_kind_texts(const void *left, const void *right) {
+    const kind_text *a = left, *b = right;
+    return compare_texts(a->text, b->text);
+}
+
+/* Numbers kinds by what they are, not by where the file has them. */
+static refs_status sort_kinds(grib_list *list, refs_error *err) {
+    size_t n = list->kinds.count;
+    if (n == 0) return REFS_OK;
+    kind_text *texts = refs_calloc(n, sizeof *texts);
+    uint32_t *places = refs_calloc(n, sizeof *places);
+    list->texts = refs_calloc(n, sizeof *list->texts);
+    bool has_memory = texts != NULL && places != NULL && list->texts != NULL;
+    for (uint32_t i = 0; i < n && has_memory; i++)
+        texts[i] = (kind_text){refs_intern_get(&list->kinds, i).data, i};
+    if (has_memory) qsort(texts, n, sizeof *texts, compare_kind_texts);
+    for (uint32_t i = 0; i < n && has_memory; i++) {
+        list->texts[i] = texts[i].number;
+        places[texts[i].number] = i;
+    }
+    for (size_t i = 0; i < list->n_fields && has_memory; i++)
+        if (list->fields[i].kind > 0) list->fields[i].kind = places[list->fields[i].kind - 1] + 1;
+    refs_free(texts);
+    refs_free(places);
+    return has_memory ? REFS_OK : refs_fail_nomem(err);
+}
+
+static void sort_fields(grib_list *list) {
+    qsort(list->fields, list->n_fields, sizeof *list->fields, compare_fields);
+    for (size_t i = 1; i < list->n_fields; i++) {
+        grib_field *field = &list->fields[i], before = list->fields[i - 1];
+        before.occurrence = 0;
+        if (compare_kinds(&before, field) == 0 && compare_places(&before, field) == 0)
+            field->occurrence = list->fields[i - 1].occurrence + 1;
+    }
+    qsort(list->fields, list->n_fields, sizeof *list->fields, compare_fields);
+    for (size_t i = 1; i < list->n_fields; i++) {
+        grib_field *field = &list->fields[i], like = *field;
+        like.occurrence = list->fields[i - 1].occurrence;
+        field->repeats = compare_kinds(&list->fields[i - 1], &like) == 0;
+    }
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+static const array *find_array(const grib *self, const char *name) {
+    uint32_t number = refs_intern_find(&self->names, refs_str_from(name));
+    return number != REFS_INTERN_NONE ? &self->arrays[number] : NULL;
+}
+
+/* Makes `name` one that no array has: by a number behind it, `first` or a higher one. */
+static void make_unique(const grib *self, size_t first, char *name, size_t size) {
+    char base[NAME_SIZE - 24];
+    snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, name);
+    for (size_t i = first; find_array(self, name) != NULL; i++)
+        snprintf(name, size, "%s_%zu", base, i);
+}
+
+/* Adds an array to the documents and to those whose chunks are looked up; takes over its bytes and
+ * the document's values. */
+static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
+    size_t number;
+    uint32_t id;
+    document->path = added->name;
+    document->rank = added->rank;
+    document->shape = added->shape;
+    if (document->chunks == NULL) document->chunks = added->shape;
+    refs_status status = refs_intern_add(&self->names, refs_str_from(added->name), &id, err);
+    if (status == REFS_OK &&
+        !refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays))
+        status = refs_fail_nomem(err);
+    if (status != REFS_OK) {
+        refs_buf_clear(&added->bytes);
+        json_decref(document->dtype);
+        json_decref(document->filters);
+        json_decref(document->fill_value);
+        json_decref(document->attributes);
+        return status;
+    }
+    self->arrays[self->n_arrays++] = *added;
+    return refs_documents_add_array(self->job->documents, document, &number, err);
+}
+
+static refs_status put_double(refs_buf *bytes, double number, refs_error *err) {
+    uint64_t bits;
+    uint8_t little[8];
+    memcpy(&bits, &number, sizeof bits);
+    for (size_t i = 0; i < 8; i++) little[i] = (uint8_t)(bits >> 8 * i);
+    return refs_buf_append(bytes, little, sizeof little, err);
+}
+
+/* Dimensions without a name are those of the coordinate itself. */
+static bool has_dims_of(const array *there, const array *wanted) {
+    for (size_t dim = 0; dim < wanted->rank; dim++) {
+        const char *name = wanted->dims[dim][0] != '\0' ? wanted->dims[dim] : there->name;
+        if (strcmp(there->dims[dim], name) != 0) return false;
+    }
+    return true;
+}
+
+static bool is_same(const array *there, const array *wanted) {
+    return there->rank == wanted->rank && there->n == wanted->n &&
+           there->bytes.size == wanted->bytes.size &&
+           memcmp(there->bytes.data, wanted->bytes.data, wanted->bytes.size) == 0 &&
+           has_dims_of(there, wanted);
+}
+
+/* The coordinate like `wanted`: one that is there, under its base name or with a number, or it is
+ * added. Its name is put into `wanted`, whose bytes are taken over. */
+static refs_status intern_coordinate(grib *self, array *wanted, json_t *attributes,
+                                     refs_error *err) {
+    const char *dims[2] = {wanted->dims[0], wanted->dims[1]};
+    char base[NAME_SIZE - 24];
+    snprintf(base, sizeof base, "%.*s", (int)sizeof base - 1, wanted->name);
+    for (size_t i = 2; find_array(self, wanted->name) != NULL; i++) {
+        if (is_same(find_array(self, wanted->name), wanted)) {
+            json_decref(attributes);
+            refs_buf_clear(&wanted->bytes);
+            return REFS_OK;
+        }
+        snprintf(wanted->name, sizeof wanted->name, "%s_%zu", base, i);
+        if (i < MAX_ALIKE) continue;
+        json_decref(attributes);
+        refs_buf_clear(&wanted->bytes);
+        return refs_fail(err, REFS_LIMIT, "there are more than %d coordinates '%s'", MAX_ALIKE,
+                         base);
+    }
+    if (wanted->dims[0][0] == '\0') memcpy(wanted->dims[0], wanted->name, sizeof wanted->name);
+    refs_scan_array document = {
+        .dtype = json_string("<f8"), .dimensions = dims, .attributes = attributes};
+    return add_array(self, wanted, &document, err);
+}
+
+static json_t *attributes_of(coordinate_kind kind, grib_spectrum spectrum, const char *units) {
+    const bool is_number = spectrum == GRIB_SPECTRUM_NUMBERS;
+    switch (kind) {
+    case DIRECTION:
+        return json_pack("{s:s, s:s}", "units", is_number ? "1" : "degree", "long_name",
+                         is_number ? "number of the wave direction" : "wave direction");
+    case FREQUENCY:
+        return json_pack("{s:s, s:s}", "units", is_number ? "1" : "s-1", "long_name",
+                         is_number ? "number of the wave frequency" : "wave frequency");
+    case MEMBER:
+        return json_pack("{s:s, s:s, s:s}", "units", "1", "standard_name", "realization",
+                         "long_name", "ensemble member numerical id");
+    case TIME:
+        return json_pack("{s:s, s:s, s:s, s:s}", "units", "seconds since 1970-01-01T00:00:00",
+                         "calendar", "proleptic_gregorian", "standard_name",
+                         "forecast_reference_time", "long_name", "initial time of forecast");
+    case STEP:
+        return json_pack("{s:s, s:s, s:s}", "units", "hours", "standard_name", "forecast_period",
+                         "long_name", "time since forecast_reference_time");
+    default:
+        return units != NULL ? json_pack("{s:s}", "units", units) : json_object();
+    }
+}
+
+/* -- dimensions of an array -------------------------------------------------------------------- */
+
+/* Values along one dimension, ascending. */
+typedef struct axis {
+    double *values;
+    size_t n;
+    char name[NAME_SIZE]; /* of the coordinate; "": there is none */
+} value_axis;
+
+static int compare_doubles(const void *left, const void *right) {
+    return order(*(const double *)left, *(const double *)right);
+}
+
+static refs_status find_values(const grib_field *fields, size_t n, coordinate_kind kind,
+                               value_axis *axis, refs_error *err) {
+    axis->values = refs_calloc(n, sizeof *axis->values);
+    if (axis->values == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) axis->values[i] = coordinate_of(&fields[i], kind);
+    qsort(axis->values, n, sizeof *axis->values, compare_doubles);
+    axis->n = 1;
+    for (size_t i = 1; i < n; i++)
+        if (axis->values[i] != axis->values[axis->n - 1]) axis->values[axis->n++] = axis->values[i];
+    return REFS_OK;
+}
+
+static uint64_t place_on(const value_axis *axis, double value) {
+    const double *found =
+        bsearch(&value, axis->values, axis->n, sizeof *axis->values, compare_doubles);
+    return found != NULL ? (uint64_t)(found - axis->values) : 0;
+}
+
+static refs_status place_fields(grib_field *fields, size_t n, const value_axis *axes,
+                                refs_error *err) {
+    uint64_t n_cells = 1;
+    for (int kind = 0; kind < N_KINDS; kind++)
+        if (!refs_mul_u64(n_cells, axes[kind].n, &n_cells))
+            return refs_fail(err, REFS_LIMIT, "an array has more fields than can be counted");
+    for (size_t i = 0; i < n; i++) {
+        fields[i].cell = 0;
+        for (int kind = 0; kind < N_KINDS; kind++)
+            fields[i].cell =
+                fields[i].cell * axes[kind].n +
+                place_on(&axes[kind], coordinate_of(&fields[i], (coordinate_kind)kind));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_coordinate(grib *self, const grib_field *field, coordinate_kind kind,
+                                  value_axis *axis, refs_error *err) {
+    static const char *const names[] = {"number", "time", "step", "", "direction", "frequency"};
+    static const char *const numbers[] = {"", "", "", "", "directionNumber", "frequencyNumber"};
+    char other[24];
+    const char *units = NULL;
+    array wanted = {.rank = axis->n > 1, .shape = {axis->n}};
+    if (kind == MEMBER && field->member < 0) return REFS_OK;
+    if (kind >= DIRECTION && field->spectrum == GRIB_NO_SPECTRUM) return REFS_OK;
+    const char *name = kind == LEVEL ? refs_scan__grib_level(field, other, &units)
+                       : kind >= DIRECTION && field->spectrum == GRIB_SPECTRUM_NUMBERS
+                           ? numbers[kind]
+                           : names[kind];
+    snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < axis->n && status == REFS_OK; i++)
+        status = put_double(&wanted.bytes, axis->values[i], err);
+    if (status != REFS_OK) {
+        refs_buf_clear(&wanted.bytes);
+        return status;
+    }
+    REFS_TRY(intern_coordinate(self, &wanted, attributes_of(kind, field->spectrum, units), err));
+    memcpy(axis->name, wanted.name, sizeof axis->name);
+    return REFS_OK;
+}
+
+/* When a field is valid, for each time and each step. */
+static refs_status add_valid_time(grib *self, const value_axis *axes, char *name, refs_error *err) {
+    const value_axis *times = &axes[TIME], *steps = &axes[STEP];
+    array wanted = {.name = "valid_time"};
+    refs_status status = REFS_OK;
+    *name = '\0';
+    if (times->n > MAX_TIMES / steps->n) return REFS_OK;
+    for (int kind = TIME; kind <= STEP; kind++) {
+        if (axes[kind].n < 2) continue;
+        memcpy(wanted.dims[wanted.rank], axes[kind].name, sizeof wanted.dims[0]);
+        wanted.shape[wanted.rank++] = axes[kind].n;
+    }
+    for (size_t i = 0; i < times->n * steps->n && status == REFS_OK; i++)
+        status = put_double(&wanted.bytes,
+                            times->values[i / steps->n] + 3600 * steps->values[i % steps->n], err);
+    if (status != REFS_OK) {
+        refs_buf_clear(&wanted.bytes);
+        return status;
+    }
+    json_t *attributes =
+        json_pack("{s:s, s:s, s:s, s:s}", "units", "seconds since 1970-01-01T00:00:00", "calendar",
+                  "proleptic_gregorian", "standard_name", "time", "long_name", "time");
+    REFS_TRY(intern_coordinate(self, &wanted, attributes, err));
+    memcpy(name, wanted.name, sizeof wanted.name);
+    return REFS_OK;
+}
+
+/* -- grids ------------------------------------------------------------------------------------- */
+
+/* Names of the two dimensions of a grid, and of what is on both. */
+typedef struct grid_names {
+    size_t rank;
+    uint64_t shape[2];
+    char dims[2][NAME_SIZE];
+    char coordinates[2][NAME_SIZE]; /* "": none but the dimensions */
+} grid_names;
+
+static json_t *attributes_along(bool is_latitude) {
+    const char *name = is_latitude ? "latitude" : "longitude";
+    return json_pack("{s:s, s:s, s:s}", "units", is_latitude ? "degrees_north" : "degrees_east",
+                     "standard_name", name, "long_name", name);
+}
+
+/* Sets `name` to that of the axis, which is empty where there is none. */
+static refs_status add_axis(grib *self, const grib_grid *grid, bool is_latitude, char *name,
+                            refs_error *err) {
+    size_t n = (size_t)(is_latitude ? grid->ny : grid->nx);
+    array wanted = {.rank = 1, .shape = {n}};
+    double *numbers = refs_calloc(n, sizeof *numbers);
+    refs_status status = numbers != NULL ? REFS_OK : refs_fail_nomem(err);
+    snprintf(wanted.name, sizeof wanted.name, "%s", is_latitude ? "latitude" : "longitude");
+    bool is_there = numbers != NULL && refs_scan__grib_axis(grid, is_latitude, numbers);
+    for (size_t i = 0; i < n && status == REFS_OK && is_there; i++)
+        status = put_double(&wanted.bytes, numbers[i], err);
+    refs_free(numbers);
+    if (status != REFS_OK || !is_there) {
+        name[0] = '\0';
+        refs_buf_clear(&wanted.bytes);
+        return status;
+    }
+    REFS_TRY(intern_coordinate(self, &wanted, attributes_along(is_latitude), err));
+    memcpy(name, wanted.name, sizeof wanted.name);
+    return REFS_OK;
+}
+
+/* Latitudes or longitudes by the message that a field is in. */
+static refs_status add_by_message(grib *self, size_t field, bool is_latitude, grid_names *names,
+                                  refs_error *err) {
+    const char *coordinate = is_latitude ? "latitude" : "longitude";
+    const char *dims[2] = {names->dims[0], names->dims[1]};
+    array wanted = {.rank = names->rank, .first = field, .n = 1};
+    memcpy(wanted.shape, names->shape, sizeof names->shape);
+    snprintf(wanted.name, sizeof wanted.name, "%s", coordinate);
+    make_unique(self, 2, wanted.name, sizeof wanted.name);
+    snprintf(names->coordinates[is_latitude ? 0 : 1], sizeof names->coordinates[0], "%s",
+             wanted.name);
+    json_t *filters =
+        json_pack("[{s:s, s:s, s:s}]", "id", "grib", "var", coordinate, "dtype", "float64");
+    refs_scan_array document = {.dtype = json_string("<f8"),
+                                .dimensions = dims,
+                                .filters = filters,
+                                .attributes = attributes_along(is_latitude)};
+    return add_array(self, &wanted, &document, err);
+}
+
+/* Gives the grid that field `field` is the first on its dimensions and coordinates. */
+static refs_status add_grid(grib *self, size_t field, size_t number, grid_names *names,
+                            refs_error *err) {
+    const grib_grid *grid = &self->list.grids[number];
+    bool has_y = false, has_x = false;
+    names->rank = grid->nx > 0 ? 2 : 1;
+    names->shape[0] = grid->nx > 0 ? grid->ny : grid->n_points;
+    names->shape[1] = grid->nx;
+    if (grid->nx > 0 && grid->is_geographic && grid->nx <= MAX_AXIS && grid->ny <= MAX_AXIS) {
+        REFS_TRY(add_axis(self, grid, true, names->dims[0], err));
+        has_y = names->dims[0][0] != '\0';
+        if (has_y) REFS_TRY(add_axis(self, grid, false, names->dims[1], err));
+        has_x = has_y && names->dims[1][0] != '\0';
+    }
+    if (has_y && has_x) return REFS_OK;
+    for (size_t dim = 0; dim < names->rank; dim++) {
+        const char *name = names->rank == 1 ? "values" : dim == 0 ? "y" : "x";
+        snprintf(names->dims[dim], sizeof names->dims[dim], number > 0 ? "%s_%zu" : "%s", name,
+                 number + 1);
+    }
+    if (grid->type == NULL) return REFS_OK;
+    REFS_TRY(add_by_message(self, field, true, names, err));
+    return add_by_message(self, field, false, names, err);
+}
+
+/* -- variables --------------------------------------------------------------------------------- */
+
+static const char *statistic_of(const grib_field *field) {
+    static const char *const names[] = {"avg", "accum", "max", "min",  "diff",
+                                        "rms", "sd",    "cov", "rdiff"};
+    if (field->statistic == 255) return "instant";
+    return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
+}
+
+/* What refs_scan__grib_add_kind says of a field; NULL where its product is of no kind. */
+static json_t *load_kind(const grib *self, const grib_field *field) {
+    if (field->kind == 0) return NULL;
+    refs_str text = refs_intern_get(&self->list.kinds, self->list.texts[field->kind - 1]);
+    return json_loadb(text.data, text.size, 0, NULL);
+}
+
+static const char *text_of(const json_t *kind, const char *key) {
+    const char *text = json_string_value(json_object_get(kind, key));
+    return text != NULL ? text : "";
+}
+
+/* The name of a variable, with its kind of level, and then its statistic, where another has it;
+ * what its product is of follows. */
+static void name_variable(const grib *self, const grib_field *field, const char *base,
+                          const json_t *kind, char *name) {
+    char other[24];
+    const char *units, *level = refs_scan__grib_level(field, other, &units);
+    const char *end = text_of(kind, "name");
+    bool is_another = !field->repeats;
+    snprintf(name, NAME_SIZE, "%s%.128s", base, end);
+    if (is_another && find_array(self, name) != NULL)
+        snprintf(name, NAME_SIZE, "%s_%s%.128s", base, level, end);
+    if (is_another && find_array(self, name) != NULL)
+        snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic_of(field), end);
+    make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, NAME_SIZE);
+}
+
+static void add_text(json_t *attributes, const char *name, const char *text) {
+    if (text != NULL) json_object_set_new(attributes, name, json_string(text));
+}
+
+/* "Prob of Total snowfall > 0.0127 m". A probability is in percent, and no longer what CF calls the
+ * parameter. */
+static void describe_kind(const json_t *kind, const char *base, const grib_name *name,
+                          json_t *attributes) {
+    const char *limits = text_of(kind, "limits"), *prefix = text_of(kind, "prefix");
+    const bool is_spread =
+        json_object_get(json_object_get(kind, "attributes"), "GRIB_derivedForecast") != NULL;
+    char text[512];
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", prefix,
+             name->long_name != NULL ? name->long_name : base, text_of(kind, "phrase"), limits,
+             *limits != '\0' && name->units != NULL ? " " : "",
+             *limits != '\0' && name->units != NULL ? name->units : "");
+    add_text(attributes, "long_name", text);
+    if (*prefix != '\0') add_text(attributes, "units", "%");
+    if (*prefix != '\0' || is_spread) json_object_del(attributes, "standard_name");
+    json_object_update(attributes, json_object_get(kind, "attributes"));
+}
+
+static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
+                        const json_t *kind) {
+    char other[24];
+    const char *units;
+    json_t *attributes = json_object();
+    add_text(attributes, "long_name", name->long_name);
+    add_text(attributes, "units", name->units);
+    add_text(attributes, "standard_name", name->standard_name);
+    if (kind != NULL) describe_kind(kind, name->name, name, attributes);
+    add_text(attributes, "GRIB_typeOfLevel", refs_scan__grib_level(field, other, &units));
+    add_text(attributes, "GRIB_stepType", statistic_of(field));
+    /* The codec puts NaN where a value is missing; ecCodes' number says that some may be. */
+    json_object_set_new(attributes, "GRIB_missingValue", json_real(3.4028234663852886e+38));
+    if (field->edition == 2) {
+        json_object_set_new(attributes, "GRIB_discipline", json_integer(field->discipline));
+        json_object_set_new(attributes, "GRIB_parameterCategory", json_integer(field->category));
+        json_object_set_new(attributes, "GRIB_parameterNumber", json_integer(field->parameter));
+    } else {
+        json_object_set_new(attributes, "GRIB_table2Version", json_integer(field->discipline));
+        json_object_set_new(attributes, "GRIB_indicatorOfParameter",
+                            json_integer(field->parameter));
+    }
+    refs_scan__grib_grid_keys(&self->list.grids[field->grid], attributes);
+    return attributes;
+}
+
+/* What CF's attribute "coordinates" names: all that are not dimensions. */
+static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
+                                const grid_names *grid) {
+    char text[(N_KINDS + 3) * NAME_SIZE] = "";
+    const char *names[N_KINDS + 3];
+    size_t n = 0, size = 0;
+    for (int kind = 0; kind < N_KINDS; kind++)
+        if (axes[kind].n == 1) names[n++] = axes[kind].name;
+    names[n++] = valid_time;
+    for (size_t i = 0; i < 2; i++) names[n++] = grid->coordinates[i];
+    for (size_t i = 0; i < n; i++)
+        if (names[i][0] != '\0')
+            size += (size_t)snprintf(text + size, sizeof text - size, "%s%s", size > 0 ? " " : "",
+                                     names[i]);
+    return json_string(text);
+}
+
+/* Adds an array of which the fields are known. */
+static refs_status add_variable(grib *self, array *added, const value_axis *axes,
+                                const grid_names *grid, refs_error *err) {
+    const grib_field *field = &self->list.fields[added->first];
+    const char *dims[N_KINDS + 2];
+    uint64_t chunks[N_KINDS + 2];
+    char valid_time[NAME_SIZE];
+    grib_name name;
+    REFS_TRY(add_valid_time(self, axes, valid_time, err));
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        if (axes[kind].n < 2) continue;
+        dims[added->rank] = axes[kind].name;
+        chunks[added->rank] = 1;
+        added->shape[added->rank++] = axes[kind].n;
+    }
+    for (size_t i = 0; i < grid->rank; i++) {
+        dims[added->rank] = grid->dims[i];
+        chunks[added->rank] = added->shape[added->rank] = grid->shape[i];
+        added->rank++;
+    }
+    refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
+    json_t *product_kind = load_kind(self, field);
+    name_variable(self, field, name.name, product_kind, added->name);
+    json_t *codec =
+        json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
+    if (field->number > 0)
+        json_object_set_new(codec, "field", json_integer((json_int_t)field->number));
+    json_t *attributes = describe(self, field, &name, product_kind);
+    json_decref(product_kind);
+    json_object_set_new(attributes, "coordinates", list_coordinates(axes, valid_time, grid));
+    refs_scan_array document = {.chunks = chunks,
+                                .dtype = json_string("<f8"),
+                                .dimensions = dims,
+                                .filters = json_pack("[o]", codec),
+                                .fill_value = json_string("NaN"),
+                                .attributes = attributes};
+    return add_array(self, added, &document, err);
+}
+
+static refs_status add_fields(grib *self, size_t first, size_t n, const grid_names *grid,
+                              refs_error *err) {
+    value_axis axes[N_KINDS] = {{NULL, 0, ""}};
+    array added = {.first = first, .n = n};
+    grib_field *fields = &self->list.fields[first];
+    refs_status status = REFS_OK;
+    for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
+        status = find_values(fields, n, (coordinate_kind)kind, &axes[kind], err);
+    if (status == REFS_OK) status = place_fields(fields, n, axes, err);
+    for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
+        status = add_coordinate(self, fields, (coordinate_kind)kind, &axes[kind], err);
+    if (status == REFS_OK) status = add_variable(self, &added, axes, grid, err);
+    for (int kind = 0; kind < N_KINDS; kind++) refs_free(axes[kind].values);
+    return status;
+}
+
+static refs_status list_arrays(grib *self, grid_names *grids, refs_error *err) {
+    const grib_list *list = &self->list;
+    for (size_t first = 0, end; first < list->n_fields; first = end) {
+        size_t grid = list->fields[first].grid;
+        for (end = first + 1; end < list->n_fields; end++)
+            if (compare_kinds(&list->fields[first], &list->fields[end]) != 0) break;
+        if (grids[grid].rank == 0) REFS_TRY(add_grid(self, first, grid, &grids[grid], err));
+        REFS_TRY(add_fields(self, first, end - first, &grids[grid], err));
+    }
+    return REFS_OK;
+}
+
+static refs_status list(grib *self, refs_error *err) {
+    REFS_TRY(list_messages(self, err));
+    if (self->list.n_fields == 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "no message has a grid and a product definition template that "
+                         "are known");
+    REFS_TRY(sort_kinds(&self->list, err));
+    sort_fields(&self->list);
+    json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);
+    REFS_TRY(refs_documents_add_group(self->job->documents, "", attributes, err));
+    grid_names *grids = refs_calloc(self->list.n_grids, sizeof *grids);
+    if (grids == NULL) return refs_fail_nomem(err);
+    refs_status status = list_arrays(self, grids, err);
+    refs_free(grids);
+    return status;
+}
+
+/* -- the format -------------------------------------------------------------------------------- */
+
+static refs_status index_grib(void *self, size_t number, refs_chunk_index *index, refs_error *err) {
+    const grib *opened = self;
+    const array *wanted = &opened->arrays[number];
+    uint64_t chunks[N_KINDS + 2];
+    const grib_field *fields = opened->list.fields + wanted->first;
+    const grib_grid *grid = wanted->n > 0 ? &opened->list.grids[fields->grid] : NULL;
+    size_t outer = grid == NULL ? 0 : wanted->rank - (grid->nx > 0 ? 2 : 1);
+    for (size_t dim = 0; dim < wanted->rank; dim++)
+        chunks[dim] = dim < outer ? 1 : wanted->shape[dim];
+    REFS_TRY(refs_chunk_index_init(index, wanted->rank, wanted->shape, chunks, err));
+    if (wanted->n == 0) {
+        index->location_id = REFS_SCAN_INLINE;
+        return refs_chunk_index_add_inline(index, 0, refs_buf_view(&wanted->bytes), err);
+    }
+    for (size_t i = 0; i < wanted->n; i++)
+        REFS_TRY(refs_chunk_index_add(index, outer > 0 ? fields[i].cell : 0,
+                                      (refs_source_range){fields[i].offset, fields[i].length}, 0,
+                                      err));
+    return REFS_OK;
+}
+
+static void close_grib(void *self) {
+    grib *opened = self;
+    for (size_t i = 0; i < opened->n_arrays; i++) refs_buf_clear(&opened->arrays[i].bytes);
+    refs_free(opened->arrays);
+    refs_intern_clear(&opened->names);
+    refs_scan__grib_list_clear(&opened->list);
+    refs_free(opened);
+}
+
+static refs_status open_grib(const refs_scan_job *job, void **self, refs_error *err) {
+    grib *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    opened->job = job;
+    opened->source = job->source;
+    refs_status status = list(opened, err);
+    opened->job = NULL;
+    return status;
+}
+
+const refs_scan_format refs_scan__grib = {"GRIB", sniff, NULL, open_grib, index_grib, close_grib};

@@ -1,0 +1,55 @@
+/* attribute.h -- attributes of groups and datasets. */
+#ifndef REFS_PARSERS_HDF5_ATTRIBUTE_H
+#define REFS_PARSERS_HDF5_ATTRIBUTE_H
+
+#include "hdf5/object.h"
+#include "hdf5/type.h"
+
+/** What a dataspace message says. */
+typedef struct refs_hdf5_space {
+    bool is_null; /**< no elements, and no shape */
+    size_t rank;
+    uint64_t shape[REFS_SCAN_MAX_RANK];
+    uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
+    uint64_t n;                             /**< elements in all */
+} refs_hdf5_space;
+
+refs_status refs_hdf5__read_space(const refs_hdf5_file *file, refs_bytes body,
+                                  refs_hdf5_space *space, refs_error *err);
+
+typedef struct refs_hdf5_attribute {
+    char *name;
+    uint64_t order;
+    refs_hdf5_type type;
+    refs_hdf5_space space;
+    refs_buf data;
+} refs_hdf5_attribute;
+
+/** In creation order where it is kept, else by name. Zeroed is empty. */
+typedef struct refs_hdf5_attributes {
+    refs_hdf5_attribute *attributes;
+    size_t n, capacity;
+} refs_hdf5_attributes;
+
+/** Reads all attributes of an object, those in its header and those in a heap. One that cannot be
+ * read as such is left out with a note. */
+refs_status refs_hdf5__read_attributes(refs_hdf5_file *file, const refs_hdf5_object *object,
+                                       refs_hdf5_attributes *attributes, refs_error *err);
+void refs_hdf5__attributes_clear(refs_hdf5_attributes *attributes);
+
+const refs_hdf5_attribute *refs_hdf5__find_attribute(const refs_hdf5_attributes *attributes,
+                                                     const char *name);
+
+/** *value is what an attribute has, NULL where JSON cannot say it. One element is a value, several
+ * are a list, in which dimensions are nested; none is "". */
+refs_status refs_hdf5__attribute_value(const refs_hdf5_values *values,
+                                       const refs_hdf5_attribute *attribute, json_t **value,
+                                       refs_error *err);
+
+/** All that users care for as an object of JSON: not those that keep netCDF-4's and dimension
+ * scales' own accounts. */
+refs_status refs_hdf5__attributes_json(const refs_hdf5_values *values,
+                                       const refs_hdf5_attributes *attributes, json_t **object,
+                                       refs_error *err);
+
+#endif

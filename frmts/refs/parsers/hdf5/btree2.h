@@ -1,0 +1,41 @@
+/* btree2.h -- version 2 B-trees: sorted records of one size.
+ *
+ * The same structure holds links, attributes, shared messages and chunks.
+ */
+#ifndef REFS_PARSERS_HDF5_BTREE2_H
+#define REFS_PARSERS_HDF5_BTREE2_H
+
+#include "hdf5/file.h"
+
+/** What a tree's header says. */
+typedef struct refs_hdf5_btree2 {
+    uint8_t type; /**< of the records: 5 links by name, 10 chunks, … */
+    uint16_t record_size;
+    uint16_t depth; /**< 0: the root is a leaf */
+    uint32_t node_size;
+    uint64_t root; /**< its address; REFS_HDF5_UNDEFINED: there is no record */
+    uint16_t n_root_records;
+    uint64_t n_records; /**< in all, as the header has it: it may lie */
+} refs_hdf5_btree2;
+
+/** Reads the header of the tree at `address`. */
+refs_status refs_hdf5__btree2_open(refs_hdf5_file *file, uint64_t address, refs_hdf5_btree2 *tree,
+                                   refs_error *err);
+
+/** Receives records, borrowed for the call. */
+typedef struct refs_hdf5_record_visitor {
+    refs_status (*visit)(void *user, refs_bytes record, refs_error *err);
+    void *user;
+} refs_hdf5_record_visitor;
+
+/** Hands all records of a tree to `visitor`, those of inner nodes first. Nodes of a level are
+ * wanted together. While `file` is collecting, nodes that are not at hand are left out. */
+refs_status refs_hdf5__btree2_each(refs_hdf5_file *file, const refs_hdf5_btree2 *tree,
+                                   const refs_hdf5_record_visitor *visitor, refs_error *err);
+
+/** Opens the tree at `address`, which must have records of that type, and hands them all to
+ * `visitor`. REFS_NOT_FOUND where some were left out. */
+refs_status refs_hdf5__btree2_walk(refs_hdf5_file *file, uint64_t address, uint8_t type,
+                                   const refs_hdf5_record_visitor *visitor, refs_error *err);
+
+#endif

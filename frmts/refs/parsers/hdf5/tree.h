@@ -1,0 +1,78 @@
+/* tree.h -- all groups and datasets of a file. */
+#ifndef REFS_PARSERS_HDF5_TREE_H
+#define REFS_PARSERS_HDF5_TREE_H
+
+#include "hdf5/dataset.h"
+#include "hdf5/group.h"
+
+typedef enum refs_hdf5_item_kind {
+    REFS_HDF5_ITEM_NEW, /**< not read yet */
+    REFS_HDF5_ITEM_GROUP,
+    REFS_HDF5_ITEM_DATASET,
+    REFS_HDF5_ITEM_SOFT,     /**< a soft link that is not followed yet */
+    REFS_HDF5_ITEM_EXTERNAL, /**< a link to another file */
+    REFS_HDF5_ITEM_PROBLEM,  /**< it is there, and cannot be read */
+    REFS_HDF5_ITEM_NOTHING   /**< a committed datatype, or what is listed elsewhere */
+} refs_hdf5_item_kind;
+
+/** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
+typedef struct refs_hdf5_scales {
+    bool is_scale;          /**< it is itself a dimension scale */
+    bool is_only_dimension; /**< a dimension of netCDF-4 without a variable */
+    int64_t id;             /**< of its dimension in netCDF-4, else -1 */
+    size_t n_coordinates;   /**< IDs of its dimensions, of netCDF-4's variables of several */
+    int64_t coordinates[REFS_SCAN_MAX_RANK];
+    uint64_t scale[REFS_SCAN_MAX_RANK]; /**< address of the first scale of each dimension, or
+                                             REFS_HDF5_UNDEFINED */
+} refs_hdf5_scales;
+
+typedef struct refs_hdf5_item {
+    refs_hdf5_item_kind kind;
+    char *path;       /**< "group/t2m"; "" is the root */
+    const char *name; /**< the part behind the last slash */
+    size_t parent;    /**< number of the group that it is in; the root is its own */
+    uint64_t address; /**< of its header */
+    char *target;     /**< of a soft link; of a link to another file "file:path" … */
+    size_t file_size; /**< … and bytes of "file"; 0 of a soft link */
+    uint32_t file;    /**< … and its number, once it is found */
+    refs_error *problem;
+    json_t *attributes;
+    refs_hdf5_dataset *dataset;
+    refs_hdf5_scales scales;
+    const char *dimensions[REFS_SCAN_MAX_RANK]; /**< names, once they are known */
+} refs_hdf5_item;
+
+/** Zeroed is empty. Parents come before what is in them. */
+typedef struct refs_hdf5_tree {
+    refs_hdf5_item *items;
+    size_t n, capacity;
+    size_t path_bytes;
+    char **names; /**< of dimensions that were made up */
+    size_t n_names, name_capacity;
+} refs_hdf5_tree;
+
+/** Reads all that can be reached from the root group, whose header is at `root`, but for links.
+ * What cannot be understood is noted, and says why. */
+refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_tree *tree,
+                                 refs_error *err);
+void refs_hdf5__tree_clear(refs_hdf5_tree *tree);
+
+/** Follows soft links once external ones into the same file have become such: they are other names
+ * of datasets, or external links where they lead to or through one. */
+refs_status refs_hdf5__follow_soft_links(refs_hdf5_file *file, refs_hdf5_tree *tree,
+                                         refs_error *err);
+
+/** Leaves `item` out of the listing, with a note; `why` is said where it is asked for. */
+refs_status refs_hdf5__keep_problem(refs_hdf5_file *file, refs_hdf5_item *item,
+                                    const refs_error *why, refs_error *err);
+
+/** Names the dimensions of all datasets, and makes unlimited ones as long in each as they are in
+ * any, as netCDF-C does. */
+refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err);
+
+/** Sets `scales` to what the attributes of a dataset of that rank say. */
+refs_status refs_hdf5__read_scales(const refs_hdf5_values *values,
+                                   const refs_hdf5_attributes *attributes, size_t rank,
+                                   refs_hdf5_scales *scales, refs_error *err);
+
+#endif

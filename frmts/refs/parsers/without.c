@@ -1,0 +1,68 @@
+/* without.c -- a build without jansson: no file is a set. See refs/scan.h. */
+#include "scan.h"
+
+const char *refs_scan_sniff(refs_bytes head) {
+    (void)head;
+    return NULL;
+}
+
+refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
+                           const refs_scan_options *options, refs_scan **scan, refs_error *err) {
+    (void)vfs;
+    (void)location;
+    (void)options;
+    *scan = NULL;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "data files are read with libjansson, which this build lacks");
+}
+
+void refs_scan_free(refs_scan *scan) {
+    (void)scan;
+}
+
+refs_status refs_scan_each_document(const refs_scan *scan,
+                                    refs_status (*visit)(void *user, refs_str key,
+                                                         refs_bytes document, refs_error *err),
+                                    void *user, refs_error *err) {
+    (void)scan;
+    (void)visit;
+    (void)user;
+    (void)err;
+    return REFS_OK;
+}
+
+refs_status refs_scan_each_problem(const refs_scan *scan,
+                                   refs_status (*visit)(void *user, refs_str key,
+                                                        const refs_error *why, refs_error *err),
+                                   void *user, refs_error *err) {
+    (void)scan;
+    (void)visit;
+    (void)user;
+    (void)err;
+    return REFS_OK;
+}
+
+refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
+                           refs_error *err) {
+    (void)scan;
+    (void)key;
+    (void)chunk;
+    (void)err;
+    return REFS_NOT_FOUND;
+}
+
+const char *refs_scan_location(const refs_scan *scan, uint32_t id) {
+    (void)scan;
+    (void)id;
+    return NULL;
+}
+
+uint32_t refs_scan_n_locations(const refs_scan *scan) {
+    (void)scan;
+    return 0;
+}
+
+void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
+    (void)scan;
+    *stats = (refs_scan_stats){0};
+}

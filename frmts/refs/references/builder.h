@@ -1,0 +1,56 @@
+/* builder.h -- the builder's own calls, for the formats of this room.
+ *
+ * The public calls take a key and its value at once. A reader of text has the
+ * key first and the value in pieces that do not outlive each other: it asks for
+ * the key's slot, then for the URL's number, then puts them together.
+ */
+#ifndef REFS_REFERENCES_BUILDER_H
+#define REFS_REFERENCES_BUILDER_H
+
+#include "entry.h"
+#include "refs/refset.h"
+
+/** Where the reference of a key goes. */
+typedef struct refs_slot {
+    uint32_t table; /**< or REFS_INTERN_NONE: then `place` is the number of a name */
+    uint64_t place; /**< packed index */
+} refs_slot;
+
+/** The slot of `key`, which has to be put to before the set is finished. */
+refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                                      refs_error *err);
+
+/** The number of `url`. */
+refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
+                                     refs_error *err);
+
+/** The URL of a number, borrowed until the next one is added. */
+refs_str refs_refset__builder_url_text(const refs_set_builder *builder, uint32_t id);
+
+/** Bytes of memory that keys and URLs take by now, each once, or will take in the set; roughly. */
+uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder);
+
+/** Puts a value; the public calls say what each means. */
+refs_status refs_refset__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
+                                            refs_bytes bytes, refs_error *err);
+refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
+                                           const refs_wide_range *range, refs_error *err);
+refs_status refs_refset__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
+                                           uint32_t url, refs_error *err);
+refs_status refs_refset__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
+                                            const refs_error *problem, refs_error *err);
+
+/** Renders one URL: appends the text. */
+typedef refs_status (*refs_url_renderer)(void *user, refs_str url, refs_buf *text, refs_error *err);
+
+/** Renders all URLs so far that hold "{{". One that cannot be rendered fails where it is used. */
+refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
+                                        void *user, refs_error *err);
+
+/** Whether there is a "{{" in a URL: it is to be rendered, or was not. */
+bool refs_refset__holds_template(refs_str url);
+
+/** The options, filled up with defaults. */
+const refs_set_options *refs_refset__builder_options(const refs_set_builder *builder);
+
+#endif

@@ -1,0 +1,42 @@
+/* chunk_key.h -- keys of chunks, taken apart.
+ *
+ * "t2m/3.0.1" is the prefix "t2m/" and the index (3, 0, 1) joined by dots;
+ * "x/c/0/1" is "x/c/" and (0, 1) joined by slashes. Numbers are plain decimals
+ * without needless zeros, and of slashes as many components as possible belong
+ * to the index, so that every text has one split and every split one text.
+ */
+#ifndef REFS_REFERENCES_CHUNK_KEY_H
+#define REFS_REFERENCES_CHUNK_KEY_H
+
+#include "refs/bytes.h"
+
+/** Most numbers in an index. */
+#define REFS_CHUNK_MAX_RANK 32
+
+typedef struct refs_chunk_key {
+    refs_str text;   /**< all of it */
+    refs_str prefix; /**< up to the first number; its slash included */
+    char separator;  /**< '.', or '/' also where there is only one number */
+    size_t rank;     /**< at least 1 */
+    uint64_t index[REFS_CHUNK_MAX_RANK];
+} refs_chunk_key;
+
+/** False where `key` is not a key of a chunk. */
+bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split);
+
+/** As above for a key known to begin with `prefix`, a prefix that a split gave before: true where
+ * `key` splits into that and `rank` numbers joined by `separator`. Only `index` is set. */
+bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
+                                    uint64_t *index);
+
+/** Bits that each number of an index of that rank has in a packed one: 64 / rank. */
+unsigned refs_refset__chunk_index_bits(size_t rank);
+
+/** Packs an index into one number of the same order, 64 / rank bits for each of its own; false
+ * where one does not fit. */
+bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed);
+
+/** Number `dim` of a packed index. */
+uint64_t refs_refset__chunk_index_part(uint64_t packed, size_t rank, size_t dim);
+
+#endif

@@ -1,0 +1,31 @@
+/* chunk_list.h -- which chunks of an array a set holds, in the order in which they are visited.
+ *
+ * Walks visit what is stored, not what metadata declare: a document of 300 bytes
+ * can declare 10^15 chunks.
+ */
+#ifndef REFS_REFERENCES_CHUNK_LIST_H
+#define REFS_REFERENCES_CHUNK_LIST_H
+
+#include "refs/refset.h"
+
+/** All members but `keys` begin as zero. */
+typedef struct refs_chunk_list {
+    const refs_chunk_keys *keys;
+    uint64_t *numbers; /**< of chunks in the grid of the keys, the last dimension fastest */
+    size_t n, capacity;
+} refs_chunk_list;
+
+/** Adds the chunk at `index`; one outside the grid is ignored. REFS_LIMIT where the grid has more
+ * chunks than can be counted. */
+refs_status refs_refset__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
+                                        refs_error *err);
+
+/** Adds the chunk whose key is `text`; other keys are ignored. */
+refs_status refs_refset__chunk_list_add_key(refs_chunk_list *list, refs_str text, refs_error *err);
+
+/** Sorts the chunks, each of which then stands there once. */
+void refs_refset__chunk_list_sort(refs_chunk_list *list);
+
+void refs_refset__chunk_list_clear(refs_chunk_list *list);
+
+#endif

@@ -1,0 +1,36 @@
+/* attribute.h -- attributes of a DMR++ as members of a JSON object.
+ *
+ * A container is an object; several values are a list. Numbers stay as they are
+ * written. XML of others (type OtherXML) is left out.
+ */
+#ifndef REFS_REFERENCES_DMRPP_ATTRIBUTE_H
+#define REFS_REFERENCES_DMRPP_ATTRIBUTE_H
+
+#include "dmrpp/text.h"
+
+/** The attribute that is open. Zeroed is none. */
+typedef struct refs_dmrpp_attribute {
+    refs_buf name;
+    const refs_dmrpp_type *type; /**< NULL: a string */
+    refs_buf values;             /**< as JSON, commas between */
+    refs_buf first;              /**< the first one as text, for who needs to know it */
+    size_t n;
+} refs_dmrpp_attribute;
+
+void refs_refset__attribute_clear(refs_dmrpp_attribute *attribute);
+
+refs_status refs_refset__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
+                                         const char *type, refs_error *err);
+refs_status refs_refset__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
+                                         refs_error *err);
+
+/** Appends it to the members of an object. */
+refs_status refs_refset__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
+                                       refs_error *err);
+
+bool refs_refset__attribute_is(const refs_dmrpp_attribute *attribute, const char *name);
+
+/** Appends the beginning of a container; its end is a brace. */
+refs_status refs_refset__container_begin(const char *name, refs_buf *members, refs_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* blocks.h -- chunks that are stored in several pieces, as HDF4's linked blocks are.
+ *
+ * A reference is one range. Such chunks are put together when they are asked
+ * for, and are inline then.
+ */
+#ifndef REFS_REFERENCES_DMRPP_BLOCKS_H
+#define REFS_REFERENCES_DMRPP_BLOCKS_H
+
+#include "refs/vfs.h"
+#include "set.h"
+
+/** Most bytes of a chunk in pieces. */
+#define REFS_BLOCKS_MAX_BYTES (1024 * REFS_MIB)
+
+typedef struct refs_block_piece {
+    uint64_t offset, length;
+    uint32_t file; /**< number of the text that refs_refset__blocks_file was given */
+} refs_block_piece;
+
+typedef struct refs_blocks refs_blocks;
+
+/** `vfs` must outlive it. */
+refs_status refs_refset__blocks_new(const refs_vfs *vfs, refs_blocks **blocks, refs_error *err);
+void refs_refset__blocks_free(refs_blocks *blocks);
+
+/** The number of a file, by its URL as refset's builder takes it. */
+refs_status refs_refset__blocks_file(refs_blocks *blocks, refs_str url, uint32_t *file,
+                                     refs_error *err);
+
+/** Adds the chunk of that key, one piece behind the other. REFS_LIMIT where it is too large. */
+refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
+                                    const refs_block_piece *pieces, size_t n, refs_error *err);
+
+bool refs_refset__blocks_are_none(const refs_blocks *blocks);
+
+/** Has `set` find these chunks, too; takes `blocks` over, also on failure. */
+refs_status refs_refset__blocks_join(refs_blocks *blocks, const refs_url_context *context,
+                                     refs_set *set, refs_error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* sniff.c -- what a DMR++ is told by: its name, and its beginning. See format.h, refset.h. */
+#include "format.h"
+
+#define SUFFIX ".dmrpp"
+
+refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *err) {
+    refs_str name = refs_str_from(file);
+    bool is_query_first = refs_str_starts(name, "/vsicurl?");
+    size_t end = is_query_first ? SIZE_MAX : refs_str_find(name, '?');
+    REFS_TRY(refs_buf_append_str(location, refs_str_part(name, 0, end), err));
+    REFS_TRY(refs_buf_append_str(location, refs_str_from(SUFFIX), err));
+    return refs_buf_append_str(location, refs_str_part(name, end, name.size), err);
+}
+
+static bool holds(refs_str text, const char *part) {
+    size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.data + i, part, size) == 0) return true;
+    return false;
+}
+
+/* Some begin with what their maker said while it worked. */
+bool refs_refset__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
+    refs_str text = refs_str_view((const char *)head.data, head.size);
+    (void)input;
+    return holds(text, "<Dataset") && holds(text, "dmrpp");
+}
+
+bool refs_refset__is_dmr(refs_bytes head) {
+    const refs_str text = refs_str_view((const char *)head.data, head.size);
+    return holds(text, "<Dataset") && holds(text, "opendap.org") && !holds(text, "dmrpp");
+}

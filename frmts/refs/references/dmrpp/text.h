@@ -1,0 +1,45 @@
+/* text.h -- what the strings of a DMR++ mean: lists of numbers, values of attributes, fill
+ * values. */
+#ifndef REFS_REFERENCES_DMRPP_TEXT_H
+#define REFS_REFERENCES_DMRPP_TEXT_H
+
+#include "refs/bytes.h"
+
+/** What a type of DAP4 is. */
+typedef struct refs_dmrpp_type {
+    const char *name; /**< of the element */
+    char kind;        /**< 'i', 'u', 'f'; 'S' strings; 'e' the type of an enumeration; 0: no numbers
+                           and no strings */
+    size_t size;      /**< of an element, bytes; 0 where the type does not say */
+} refs_dmrpp_type;
+
+/** NULL where no variable has a type of that name. */
+const refs_dmrpp_type *refs_refset__dmrpp_type(const char *name);
+
+/** Appends the numbers of a text in which single characters of `between` stand between them, at
+ * most `max`; false for any other text. "50 50"; "[0,50]" has brackets around it, which are left
+ * out before. */
+bool refs_refset__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
+                                size_t *n);
+
+/** Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
+ * "\"". False, with nothing appended, where the text is not a number. */
+bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json);
+
+/** Appends the value of an attribute of that type as JSON. Numbers that are none are strings. */
+refs_status refs_refset__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
+                                     refs_error *err);
+
+/** What is known of the fill value of an array. Strings are borrowed; empty: not said. */
+typedef struct refs_dmrpp_fill {
+    char kind;          /**< as in refs_dmrpp_type */
+    size_t size;        /**< of an element */
+    refs_str text;      /**< of dmrpp:chunks; numbers have six digits there */
+    refs_str attribute; /**< _FillValue, as JSON */
+} refs_dmrpp_fill;
+
+/** Appends the fill_value of .zarray. REFS_CORRUPT where that of numbers is none. */
+refs_status refs_refset__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
+                                          refs_error *err);
+
+#endif

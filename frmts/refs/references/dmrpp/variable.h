@@ -1,0 +1,84 @@
+/* variable.h -- one variable of a DMR++: what its elements say, and the Zarr array that it
+ * is. */
+#ifndef REFS_REFERENCES_DMRPP_VARIABLE_H
+#define REFS_REFERENCES_DMRPP_VARIABLE_H
+
+#include "chunk_key.h"
+#include "dmrpp/blocks.h"
+#include "dmrpp/text.h"
+
+/** Where the values are. */
+typedef enum refs_dmrpp_storage {
+    REFS_DMRPP_NOT_SAID,
+    REFS_DMRPP_CHUNKS,  /**< in the file */
+    REFS_DMRPP_COMPACT, /**< `bytes` are they */
+    REFS_DMRPP_MISSING, /**< `bytes` are they, compressed by zlib unless there is but one */
+    REFS_DMRPP_STRINGS  /**< `bytes` are strings as codec vlen-utf8 has them */
+} refs_dmrpp_storage;
+
+/** A chunk, a linked block, or a linked block of a chunk. */
+typedef struct refs_dmrpp_chunk {
+    uint64_t offset, length;
+    uint32_t url; /**< number in the set's builder */
+    uint32_t filter_mask;
+    size_t first, n; /**< its position: n numbers in `positions` from `first` on */
+    bool goes_on;    /**< it is a piece behind the one before */
+} refs_dmrpp_chunk;
+
+/** Zeroed is empty. */
+typedef struct refs_dmrpp_variable {
+    const refs_dmrpp_type *type; /**< of an enumeration: of its numbers */
+    refs_buf path;               /**< "group/name" */
+    refs_error problem;          /**< why it cannot be read, where that is so */
+
+    size_t rank;
+    uint64_t shape[REFS_CHUNK_MAX_RANK];
+    size_t dim_name[REFS_CHUNK_MAX_RANK]; /**< where it begins in `dim_names`, NUL-ended */
+    refs_buf dim_names;
+    bool has_named_dims;
+
+    refs_buf attributes; /**< members of a JSON object, without its braces */
+    refs_buf fill_attribute;
+    refs_buf maps; /**< paths, blanks between */
+    bool has_coordinates;
+
+    refs_dmrpp_storage storage;
+    bool is_big_endian;
+    refs_buf filters; /**< names in the order of encoding, blanks between */
+    refs_buf fill;
+    uint64_t chunk_shape[REFS_CHUNK_MAX_RANK];
+    size_t chunk_rank; /**< 0: not chunked */
+    refs_dmrpp_chunk *chunks;
+    size_t n_chunks, chunk_capacity;
+    bool has_blocks; /**< `chunks` are linked blocks, one behind the other */
+    uint64_t *positions;
+    size_t n_positions, position_capacity;
+
+    bool is_fixed_string;
+    uint64_t string_length;
+    refs_buf bytes;
+    uint64_t n_strings;
+} refs_dmrpp_variable;
+
+void refs_refset__dmrpp_variable_clear(refs_dmrpp_variable *variable);
+
+/** Elements in all; false where that cannot be counted. */
+bool refs_refset__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n);
+
+/** Where a variable goes. */
+typedef struct refs_dmrpp_set {
+    refs_set_builder *builder;
+    refs_blocks *blocks;
+    bool has_old_filters; /**< names of filters are in no order: a DMR++ without dmrpp:version */
+} refs_dmrpp_set;
+
+/** Adds the array and its chunks. What cannot be read is listed with the reason. */
+refs_status refs_refset__dmrpp_variable_put(refs_dmrpp_variable *variable,
+                                            const refs_dmrpp_set *set, refs_error *err);
+
+/** Adds the chunks of an array whose elements have that size; sets the chunk shape of what is not
+ * chunked. Fails as reading the array is to fail. */
+refs_status refs_refset__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
+                                          const refs_dmrpp_set *set, refs_error *err);
+
+#endif

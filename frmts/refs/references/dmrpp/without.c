@@ -1,0 +1,11 @@
+/* without.c -- a build without libexpat: a DMR++ is known, and cannot be read. */
+#include "format.h"
+
+static refs_status refuse(const refs_set_input *input, refs_set **set, refs_error *err) {
+    (void)input;
+    *set = NULL;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "a DMR++ is read with libexpat, which this build lacks");
+}
+
+const refs_set_format refs_refset__dmrpp = {"DMR++", refs_refset__dmrpp_sniff, refuse, NULL};

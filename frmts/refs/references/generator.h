@@ -1,0 +1,11 @@
+/* generator.h -- the member "gen": references by formula. */
+#ifndef REFS_REFERENCES_GENERATOR_H
+#define REFS_REFERENCES_GENERATOR_H
+
+#include "templates.h"
+
+/** Adds all references that the list `gen` makes; failures name the element. */
+refs_status refs_refset__generate(const refs_json *gen, refs_templates *templates,
+                                  refs_set_builder *builder, refs_error *err);
+
+#endif

@@ -1,0 +1,179 @@
+/* decompress.c -- see unpack.h. */
+#include "icechunk/decompress.h"
+
+#if defined(REFS_HAS_zstd)
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+/* What is first made room for, in packed sizes, where a frame does not say how large it is. */
+#define USUAL_RATIO 4
+
+#define LARGE_PAGE (2 * (size_t)REFS_MIB)
+
+struct refs_icechunk_dictionary {
+    ZSTD_DDict *dictionary;     /* NULL: an empty one */
+    _Atomic(ZSTD_DCtx *) spare; /* of whoever unpacked last, or NULL */
+};
+
+static size_t first_room(refs_bytes packed, size_t max_size) {
+    const unsigned long long said = ZSTD_getFrameContentSize(packed.data, packed.size);
+    size_t room = 0;
+    if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != ZSTD_CONTENTSIZE_ERROR && said <= max_size &&
+        said / 1024 <= packed.size)
+        return (size_t)said + 1;
+    if (!refs_mul_size(packed.size, USUAL_RATIO, &room) || room > max_size) room = max_size;
+    return room < 4 * REFS_KIB ? 4 * REFS_KIB : room;
+}
+
+/* Half of the time that a manifest of a hundred megabytes takes is that of its pages, where these
+ * are small. Advice that is not taken does no harm. */
+static void advise_large_pages(const refs_buf *buffer) {
+#ifdef MADV_HUGEPAGE
+    const size_t over = (size_t)((uintptr_t)buffer->data % LARGE_PAGE);
+    const size_t begin = over > 0 ? LARGE_PAGE - over : 0;
+    if (buffer->capacity > begin + LARGE_PAGE)
+        (void)madvise(buffer->data + begin, (buffer->capacity - begin) / LARGE_PAGE * LARGE_PAGE,
+                      MADV_HUGEPAGE);
+#else
+    (void)buffer;
+#endif
+}
+
+/* Room for more, and for one byte that tells that there is too much. */
+static refs_status grow(refs_buf *buffer, size_t begin, size_t max_size, refs_error *err) {
+    size_t most, wanted;
+    if (buffer->size - begin > max_size)
+        return refs_fail(err, REFS_LIMIT, "it unpacks to more than %zu bytes", max_size);
+    if (!refs_add_size(begin, max_size, &most) || !refs_add_size(most, 1, &most) ||
+        !refs_mul_size(buffer->capacity, 2, &wanted))
+        return refs_fail_nomem(err);
+    return refs_buf_reserve(buffer, wanted < most ? wanted : most, err);
+}
+
+static refs_status unpack_all(ZSTD_DStream *stream, ZSTD_inBuffer *in, size_t max_size,
+                              refs_buf *buffer, refs_error *err) {
+    const size_t begin = buffer->size;
+    size_t left = 1;
+    while (left != 0 || in->pos < in->size) {
+        if (buffer->size == buffer->capacity) REFS_TRY(grow(buffer, begin, max_size, err));
+        ZSTD_outBuffer out = {buffer->data, buffer->capacity, buffer->size};
+        left = ZSTD_decompressStream(stream, &out, in);
+        if (ZSTD_isError(left))
+            return refs_fail(err, REFS_CORRUPT, "zstd: %s", ZSTD_getErrorName(left));
+        const bool is_full = out.pos == out.size;
+        buffer->size = out.pos;
+        if (left != 0 && in->pos == in->size && !is_full)
+            return refs_fail(err, REFS_CORRUPT, "zstd: the last frame is not complete");
+    }
+    if (buffer->size - begin > max_size)
+        return refs_fail(err, REFS_LIMIT, "it unpacks to more than %zu bytes", max_size);
+    return REFS_OK;
+}
+
+refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *buffer,
+                                  refs_error *err) {
+    size_t room;
+    if (!refs_add_size(buffer->size, first_room(packed, max_size), &room))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_buf_reserve(buffer, room, err));
+    advise_large_pages(buffer);
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    if (stream == NULL) return refs_fail_nomem(err);
+    ZSTD_inBuffer in = {packed.data, packed.size, 0};
+    refs_status status = unpack_all(stream, &in, max_size, buffer, err);
+    ZSTD_freeDStream(stream);
+    return status;
+}
+
+refs_status refs_icechunk__dictionary_open(refs_bytes bytes, refs_icechunk_dictionary **dictionary,
+                                           refs_error *err) {
+    refs_icechunk_dictionary *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    if (bytes.size > 0) opened->dictionary = ZSTD_createDDict(bytes.data, bytes.size);
+    if (bytes.size > 0 && opened->dictionary == NULL) {
+        refs_free(opened);
+        return refs_fail(err, REFS_CORRUPT, "the dictionary of locations cannot be used");
+    }
+    *dictionary = opened;
+    return REFS_OK;
+}
+
+void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary) {
+    if (dictionary == NULL) return;
+    ZSTD_freeDCtx(atomic_load(&dictionary->spare));
+    ZSTD_freeDDict(dictionary->dictionary);
+    refs_free(dictionary);
+}
+
+static refs_status unpack_text(ZSTD_DCtx *context, const refs_icechunk_dictionary *dictionary,
+                               refs_bytes packed, refs_buf *text, refs_error *err) {
+    uint8_t *to = text->data + text->size;
+    const size_t room = text->capacity - text->size;
+    const size_t size = dictionary->dictionary != NULL
+                            ? ZSTD_decompress_usingDDict(context, to, room, packed.data,
+                                                         packed.size, dictionary->dictionary)
+                            : ZSTD_decompressDCtx(context, to, room, packed.data, packed.size);
+    if (ZSTD_isError(size))
+        return refs_fail(err, REFS_CORRUPT, "a compressed location: zstd: %s",
+                         ZSTD_getErrorName(size));
+    text->size += size;
+    return REFS_OK;
+}
+
+refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, refs_bytes packed,
+                                       size_t max_size, refs_buf *text, refs_error *err) {
+    const unsigned long long said = ZSTD_getFrameContentSize(packed.data, packed.size);
+    size_t room = max_size;
+    if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != ZSTD_CONTENTSIZE_ERROR) {
+        if (said > max_size)
+            return refs_fail(err, REFS_LIMIT, "a compressed location has more than %zu bytes",
+                             max_size);
+        room = (size_t)said;
+    }
+    REFS_TRY(refs_buf_reserve(text, text->size + room + 1, err));
+    ZSTD_DCtx *context = atomic_exchange(&dictionary->spare, NULL);
+    if (context == NULL && (context = ZSTD_createDCtx()) == NULL) return refs_fail_nomem(err);
+    refs_status status = unpack_text(context, dictionary, packed, text, err);
+    ZSTD_freeDCtx(atomic_exchange(&dictionary->spare, context));
+    return status;
+}
+
+#else
+
+static refs_status fail(refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "it is compressed by Zstandard, and this build has no "
+                     "libzstd (Debian: libzstd-dev)");
+}
+
+refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *buffer,
+                                  refs_error *err) {
+    (void)packed;
+    (void)max_size;
+    (void)buffer;
+    return fail(err);
+}
+
+refs_status refs_icechunk__dictionary_open(refs_bytes bytes, refs_icechunk_dictionary **dictionary,
+                                           refs_error *err) {
+    (void)bytes;
+    (void)dictionary;
+    return fail(err);
+}
+
+void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary) {
+    (void)dictionary;
+}
+
+refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, refs_bytes packed,
+                                       size_t max_size, refs_buf *text, refs_error *err) {
+    (void)dictionary;
+    (void)packed;
+    (void)max_size;
+    (void)text;
+    return fail(err);
+}
+
+#endif

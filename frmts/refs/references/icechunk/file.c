@@ -1,0 +1,69 @@
+/* file.c -- see file.h. */
+#include "icechunk/file.h"
+
+#include "icechunk/decompress.h"
+
+/* Where the header has what, behind the magic and the writer's name. */
+#define AT_VERSION     36
+#define AT_TYPE        37
+#define AT_COMPRESSION 38
+
+#define NEWEST_VERSION 2
+
+static const uint8_t magic[12] = {'I', 'C', 'E', 0xF0, 0x9F, 0xA7, 0x8A, 'C', 'H', 'U', 'N', 'K'};
+
+bool refs_icechunk_sniff(refs_bytes head) {
+    return head.size >= REFS_ICECHUNK_HEADER && memcmp(head.data, magic, sizeof magic) == 0;
+}
+
+/* A map or a list of MessagePack, as all files of Icechunk before 0.2 are. */
+static bool is_messagepack(refs_bytes head) {
+    const unsigned first = head.size > 0 ? head.data[0] : 0;
+    return (first >= 0x80 && first <= 0x9f) || (first >= 0xdc && first <= 0xdf);
+}
+
+static refs_status check_header(refs_bytes file, refs_icechunk_file_type type, refs_error *err) {
+    if (type != REFS_ICECHUNK_REPO && is_messagepack(file))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "it is MessagePack, as Icechunk wrote before version 0.2: expected format "
+                         "1 or 2: write the repository anew with a later version");
+    if (!refs_icechunk_sniff(file))
+        return refs_fail(err, type == REFS_ICECHUNK_REPO ? REFS_NOT_FOUND : REFS_CORRUPT,
+                         "it does not begin as a file of an Icechunk repository");
+    const unsigned version = file.data[AT_VERSION], found = file.data[AT_TYPE];
+    if (version == 0 || version > NEWEST_VERSION)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "it is of version %u of Icechunk's format; versions 1 and 2 are read",
+                         version);
+    if (found != (unsigned)type)
+        return refs_fail(err, REFS_CORRUPT, "it is a file of type %u, where one of type %u belongs",
+                         found, (unsigned)type);
+    if (file.data[AT_COMPRESSION] > 1)
+        return refs_fail(err, REFS_UNSUPPORTED, "it is compressed in the unknown way %u",
+                         (unsigned)file.data[AT_COMPRESSION]);
+    return REFS_OK;
+}
+
+static refs_status unpack(refs_bytes file, size_t max_size, refs_buf *buffer, refs_error *err) {
+    const refs_bytes rest =
+        refs_bytes_view(file.data + REFS_ICECHUNK_HEADER, file.size - REFS_ICECHUNK_HEADER);
+    if (file.data[AT_COMPRESSION] == 1) return refs_icechunk__unpack(rest, max_size, buffer, err);
+    if (rest.size > max_size)
+        return refs_fail(err, REFS_LIMIT, "it has more than %zu bytes", max_size);
+    return refs_buf_append(buffer, rest.data, rest.size, err);
+}
+
+refs_status refs_icechunk__file_read(const refs_icechunk_source *source, refs_icechunk_file *which,
+                                     refs_buf *buffer, refs_error *err) {
+    refs_buf file = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(source->vfs, which->location,
+                                             source->limits.max_file_bytes, &file, err);
+    if (status != REFS_OK) return status;
+    which->size = file.size;
+    status = check_header(refs_buf_view(&file), which->type, err);
+    if (status == REFS_OK)
+        status = unpack(refs_buf_view(&file), source->limits.max_unpacked_bytes, buffer, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", which->location);
+    refs_buf_clear(&file);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* repo_info.h -- the file "repo" of a repository of format 2: its branches, tags and snapshots.
+ *
+ * Source: repo.fbs of the Icechunk specification.
+ */
+#ifndef REFS_REFERENCES_ICECHUNK_REPO_INFO_H
+#define REFS_REFERENCES_ICECHUNK_REPO_INFO_H
+
+#include "icechunk/flatbuffer.h"
+#include "icechunk/snapshot.h"
+
+/** Zeroed is empty. */
+typedef struct refs_repo_info {
+    refs_buf buffer;
+    refs_flat_vector tags, branches, deleted_tags, snapshots, enabled, disabled;
+    unsigned availability;
+    refs_str reason;
+    refs_bytes config;
+} refs_repo_info;
+
+/** Reads the file. REFS_NOT_FOUND: there is none. To be cleared also after a failure. */
+refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_repo_info *info,
+                                     refs_error *err);
+void refs_icechunk__info_clear(refs_repo_info *info);
+
+/** The id of the snapshot that `version` means. REFS_INVALID tells which name or id there is not.
+ */
+refs_status refs_icechunk__info_choose(const refs_repo_info *info,
+                                       const refs_icechunk_version *version, refs_object_id *id,
+                                       refs_error *err);
+
+/** As refs_icechunk_each_entry; `current` is the snapshot that was opened. */
+refs_status refs_icechunk__info_each_entry(const refs_repo_info *info,
+                                           const refs_object_id *current,
+                                           const refs_icechunk_entry_visitor *visitor,
+                                           refs_error *err);
+
+/** What the container `name` begins with; no data where the repository has none. */
+refs_status refs_icechunk__info_container(const refs_repo_info *info, refs_str name,
+                                          refs_str *prefix, refs_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* format.c -- sets that are folders of parquet files as a format, see format.h. */
+#include "format.h"
+
+#include "metadata_file.h"
+#include "parquet/parquet_set.h"
+#include "set.h"
+#include "set_state.h"
+
+/* How often a set is opened that is written anew meanwhile. */
+#define MAX_TRIES 10
+
+/* What is needed of the content mostly stands at its end: its name says enough. */
+static bool sniff(const refs_set_input *input, refs_bytes head) {
+    (void)head;
+    return refs_refset__is_metadata_file(refs_str_from(input->location));
+}
+
+static refs_status read_document(const refs_set_input *input, refs_json_doc **document,
+                                 refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status =
+        refs_vfs_read_whole(input->vfs, input->location, REFS_MAX_METADATA_BYTES, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status build(const refs_set_input *input, const refs_json *document,
+                         refs_set_state *state, refs_set **set, refs_error *err) {
+    const refs_parquet_source source = {
+        input->vfs, refs_refset__folder_of_metadata(refs_str_from(input->location)), document,
+        input->options, state};
+    refs_parquet_set *chunks;
+    refs_set_builder *builder;
+    REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
+    refs_status status = refs_refset__parquet_open(&source, builder, &chunks, err);
+    if (status != REFS_OK) {
+        refs_set_builder_free(builder);
+        return status;
+    }
+    status = refs_set_builder_finish(builder, set, err);
+    if (status == REFS_OK)
+        (*set)->chunks = (refs_chunk_source){.self = chunks,
+                                             .find = refs_refset__parquet_find,
+                                             .each = refs_refset__parquet_each,
+                                             .first = refs_refset__parquet_first,
+                                             .n_locations = refs_refset__parquet_n_locations,
+                                             .free = refs_refset__parquet_free};
+    else
+        refs_refset__parquet_free(chunks);
+    return status;
+}
+
+/* The document is that of the folder that is held: one that takes its place meanwhile is tried. */
+static refs_status read_held(const refs_set_input *input, refs_json_doc **document,
+                             refs_set_state *state, refs_error *err) {
+    const refs_str folder = refs_refset__folder_of_metadata(refs_str_from(input->location));
+    for (int i = 0; i < MAX_TRIES; i++) {
+        REFS_TRY(refs_refset__state_begin(state, input->vfs, folder, err));
+        REFS_TRY(read_document(input, document, err));
+        if (refs_refset__state_is_held(state)) return REFS_OK;
+        refs_refset__state_clear(state);
+        refs_json_doc_free(*document);
+        *document = NULL;
+    }
+    return refs_fail(err, REFS_CORRUPT, "%.*s: is written anew all the time", REFS_STR_ARG(folder));
+}
+
+static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {
+    refs_json_doc *document = NULL;
+    refs_set_state state = {.vfs = NULL};
+    refs_status status = read_held(input, &document, &state, err);
+    if (status == REFS_OK) status = build(input, refs_json_root(document), &state, set, err);
+    refs_refset__state_clear(&state);
+    refs_json_doc_free(document);
+    return status;
+}
+
+const refs_set_format refs_refset__parquet = {"parquet", sniff, open_parquet, NULL};

@@ -1,0 +1,50 @@
+/* parquet_set.h -- where the chunks are of sets that are folders of parquet files.
+ *
+ * ".zmetadata" holds all metadata; the reference of chunk number n of an array
+ * (see chunk_grid.h) is row n % record_size of "<array>/refs.<n / record_size>.parq".
+ * A record file is read when a chunk in it is asked for; see block_cache.h.
+ */
+#ifndef REFS_REFERENCES_PARQUET_PARQUET_SET_H
+#define REFS_REFERENCES_PARQUET_PARQUET_SET_H
+
+#include "chunk_key.h"
+#include "refs/json.h"
+#include "refs/refset.h"
+#include "set_state.h"
+
+typedef struct refs_parquet_set refs_parquet_set;
+
+/** What such a set is made of. */
+typedef struct refs_parquet_source {
+    const refs_vfs *vfs;
+    refs_str folder; /**< its location, without a slash at the end */
+    const refs_json *document;
+    const refs_set_options *options;
+    refs_set_state *state; /**< which the set takes, also where that fails */
+} refs_parquet_source;
+
+/** Adds the metadata in the document to `builder` and prepares looking up chunks. Of the source,
+ * only the vfs must outlive the result. */
+refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
+                                      refs_parquet_set **set, refs_error *err);
+void refs_refset__parquet_free(void *self);
+
+/* What a refs_chunk_source (set.h) calls; `self` is a refs_parquet_set. */
+
+/** What chunk `key` refers to. REFS_NOT_FOUND without a message: absent, or no chunk of any array.
+ * Safe from any thread. */
+refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                      refs_error *err);
+
+/** As refs_set_each_chunk; for one thread at a time. */
+refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
+                                      const refs_chunk_visitor *visitor, refs_error *err);
+
+/** As refs_set_first_chunk. */
+refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
+                                       refs_error *err);
+
+/** Distinct locations that were found so far. */
+uint32_t refs_refset__parquet_n_locations(void *self);
+
+#endif

@@ -1,0 +1,256 @@
+/* writer.c -- sets as folders of Parquet files, see write.h.
+ *
+ * As fsspec's LazyReferenceMapper has them: ".zmetadata", and for each array files of so many rows,
+ * the last one padded. A file of which no chunk is there is left out.
+ */
+#include "growth.h"
+#include "output.h"
+#include "parquet/file_writer.h"
+#include "refs/json.h"
+#include "writer_internal.h"
+
+/* A record file is written before what is inline in it grows beyond. */
+#define MAX_RAW_BYTES (1024 * REFS_MIB)
+
+typedef struct parquet_writer {
+    const char *folder;
+    uint64_t record_size;
+    refs_buf metadata; /* the text of ".zmetadata" so far */
+    refs_rows rows;
+    refs_parquet_file *file;
+    refs_buf prefix; /* of the array, with a slash; made is … */
+    bool has_folder; /* … whether its folder is there */
+    bool has_rows;
+    uint64_t record;
+    uint32_t url_id, url_path; /* the path of the URL that came last */
+    bool has_url;
+    refs_growth *growth; /* the set that is there, where it is to grow; or NULL */
+    bool is_compared;    /* this record file with it */
+    refs_buf cut;        /* scratch */
+} parquet_writer;
+
+static void free_parquet(void *self) {
+    parquet_writer *parquet = self;
+    refs_write__rows_clear(&parquet->rows);
+    refs_write__parquet_file_free(parquet->file);
+    refs_buf_clear(&parquet->metadata);
+    refs_buf_clear(&parquet->prefix);
+    refs_buf_clear(&parquet->cut);
+    refs_growth__free(parquet->growth);
+    refs_free(parquet);
+}
+
+static refs_status open_parquet(const refs_place *place, const refs_writer_options *options,
+                                void **self, refs_error *err) {
+    parquet_writer *parquet = refs_calloc(1, sizeof *parquet);
+    if (parquet == NULL) return refs_fail_nomem(err);
+    *self = parquet;
+    parquet->folder = place->written;
+    parquet->record_size = options->record_size;
+    REFS_TRY(refs_write__rows_open((size_t)options->record_size, &parquet->rows, err));
+    REFS_TRY(refs_write__parquet_file_open(&parquet->file, err));
+    if (options->growth == REFS_WRITE_GROWING)
+        REFS_TRY(refs_growth__open(place, options, &parquet->growth, err));
+    return refs_buf_printf(&parquet->metadata, err, "{\"metadata\":{");
+}
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+static refs_status check_document(refs_str key, refs_bytes document, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    size_t slash = refs_str_find_last(key, '/');
+    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    if (refs_str_is(name, "zarr.json"))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: Parquet sets hold Zarr version 2 alone: write JSON",
+                         REFS_STR_ARG(key));
+    REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
+    bool is_object = refs_json_is_object(refs_json_root(doc));
+    refs_json_doc_free(doc);
+    if (is_object && refs_str_starts(name, ".z")) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: Parquet sets hold metadata and chunks alone: write JSON",
+                     REFS_STR_ARG(key));
+}
+
+static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    parquet_writer *parquet = self;
+    refs_buf *text = &parquet->metadata;
+    refs_status status = check_document(key, document, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
+    REFS_TRY(status);
+    if (parquet->growth != NULL)
+        REFS_TRY(refs_growth__document(parquet->growth, key, document, err));
+    bool is_first = text->data[text->size - 1] == '{';
+    REFS_TRY(refs_buf_append(text, ",\n", is_first ? 0 : 2, err));
+    REFS_TRY(refs_json_write_string(key, text, err));
+    REFS_TRY(refs_buf_append(text, ":", 1, err));
+    return refs_buf_append(text, document.data, document.size, err);
+}
+
+/* -- record files ------------------------------------------------------------------------------ */
+
+/* Rows of which all were there before, or none: with the rows that were there it is what it was. */
+static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, refs_error *err) {
+    refs_bytes bytes = {NULL, 0};
+    if (parquet->has_rows)
+        REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+    parquet->is_compared = true;
+    REFS_TRY(refs_growth__compare(parquet->growth, parquet->record, bytes, rows, err));
+    return refs_growth__check_rows(parquet->growth, parquet->record, &parquet->rows, err);
+}
+
+/* Whether the record file has rows that were there, and these were not compared yet. */
+static bool has_old_rows(const parquet_writer *parquet) {
+    return parquet->growth != NULL && !parquet->is_compared &&
+           refs_growth__n_old(parquet->growth) > parquet->record * parquet->record_size;
+}
+
+static refs_status write_file(parquet_writer *parquet, refs_bytes bytes, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    refs_str prefix = refs_str_view((const char *)parquet->prefix.data, parquet->prefix.size);
+    if (!parquet->has_folder) REFS_TRY(refs_write__make_folders(parquet->folder, prefix, err));
+    parquet->has_folder = true;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
+                             REFS_STR_WHOLE(prefix), (unsigned long long)parquet->record));
+    refs_status status = refs_write__file((const char *)path.data, bytes, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status write_record(parquet_writer *parquet, refs_error *err) {
+    bool is_written = true;
+    refs_bytes bytes;
+    if (!parquet->has_rows) return REFS_OK;
+    if (has_old_rows(parquet)) REFS_TRY(compare_rows(parquet, REFS_GROWTH_ALL_ROWS, err));
+    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+    if (parquet->growth != NULL)
+        REFS_TRY(refs_growth__record(parquet->growth, parquet->record, bytes, &is_written, err));
+    if (is_written) REFS_TRY(write_file(parquet, bytes, err));
+    refs_write__rows_reset(&parquet->rows);
+    parquet->has_rows = parquet->has_url = parquet->is_compared = false;
+    return REFS_OK;
+}
+
+/* A name that is not a path inside of the set would be written elsewhere. */
+static bool is_inside(refs_str prefix) {
+    if (prefix.size == 0 || prefix.data[0] == '/') return false;
+    for (size_t begin = 0; begin < prefix.size;) {
+        refs_str rest = refs_str_part(prefix, begin, prefix.size);
+        size_t slash = refs_str_find(rest, '/');
+        refs_str step = refs_str_part(rest, 0, slash);
+        if (step.size == 0 || refs_str_is(step, ".") || refs_str_is(step, "..")) return false;
+        if (slash == SIZE_MAX) return true;
+        begin += slash + 1;
+    }
+    return memchr(prefix.data, '\0', prefix.size) == NULL;
+}
+
+static refs_status begin_array(void *self, const refs_write_array *array, refs_error *err) {
+    parquet_writer *parquet = self;
+    refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
+    REFS_TRY(write_record(parquet, err));
+    if (array->separator != '.' && array->rank != 1)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: Parquet sets hold only keys with dots: write JSON",
+                         REFS_STR_ARG(prefix));
+    if (!is_inside(prefix))
+        return refs_fail(err, REFS_UNSUPPORTED, "array \"%.*s\" has no name that a folder can have",
+                         REFS_STR_ARG(prefix));
+    if (parquet->growth != NULL) refs_growth__array(parquet->growth, array);
+    parquet->has_folder = false;
+    parquet->record = 0;
+    parquet->prefix.size = 0;
+    return refs_buf_append_str(&parquet->prefix, prefix, err);
+}
+
+static refs_status put_raw(parquet_writer *parquet, size_t row, refs_bytes bytes, refs_error *err) {
+    refs_buf *raw = &parquet->rows.raw_bytes;
+    uint8_t size[4];
+    if (bytes.size > MAX_RAW_BYTES || raw->size > MAX_RAW_BYTES)
+        return refs_fail(err, REFS_LIMIT,
+                         "a record file would hold too many bytes: take a smaller "
+                         "record size");
+    for (size_t i = 0; i < 4; i++) size[i] = (uint8_t)(bytes.size >> 8 * i);
+    parquet->rows.raw[row] = (uint32_t)raw->size;
+    REFS_TRY(refs_buf_append(raw, size, sizeof size, err));
+    return refs_buf_append(raw, bytes.data, bytes.size, err);
+}
+
+static refs_status put_path(parquet_writer *parquet, size_t row, const refs_write_chunk *chunk,
+                            refs_error *err) {
+    if (!parquet->has_url || parquet->url_id != chunk->url_id)
+        REFS_TRY(refs_intern_add(&parquet->rows.paths, chunk->url, &parquet->url_path, err));
+    parquet->has_url = true;
+    parquet->url_id = chunk->url_id;
+    parquet->rows.path[row] = parquet->url_path;
+    return REFS_OK;
+}
+
+/* The last chunk that was there, which has more steps now: what it was is compared, and forgotten.
+ */
+static refs_status compare_cut(parquet_writer *parquet, const refs_write_chunk *chunk,
+                               refs_error *err) {
+    bool is_cut;
+    refs_buf *raw = &parquet->rows.raw_bytes;
+    REFS_TRY(refs_growth__cut(parquet->growth, chunk, &parquet->cut, &is_cut, err));
+    if (!is_cut) return REFS_OK;
+    size_t begin = raw->size, row = (size_t)(chunk->number % parquet->record_size);
+    REFS_TRY(put_raw(parquet, row, refs_buf_view(&parquet->cut), err));
+    REFS_TRY(compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err));
+    raw->size = begin;
+    return REFS_OK;
+}
+
+static refs_status compare_old(parquet_writer *parquet, const refs_write_chunk *chunk,
+                               refs_error *err) {
+    if (!has_old_rows(parquet)) return REFS_OK;
+    if (chunk->number >= refs_growth__n_old(parquet->growth))
+        return compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err);
+    return REFS_OK;
+}
+
+static refs_status write_chunk(void *self, const refs_write_array *array,
+                               const refs_write_chunk *chunk, refs_error *err) {
+    parquet_writer *parquet = self;
+    uint64_t record = chunk->number / parquet->record_size;
+    size_t row = (size_t)(chunk->number % parquet->record_size);
+    (void)array;
+    if (record != parquet->record) REFS_TRY(write_record(parquet, err));
+    parquet->record = record;
+    REFS_TRY(compare_old(parquet, chunk, err));
+    parquet->has_rows = true;
+    if (has_old_rows(parquet)) REFS_TRY(compare_cut(parquet, chunk, err));
+    if (chunk->kind == REFS_REF_INLINE) return put_raw(parquet, row, chunk->bytes, err);
+    if (chunk->kind == REFS_REF_RANGE) {
+        if (chunk->offset > INT64_MAX || chunk->length > INT64_MAX)
+            return refs_fail(err, REFS_LIMIT, "offset %llu or length %llu cannot be written",
+                             (unsigned long long)chunk->offset, (unsigned long long)chunk->length);
+        parquet->rows.offset[row] = chunk->offset;
+        parquet->rows.size[row] = chunk->length;
+    }
+    return put_path(parquet, row, chunk, err);
+}
+
+static refs_status finish_parquet(void *self, refs_error *err) {
+    parquet_writer *parquet = self;
+    refs_buf path = REFS_BUF_INIT, *text = &parquet->metadata;
+    REFS_TRY(write_record(parquet, err));
+    REFS_TRY(refs_buf_printf(text, err, "},\n\"record_size\":%llu",
+                             (unsigned long long)parquet->record_size));
+    REFS_TRY(refs_buf_append(text, "}\n", 2, err));
+    REFS_TRY(refs_buf_printf(&path, err, "%s/.zmetadata", parquet->folder));
+    refs_status status = refs_write__file((const char *)path.data, refs_buf_view(text), err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status move_parquet(void *self, refs_place *place, refs_error *err) {
+    parquet_writer *parquet = self;
+    return parquet->growth != NULL ? refs_growth__move(parquet->growth, place, err)
+                                   : refs_place_move(place, err);
+}
+
+const refs_write_kind refs_write__parquet = {true,         open_parquet, write_document,
+                                             begin_array,  write_chunk,  finish_parquet,
+                                             move_parquet, free_parquet};

@@ -1,0 +1,99 @@
+/* set.h -- what a set is made of, for those who build it. */
+#ifndef REFS_REFERENCES_SET_H
+#define REFS_REFERENCES_SET_H
+
+#include "chunk_key.h"
+#include "chunk_table.h"
+#include "refs/intern.h"
+#include "refs/refset.h"
+
+/** What became of a URL. */
+typedef struct refs_set_url {
+    uint32_t text;      /**< number of the rendered text in `urls` */
+    uint32_t location;  /**< number in `locations`, or one of the two below */
+    uint32_t detail;    /**< REFS_URL_UNUSABLE: number of the reason in `problems`;
+                             REFS_URL_CONTENT: number in `contents` */
+    refs_status status; /**< REFS_URL_UNUSABLE: the kind of the reason */
+} refs_set_url;
+
+#define REFS_URL_UNUSABLE REFS_INTERN_NONE
+#define REFS_URL_CONTENT  (REFS_INTERN_NONE - 1) /**< a data: URL */
+
+/** Where chunks are looked up that the set itself does not hold: files that are read when they are
+ * asked for. */
+typedef struct refs_chunk_source {
+    void *self; /**< NULL: the set holds them all */
+    /** As refs_set_find. */
+    refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
+    /** As refs_set_each_chunk. */
+    refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
+                        refs_error *err);
+    /** As refs_set_first_chunk; NULL: the first that `each` shows. */
+    refs_status (*first)(void *self, const refs_chunk_keys *keys, uint64_t *index, refs_error *err);
+    /** Distinct locations that were found so far. */
+    uint32_t (*n_locations)(void *self);
+    void (*free)(void *self);
+    /** As refs_set_find, for keys that are not chunks' to look at: "t2m/c". NULL: there are none.
+     */
+    refs_status (*find_scalar)(void *self, refs_str key, refs_ref *ref, refs_error *err);
+    /** As refs_set_each_version; NULL: there are none. */
+    refs_status (*each_version)(void *self, const refs_set_version_visitor *visitor,
+                                refs_error *err);
+    bool is_file; /**< location number 0 is the file that the set was read from */
+    /** What scanning has cost; NULL where nothing is scanned. */
+    refs_set_scan_costs (*costs)(void *self);
+    /** Bytes of memory that it takes by itself, files that are read later left out; NULL: few. */
+    size_t (*memory)(const void *self);
+} refs_chunk_source;
+
+struct refs_set {
+    char *location;
+    char *document; /* that it was opened by, or NULL */
+    bool remote_to_local;
+    uint64_t size;
+
+    refs_intern names; /**< keys that are not chunk's, or whose numbers are too large */
+    refs_entry *named; /**< one for each */
+    size_t named_capacity;
+
+    refs_intern prefixes;  /**< of chunk keys */
+    uint32_t *first_table; /**< of each prefix */
+    size_t first_table_capacity;
+    refs_chunk_table *tables;
+    size_t n_tables, table_capacity;
+
+    refs_intern urls;     /**< as the set has them, and as they are rendered */
+    refs_set_url *url_of; /**< one for each */
+    size_t url_of_capacity;
+    refs_intern locations;
+    refs_intern problems;
+
+    refs_buf inline_bytes;
+    refs_wide_range *wide;
+    size_t n_wide, wide_capacity;
+    refs_entry *contents; /**< of data: URLs, inline */
+    size_t n_contents, contents_capacity;
+
+    refs_chunk_source chunks; /**< all others */
+};
+
+/** The index of reference `i` of a table, by its packed key or, in a dense table, by its place. */
+void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t *index);
+
+/** Moves to the next index of the grid of `keys`, the last dimension fastest; false behind the last
+ * one. */
+bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);
+
+/** Whether the grid has a chunk there. */
+bool refs_refset__is_inside(const refs_chunk_keys *keys, const uint64_t *index);
+
+/** The index of chunk number `number` of the grid of `keys`, counted so. */
+void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index);
+
+/** Puts the key before the message of a failure. */
+void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err);
+
+/** The table for chunk keys like `split`, or NULL. */
+refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split);
+
+#endif

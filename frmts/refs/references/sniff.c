@@ -1,0 +1,188 @@
+/* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
+#include "format.h"
+#include "json/source.h"
+#include "metadata_file.h"
+#include "set_list.h"
+
+#include "refs/refset.h"
+
+/* How much of a compressed document is unpacked to look at. */
+#define UNPACKED_SIZE (64 * REFS_KIB)
+
+/* What the beginning of a document showed. */
+typedef struct signs {
+    bool version_1;
+    bool refs;      /* a member that is an object */
+    bool templates; /* or generators */
+    bool metadata;  /* a key of Zarr metadata, at the top or in `refs` */
+} signs;
+
+static bool are_enough(const signs *seen) {
+    return seen->metadata || (seen->version_1 && (seen->refs || seen->templates));
+}
+
+static bool is_version_1(refs_json_token token, refs_str text) {
+    uint64_t number;
+    bool integral;
+    if (token == REFS_JSON_TRUE) return true;
+    return token == REFS_JSON_NUMBER && refs_json_number_to_u64(text, &number, &integral) &&
+           number == 1;
+}
+
+/* Looks at the keys of the object that was entered, to its end. */
+static refs_status look_into_refs(refs_json_reader *reader, signs *seen) {
+    for (;;) {
+        refs_json_token token;
+        refs_str key;
+        REFS_TRY(refs_json_next(reader, &token, &key, NULL));
+        if (token == REFS_JSON_OBJECT_END) return REFS_OK;
+        if (refs_refset__is_metadata_key(key)) seen->metadata = true;
+        REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+        REFS_TRY(refs_json_skip(reader, token, NULL));
+    }
+}
+
+static refs_status look_into_set(refs_json_reader *reader, signs *seen) {
+    for (;;) {
+        refs_json_token token;
+        refs_str text;
+        REFS_TRY(refs_json_next(reader, &token, &text, NULL));
+        if (token == REFS_JSON_OBJECT_END) return REFS_OK;
+        bool version = refs_str_is(text, "version"), refs = refs_str_is(text, "refs");
+        bool templates = refs_str_is(text, "templates") || refs_str_is(text, "gen");
+        if (refs_refset__is_metadata_key(text)) seen->metadata = true;
+        REFS_TRY(refs_json_next(reader, &token, &text, NULL));
+        if (version && is_version_1(token, text)) seen->version_1 = true;
+        if (templates) seen->templates = true;
+        if (refs && token == REFS_JSON_OBJECT_BEGIN) {
+            seen->refs = true;
+            REFS_TRY(look_into_refs(reader, seen));
+        } else {
+            REFS_TRY(refs_json_skip(reader, token, NULL));
+        }
+    }
+}
+
+/* The end of the beginning fails as a document that was cut: what was seen until then counts. */
+static refs_status look(refs_json_reader *reader, signs *seen) {
+    refs_json_token token;
+    REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+    if (token == REFS_JSON_ARRAY_BEGIN) REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+    return token == REFS_JSON_OBJECT_BEGIN ? look_into_set(reader, seen) : REFS_OK;
+}
+
+/* Whether JSON may begin so; hosts ask about every file that they open. */
+static bool begins_as_json(refs_str head) {
+    if (refs_str_starts(head, "\xef\xbb\xbf")) head = refs_str_part(head, 3, head.size);
+    for (size_t i = 0; i < head.size; i++)
+        if (strchr(" \t\r\n", head.data[i]) == NULL || head.data[i] == '\0')
+            return head.data[i] == '{' || head.data[i] == '[';
+    return false;
+}
+
+static bool sniff_text(refs_str text) {
+    refs_json_reader *reader = NULL;
+    signs seen = {0};
+    if (!begins_as_json(text)) return false;
+    if (refs_json_reader_open_text(text, &reader, NULL) != REFS_OK) return false;
+    refs_status status = look(reader, &seen);
+    refs_json_reader_free(reader);
+    return are_enough(&seen) && (status == REFS_OK || status == REFS_CORRUPT);
+}
+
+static refs_status refill_from_head(void *user, uint8_t *dst, size_t capacity, size_t *got,
+                                    refs_error *err) {
+    (void)err;
+    refs_bytes *rest = user;
+    *got = rest->size < capacity ? rest->size : capacity;
+    if (*got > 0) memcpy(dst, rest->data, *got);
+    *rest = refs_bytes_view(rest->data + *got, rest->size - *got);
+    return REFS_OK;
+}
+
+/* Unpacks into `text` what the head holds of the beginning, up to UNPACKED_SIZE. */
+static void unpack_head(refs_bytes head, refs_buf *text) {
+    refs_unpacker *unpacker;
+    size_t got = 1;
+    if (refs_refset__unpacker_open(head, refill_from_head, &head, &unpacker, NULL) != REFS_OK)
+        return;
+    while (got > 0 && text->size < UNPACKED_SIZE) {
+        if (refs_refset__unpacker_refill(unpacker, text->data + text->size,
+                                         UNPACKED_SIZE - text->size, &got, NULL) != REFS_OK)
+            break;
+        text->size += got;
+    }
+    refs_refset__unpacker_free(unpacker);
+}
+
+static bool sniff_packed(refs_bytes head) {
+    refs_buf text = REFS_BUF_INIT;
+    if (refs_buf_reserve(&text, UNPACKED_SIZE, NULL) == REFS_OK) unpack_head(head, &text);
+    bool found = sniff_text(refs_str_view((const char *)text.data, text.size));
+    refs_buf_clear(&text);
+    return found;
+}
+
+bool refs_set_sniff(refs_bytes head) {
+    if (refs_refset__is_packed(head)) return sniff_packed(head);
+    if (refs_refset__dmrpp_sniff(NULL, head)) return true;
+    return sniff_text(refs_str_view((const char *)head.data, head.size));
+}
+
+/* -- folders ----------------------------------------------------------------------------------- */
+
+/* Whether the document is an object with the members that make it a parquet set's. */
+static bool describes_parquet(refs_json_reader *reader) {
+    refs_json_token token;
+    bool metadata = false, record_size = false;
+    if (refs_json_next(reader, &token, NULL, NULL) != REFS_OK || token != REFS_JSON_OBJECT_BEGIN)
+        return false;
+    while (!metadata || !record_size) {
+        refs_str name;
+        if (refs_json_next(reader, &token, &name, NULL) != REFS_OK || token != REFS_JSON_KEY)
+            return false;
+        if (refs_str_is(name, "metadata")) metadata = true;
+        if (refs_str_is(name, "record_size")) record_size = true;
+        if (refs_json_next(reader, &token, NULL, NULL) != REFS_OK ||
+            refs_json_skip(reader, token, NULL) != REFS_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool sniff_metadata(const refs_vfs *vfs, const char *location) {
+    const refs_set_limits limits = REFS_SET_LIMITS_INIT;
+    refs_json_source source;
+    refs_json_reader *reader = NULL;
+    if (refs_refset__json_source_open(vfs, location, &source, NULL) != REFS_OK) return false;
+    bool found =
+        refs_refset__json_source_read(&source, limits.max_value_bytes, &reader, NULL) == REFS_OK &&
+        describes_parquet(reader);
+    refs_json_reader_free(reader);
+    refs_refset__json_source_clear(&source);
+    return found;
+}
+
+static bool sniff_repository(const refs_vfs *vfs, const refs_candidate *candidate) {
+    uint8_t head[64];
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t size;
+    if (refs_vfs_read_range(vfs, candidate->location, &range, &size, NULL) != REFS_OK) return false;
+    if (candidate->format == 2) return refs_icechunk_sniff(refs_bytes_view(head, size));
+    return begins_as_json(refs_str_view((const char *)head, size));
+}
+
+bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location) {
+    refs_candidates candidates;
+    bool found = false;
+    refs_status status = refs_refset__candidates(location, NULL, &candidates, NULL);
+    for (size_t i = 0; i < candidates.n && status == REFS_OK && !found; i++) {
+        const refs_candidate *candidate = &candidates.list[i];
+        if (candidate->kind == REFS_CANDIDATE_REPOSITORY)
+            found = sniff_repository(vfs, candidate);
+        else if (refs_refset__is_metadata_file(refs_str_from(candidate->location)))
+            found = sniff_metadata(vfs, candidate->location);
+    }
+    refs_refset__candidates_clear(&candidates);
+    return found;
+}

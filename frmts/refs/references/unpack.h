@@ -1,0 +1,51 @@
+/* unpack.h -- compressed documents, unpacked in parts.
+ *
+ * Sets in JSON are often kept as .json.gz or .json.zst. What they are is told by
+ * their first bytes, never by their name. Memory is bounded by one part and by
+ * what the format needs to look back.
+ */
+#ifndef REFS_REFERENCES_UNPACK_H
+#define REFS_REFERENCES_UNPACK_H
+
+#include "refs/json.h"
+
+/** First bytes that tell whether a document is compressed. */
+#define REFS_UNPACK_HEAD 4
+
+/** How far one step came. */
+typedef struct refs_unpack_step {
+    refs_bytes in; /**< what is to be unpacked; the step moves it on */
+    uint8_t *out;  /**< where to; the step moves both on */
+    size_t room;
+    bool ended; /**< a member or frame is complete; others may follow */
+} refs_unpack_step;
+
+/** One way of compressing. */
+typedef struct refs_packing {
+    void *(*open)(void); /**< NULL without memory */
+    refs_status (*step)(void *stream, refs_unpack_step *step, refs_error *err);
+    void (*close)(void *stream);
+} refs_packing;
+
+extern const refs_packing refs_refset__gzip;
+extern const refs_packing refs_refset__zstd;
+
+/** Whether a document that begins with `head` is compressed. */
+bool refs_refset__is_packed(refs_bytes head);
+
+typedef struct refs_unpacker refs_unpacker;
+
+/** Unpacks the document whose parts `refill` delivers and which begins with `head`.
+ * REFS_UNSUPPORTED where the build lacks the library. */
+refs_status refs_refset__unpacker_open(refs_bytes head, refs_json_refill refill, void *user,
+                                       refs_unpacker **unpacker, refs_error *err);
+void refs_refset__unpacker_free(refs_unpacker *unpacker);
+
+/** Refuses documents that are larger than this when unpacked (REFS_LIMIT). */
+void refs_refset__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes);
+
+/** A refs_json_refill of the unpacked text; `unpacker` is a refs_unpacker. */
+refs_status refs_refset__unpacker_refill(void *unpacker, uint8_t *dst, size_t capacity, size_t *got,
+                                         refs_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* writer_internal.h -- what a format of sets is to write. */
+#ifndef REFS_REFERENCES_WRITER_INTERNAL_H
+#define REFS_REFERENCES_WRITER_INTERNAL_H
+
+#include "place.h"
+#include "refs/write.h"
+
+/** Dimensions of an array, at most. */
+#define REFS_WRITE_MAX_RANK 32
+
+/** The grid of the array that is written; `n` is a copy. */
+typedef struct refs_write_array {
+    refs_buf prefix;
+    char separator;
+    size_t rank;
+    uint64_t n[REFS_WRITE_MAX_RANK];
+    uint64_t n_chunks;
+} refs_write_array;
+
+typedef struct refs_write_kind {
+    bool is_folder;
+    refs_status (*open)(const refs_place *place, const refs_writer_options *options, void **self,
+                        refs_error *err);
+    refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
+    refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
+    refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
+                         refs_error *err);
+    refs_status (*finish)(void *self, refs_error *err);
+    refs_status (*move)(void *self, refs_place *place,
+                        refs_error *err); /**< to where it is wanted */
+    void (*free)(void *self);
+} refs_write_kind;
+
+extern const refs_write_kind refs_write__json;
+extern const refs_write_kind refs_write__parquet;
+
+/** Appends one to a list, without its brackets. */
+refs_status refs_write__left_out(const refs_left_out *left_out, refs_buf *list, refs_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* earthdata.h -- the login of NASA's Earthdata, as settings tell it.
+ *
+ * Read before this: http.h, identity.h.
+ */
+#ifndef REFS_STORAGE_EARTHDATA_H
+#define REFS_STORAGE_EARTHDATA_H
+
+#include "refs/http.h"
+#include "identity.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The login for "/vsicurl/http…", by EARTHDATA_TOKEN, or EARTHDATA_USERNAME and
+ * EARTHDATA_PASSWORD; zeroed for other locations. Where settings of GDAL say who asks it has hosts
+ * alone. Strings are those of settings. */
+refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const char *location);
+
+/** Whether `url`, "/vsicurl/" before it or not, is one of http whose host is for a login, those of
+ * Earthdata included, on whatever port: nothing that says who asks goes there, .netrc included. */
+bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url);
+
+/** What to try where a server refuses a request that carried no login (refs_login__advice is for
+ * others); NULL where it is not Earthdata that was asked. */
+const char *refs_earthdata_advice(const refs_http_login *login, const char *location);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

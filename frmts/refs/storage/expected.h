@@ -1,0 +1,25 @@
+/* expected.h -- whether a location is in the state that whoever refers to it has seen.
+ *
+ * Clients may say which ETag a location shall have, or when it was seen (fetch.h). What is
+ * known of a location by then, by HTTP or of a file, tells whether it changed. What its server does
+ * not say cannot differ.
+ */
+#ifndef REFS_STORAGE_EXPECTED_H
+#define REFS_STORAGE_EXPECTED_H
+
+#include "fetch_internal.h"
+
+/** REFS_IO with both values where a location is in another state than is expected, or a note, or
+ * nothing, as the options of the fetcher say. */
+refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
+                                       const refs_expected *expected, const refs_known_state *known,
+                                       refs_error *err);
+
+/** The same of range `index` of a job, whose location was answered over HTTP; REFS_OK of others. */
+refs_status refs_fetch__check_answered(const refs_fetch_job *job, size_t index, refs_error *err);
+
+/** The same of the members of requests [begin, end), whose location the vfs has opened. */
+refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, size_t end,
+                                     void *handle, refs_error *err);
+
+#endif

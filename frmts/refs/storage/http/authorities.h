@@ -1,0 +1,27 @@
+/* authorities.h -- certificates that are believed, as one file for all connections.
+ *
+ * GnuTLS has libcurl read and parse each file of a folder of certificates anew for each connection,
+ * and Debian's has each certificate three times. Here they are put together once, each once, in
+ * memory that has a name; what is believed is the same. Under a lock of the caller. */
+#ifndef REFS_STORAGE_HTTP_AUTHORITIES_H
+#define REFS_STORAGE_HTTP_AUTHORITIES_H
+
+#include "refs/bytes.h"
+
+/** So many files, made of other files and folders each, are kept. */
+#define REFS_HTTP_MAX_AUTHORITIES 4
+
+/** Certificates of a folder, all together, above which they are left as they are. */
+#define REFS_HTTP_MAX_AUTHORITIES_BYTES (8 * REFS_MIB)
+
+typedef struct refs_authorities refs_authorities;
+
+/** The name of a file with the certificates of a file and of a folder, one of them or NULL: those
+ * that libcurl has by default. It is made anew where they have changed, and lives as long as
+ * `*first`. NULL where libcurl is to read them itself: it has other means, or some cannot be read.
+ */
+const char *refs_authorities__file(refs_authorities **first, const char *file, const char *folder);
+
+void refs_authorities__free_all(refs_authorities *first);
+
+#endif

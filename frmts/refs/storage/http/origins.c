@@ -1,0 +1,205 @@
+/* origins.c -- see http/origins.h. */
+#include "http/origins.h"
+
+#include <string.h>
+
+#include "http/redirect.h"
+
+/* The window, and what may begin in a time, is multiplied by that: where all is refused, where most
+ * is, and where the limit was just met. */
+#define CUT_ALL  0.5
+#define CUT_MOST 0.7
+#define CUT_MET  0.9
+#define FEW      4 /* answers since the last cut, if most is refused */
+
+/* ... and grows by that with each answer: as long as the limit is searched for, or was not met for
+ * many answers, and else. A limit that stays is met by one request in eighteen. */
+#define GROW_SEARCHING 0.05
+#define GROW_KNOWN     0.006
+#define MANY           64
+
+/* The least window: what is below is only a matter of time. */
+#define MIN_WINDOW 0.5
+
+/* The part of one more request that makes one: a window of 4.7 was refused, and one of 4.2 is 4. */
+#define ROUND_UP 0.3
+
+/* Requests that follow each other so soon are not told apart by timers. */
+#define TIMED_US  10000
+#define CREDIT_US 2000
+
+/* The place of the origin called `name`, or REFS_HTTP_MAX_ORIGINS. */
+static size_t find_name(const refs_origins *origins, const char *name) {
+    size_t i = 0;
+    while (i < REFS_HTTP_MAX_ORIGINS && (name == NULL || origins->known[i].name == NULL ||
+                                         strcmp(origins->known[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+static const refs_origin *find(const refs_origins *origins, const char *url) {
+    char *name = refs_redirect__origin(url);
+    size_t i = find_name(origins, name);
+    refs_free(name);
+    return i < REFS_HTTP_MAX_ORIGINS ? &origins->known[i] : NULL;
+}
+
+/* The same, in the place of another where it is new, of one that nobody holds. */
+static refs_origin *keep(refs_origins *origins, const char *url) {
+    char *name = refs_redirect__origin(url);
+    size_t i = find_name(origins, name);
+    if (i < REFS_HTTP_MAX_ORIGINS) {
+        refs_free(name);
+        return &origins->known[i];
+    }
+    for (size_t tried = 0; tried < REFS_HTTP_MAX_ORIGINS; tried++) {
+        refs_origin *origin = &origins->known[origins->next++ % REFS_HTTP_MAX_ORIGINS];
+        if (origin->n_users > 0) continue;
+        refs_free(origin->name);
+        *origin = (refs_origin){.name = name}; /* or forgotten at once */
+        return origin;
+    }
+    refs_free(name);
+    return NULL;
+}
+
+void refs_origins__note_dead(refs_origins *origins, const char *url, uint64_t now_ms) {
+    refs_origin *origin = keep(origins, url);
+    if (origin != NULL) origin->dead_until_ms = now_ms + REFS_HTTP_DEAD_MS;
+}
+
+void refs_origins__note_alive(refs_origins *origins, const char *url) {
+    refs_origin *origin = keep(origins, url);
+    if (origin == NULL) return;
+    origin->has_answered = true;
+    origin->dead_until_ms = 0;
+}
+
+bool refs_origins__is_dead(const refs_origins *origins, const char *url, uint64_t now_ms) {
+    const refs_origin *origin = find(origins, url);
+    return origin != NULL && now_ms < origin->dead_until_ms;
+}
+
+bool refs_origins__has_answered(const refs_origins *origins, const char *url) {
+    const refs_origin *origin = find(origins, url);
+    return origin != NULL && origin->has_answered;
+}
+
+void refs_origins__clear(refs_origins *origins) {
+    for (size_t i = 0; i < REFS_HTTP_MAX_ORIGINS; i++) refs_free(origins->known[i].name);
+    *origins = (refs_origins){0};
+}
+
+/* -- how much at a time ------------------------------------------------------------------------ */
+
+refs_origin *refs_origins__hold(refs_origins *origins, const char *url) {
+    refs_origin *origin = keep(origins, url);
+    if (origin == NULL || origin->name == NULL) return NULL;
+    origin->n_users++;
+    return origin;
+}
+
+void refs_origin__release(refs_origin *origin) {
+    if (origin != NULL) origin->n_users--;
+}
+
+uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us) {
+    if (origin == NULL) return now_us;
+    if (origin->window > 0 && origin->n_active > 0 &&
+        origin->n_active >= (unsigned)(origin->window + ROUND_UP))
+        return UINT64_MAX;
+    return origin->next_us > now_us ? origin->next_us : now_us;
+}
+
+/* Who comes late, since timers are not exact, does not move those behind. */
+void refs_origin__begin(refs_origin *origin, uint64_t now_us) {
+    if (origin == NULL) return;
+    origin->n_active++;
+    if (origin->interval_us <= 0) return;
+    uint64_t credit = origin->interval_us < TIMED_US ? CREDIT_US : 0;
+    uint64_t from = now_us > credit ? now_us - credit : 0;
+    if (origin->next_us > from) from = origin->next_us;
+    origin->next_us = from + (uint64_t)origin->interval_us;
+}
+
+void refs_origin__rejoin(refs_origin *origin) {
+    if (origin != NULL) origin->n_active++;
+}
+
+void refs_origin__end(refs_origin *origin) {
+    if (origin != NULL) origin->n_active--;
+}
+
+bool refs_origin__is_refusal(long status) {
+    return status == 429 || status == 503;
+}
+
+/* Nothing was answered since the last cut, and the request was alone and came when it was asked to:
+ * more time between requests would not have helped it. */
+static bool is_no_limit(const refs_origin *origin, const refs_answer *answer) {
+    return answer->came_back && origin->n_answered == 0 && answer->n_active <= 1;
+}
+
+static double most_interval(const refs_answer *answer) {
+    double asked_us = 1000 * (double)answer->retry_after_ms;
+    if (answer->status != 429) return (double)REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US;
+    return asked_us > REFS_HTTP_MAX_INTERVAL_US ? asked_us : (double)REFS_HTTP_MAX_INTERVAL_US;
+}
+
+static void cut(refs_origin *origin, const refs_answer *answer) {
+    double factor = origin->n_answered >= FEW ? CUT_MET
+                    : origin->n_answered > 0  ? CUT_MOST
+                                              : CUT_ALL;
+    double at =
+        origin->window > 0 && origin->window < answer->n_active ? origin->window : answer->n_active;
+    double most = most_interval(answer);
+    origin->refused_us = origin->interval_us < most ? origin->interval_us : most;
+    origin->window = at * factor > MIN_WINDOW ? at * factor : MIN_WINDOW;
+    origin->interval_us = origin->interval_us > 0 ? origin->interval_us / factor
+                                                  : origin->latency_us / origin->window;
+    if (origin->interval_us > most) origin->interval_us = most;
+    origin->is_searching = factor < CUT_MET;
+}
+
+/* The time between requests is halved where it was refused before, and is answered now. */
+static double growth(const refs_origin *origin) {
+    if (origin->is_searching && origin->interval_us <= origin->refused_us) return 1;
+    return origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
+}
+
+/* An origin that has its limit no more forgets it. */
+static void grow(refs_origin *origin, unsigned most) {
+    double by = growth(origin);
+    origin->window *= 1 + by;
+    origin->interval_us /= 1 + by;
+    if (origin->window < most) return;
+    origin->window = origin->interval_us = origin->refused_us = 0;
+    origin->next_us = 0;
+}
+
+static void note_refusal(refs_origin *origin, const refs_answer *answer, uint64_t now_us) {
+    if (!is_no_limit(origin, answer)) cut(origin, answer);
+    origin->next_us = now_us + (uint64_t)origin->interval_us;
+    origin->cut_us = now_us;
+    origin->n_answered = 0;
+}
+
+void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned most,
+                       uint64_t now_us) {
+    if (origin == NULL) return;
+    double latency_us = (double)answer->latency_us;
+    origin->latency_us =
+        origin->latency_us > 0 ? (3 * origin->latency_us + latency_us) / 4 : latency_us;
+    if (!refs_origin__is_refusal(answer->status)) origin->answered_us = now_us;
+    if (answer->began_us < origin->cut_us) return;
+    if (refs_origin__is_refusal(answer->status)) {
+        note_refusal(origin, answer, now_us);
+    } else if (origin->window > 0) {
+        origin->n_answered++;
+        grow(origin, most);
+    }
+}
+
+bool refs_origin__has_answered_since(const refs_origin *origin, uint64_t then_us) {
+    return origin != NULL && origin->answered_us > then_us;
+}

@@ -1,0 +1,605 @@
+/* vfs.c -- objects over HTTP as a refs_vfs, see http.h. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/internal.h"
+#include "refs/now.h"
+
+/* As much may be read of an object that is only looked at. */
+#define LOOK_BYTES (4 * REFS_KIB)
+
+/* What is fetched of an object when it is opened: of many files it is all that describes them. */
+#define BEGINNING_BYTES (64 * REFS_KIB)
+
+/* An object that was fetched, or a handle of the other refs_vfs. */
+typedef struct opened {
+    char *location;
+    refs_block *block; /* NULL: of the other */
+    uint64_t held;     /* bytes of the object that are in the block: less than its size where the
+                          others are read by ranges */
+    uint64_t size, read_to;
+    refs_validators validators; /* of its beginning */
+    refs_fetcher *fetcher;      /* of these, or NULL so far */
+    struct opened *next;        /* that has a fetcher */
+    void *other;
+} opened;
+
+/* A request that somebody waits for. */
+typedef struct pending {
+    refs_transfer *transfer;
+    struct pending *next;
+} pending;
+
+/* Locations of which the validators are kept: those of files that are opened at once. */
+enum { N_KEPT = 32 };
+
+struct refs_http_vfs {
+    refs_vfs functions;
+    refs_http *http;
+    const refs_vfs *other;
+    uint64_t max_whole_bytes;
+    refs_forked forked;
+    pthread_mutex_t lock; /* guards what follows */
+    bool cancelled;
+    pending *first;     /* under way */
+    opened *by_ranges;  /* objects that have fetchers */
+    opened *looked_at;  /* closed without having been read, or NULL */
+    char *silent;       /* the last location that was not answered, or NULL */
+    uint64_t silent_ms; /* ... when */
+    struct kept {
+        char *location; /* or NULL */
+        refs_validators validators;
+    } kept[N_KEPT]; /* what the last answers said, as a ring */
+    size_t next_kept;
+};
+
+/* -- one request ------------------------------------------------------------------------------- */
+
+static void await(refs_transfer *transfer) {
+    refs_lock(&transfer->waiter->lock);
+    while (!transfer->done) refs_wait(&transfer->waiter->moved, &transfer->waiter->lock);
+    refs_unlock(&transfer->waiter->lock);
+}
+
+/* Enters a transfer among those that a cancellation ends. */
+static void register_pending(refs_http_vfs *vfs, pending *entry) {
+    refs_lock(&vfs->lock);
+    atomic_store(&entry->transfer->cancelled, vfs->cancelled);
+    entry->next = vfs->first;
+    vfs->first = entry;
+    refs_unlock(&vfs->lock);
+}
+
+static void unregister_pending(refs_http_vfs *vfs, const pending *entry) {
+    refs_lock(&vfs->lock);
+    pending **link = &vfs->first;
+    while (*link != NULL && *link != entry) link = &(*link)->next;
+    if (*link != NULL) *link = entry->next; /* else a fork came between */
+    refs_unlock(&vfs->lock);
+}
+
+void refs_http_vfs_cancel(refs_http_vfs *vfs) {
+    refs_lock(&vfs->lock);
+    vfs->cancelled = true;
+    for (pending *entry = vfs->first; entry != NULL; entry = entry->next)
+        atomic_store(&entry->transfer->cancelled, true);
+    if (vfs->first != NULL) refs_http__wake(vfs->http);
+    for (opened *object = vfs->by_ranges; object != NULL; object = object->next)
+        refs_fetcher_cancel(object->fetcher);
+    refs_unlock(&vfs->lock);
+}
+
+static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
+                           refs_error *err) {
+    REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
+    pending entry = {transfer, NULL};
+    register_pending(vfs, &entry); /* before it can be answered: what is cancelled is not sent */
+    refs_status status = refs_http__submit(vfs->http, transfer, err);
+    if (status == REFS_OK) await(transfer);
+    unregister_pending(vfs, &entry);
+    if (status != REFS_OK) return status;
+    return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
+}
+
+static refs_status url_of(const refs_http_vfs *vfs, const char *location, char **url,
+                          refs_error *err) {
+    const refs_http_host *host = refs_http__host(vfs->http);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = host->url(host->self, location, &text, err);
+    if (status == REFS_OK && (*url = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Carries out a transfer of which location, kind and limits are set. */
+static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
+    refs_waiter waiter = {.memory = 0};
+    refs_status status = REFS_OK;
+    const refs_transfer asked = {.location = transfer->location,
+                                 .kind = transfer->kind,
+                                 .max_size = transfer->max_size,
+                                 .length = transfer->length,
+                                 .is_beginning = transfer->is_beginning,
+                                 .compressible = transfer->compressible,
+                                 .waiter = &waiter};
+    pthread_mutex_init(&waiter.lock, NULL);
+    pthread_cond_init(&waiter.moved, NULL);
+    for (unsigned n_refused = 0;;) {
+        char *url = NULL;
+        memcpy(transfer, &asked, sizeof asked);
+        if (asked.kind == REFS_TRANSFER_RANGE &&
+            (transfer->block = refs_block_new((size_t)asked.length, NULL, NULL)) == NULL) {
+            status = refs_fail_nomem(err);
+            break;
+        }
+        status = url_of(vfs, asked.location, &url, err);
+        refs_error problem = REFS_ERROR_INIT;
+        if (status == REFS_OK) status = attempt(vfs, transfer, url, &problem);
+        refs_free(url);
+        bool again = false;
+        if (status == REFS_OK)
+            (void)refs_transfer__tell_host(transfer, 0);
+        else if (refs_transfer__is_signature_refused(transfer))
+            again = refs_transfer__tell_host(transfer, ++n_refused);
+        if (!again) {
+            status = refs_fail(err, status, "%s", problem.message);
+            break;
+        }
+        refs_transfer__clear(transfer);
+    }
+    pthread_cond_destroy(&waiter.moved);
+    pthread_mutex_destroy(&waiter.lock);
+    return status;
+}
+
+/* Puts the location before a message that the engine made without it. In a bucket that is not there
+ * no object is missing: its name is wrong. */
+static refs_status fail_at(const char *location, long http_status, refs_error *problem,
+                           refs_error *err) {
+    bool has_no_bucket = strstr(problem->message, "HTTP 404 " REFS_NO_BUCKET) != NULL;
+    refs_status status = http_status == 404 && !has_no_bucket ? REFS_NOT_FOUND : problem->status;
+    return refs_fail(err, status, "%s: %s", location, problem->message);
+}
+
+/* -- validators -------------------------------------------------------------------------------- */
+
+static void fill_validators(const refs_validators *http, refs_vfs_validators *validators) {
+    memset(validators, 0, sizeof *validators);
+    validators->size = http->total;
+    validators->modified_s = http->modified_s;
+    validators->fresh_s = http->fresh_s;
+    if (refs_validators__tell(http))
+        snprintf(validators->etag, sizeof validators->etag, "%s", http->etag);
+}
+
+/* With the lock held: where a location is kept, or NULL. */
+static struct kept *find_kept(refs_http_vfs *vfs, const char *location) {
+    for (size_t i = 0; i < N_KEPT; i++)
+        if (vfs->kept[i].location != NULL && strcmp(vfs->kept[i].location, location) == 0)
+            return &vfs->kept[i];
+    return NULL;
+}
+
+static void keep_validators(refs_http_vfs *vfs, const char *location,
+                            const refs_validators *validators) {
+    char *copy = refs_str_copy(refs_str_from(location));
+    refs_lock(&vfs->lock);
+    struct kept *kept = find_kept(vfs, location);
+    if (kept == NULL) kept = &vfs->kept[vfs->next_kept++ % N_KEPT];
+    char *previous = kept->location;
+    *kept = (struct kept){copy, *validators};
+    refs_unlock(&vfs->lock);
+    refs_free(previous);
+}
+
+static bool kept_validators(refs_http_vfs *vfs, const char *location, refs_validators *validators) {
+    refs_lock(&vfs->lock);
+    const struct kept *kept = find_kept(vfs, location);
+    if (kept != NULL) *validators = kept->validators;
+    refs_unlock(&vfs->lock);
+    return kept != NULL;
+}
+
+static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
+                              refs_error *err) {
+    refs_http_vfs *vfs = self;
+    refs_validators kept;
+    if (kept_validators(vfs, location, &kept)) {
+        fill_validators(&kept, validators);
+        return REFS_OK;
+    }
+    refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    fill_validators(&transfer.validators, validators);
+    long http_status = transfer.status;
+    refs_transfer__clear(&transfer);
+    if (status == REFS_OK) return REFS_OK;
+    if (status != REFS_UNSUPPORTED) return fail_at(location, http_status, &problem, err);
+    if (vfs->other->validators == NULL)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+    return vfs->other->validators(vfs->other->self, location, validators, err);
+}
+
+refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location, refs_fetcher *fetcher,
+                                    uint32_t location_id, refs_error *err) {
+    const refs_range range = {.location = location, .location_id = location_id};
+    refs_validators kept;
+    if (!kept_validators(vfs, location, &kept)) return REFS_OK;
+    return refs_fetch__check_validators(fetcher, &range, &kept, err);
+}
+
+/* -- objects ----------------------------------------------------------------------------------- */
+
+static void discard(refs_http_vfs *vfs, opened *object) {
+    if (object == NULL) return;
+    if (object->fetcher != NULL) {
+        refs_lock(&vfs->lock);
+        opened **link = &vfs->by_ranges;
+        while (*link != object) link = &(*link)->next;
+        *link = object->next;
+        refs_unlock(&vfs->lock);
+        refs_fetcher_free(object->fetcher);
+    }
+    refs_block_release(object->block);
+    refs_free(object->location);
+    refs_free(object);
+}
+
+static opened *new_object(const char *location) {
+    opened *made = refs_calloc(1, sizeof *made);
+    char *copy = refs_str_copy(refs_str_from(location));
+    if (made != NULL && copy != NULL) {
+        made->location = copy;
+        return made;
+    }
+    refs_free(made);
+    refs_free(copy);
+    return NULL;
+}
+
+/* Of a location that was not answered, what would be inside of it is not asked for as well. */
+static void note_silent(refs_http_vfs *vfs, const char *location) {
+    char *copy = refs_str_copy(refs_str_from(location));
+    refs_lock(&vfs->lock);
+    char *previous = vfs->silent;
+    vfs->silent = copy;
+    vfs->silent_ms = refs_now_ms();
+    refs_unlock(&vfs->lock);
+    refs_free(previous);
+}
+
+/* Whether `location` begins with that, and goes on with `next`. */
+static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
+    refs_lock(&vfs->lock);
+    size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
+    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == next &&
+                  refs_now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
+    refs_unlock(&vfs->lock);
+    return silent;
+}
+
+static bool is_silent(void *self, const char *location) {
+    return begins_silent(self, location, '\0');
+}
+
+/* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
+static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    refs_transfer transfer = {.location = object->location,
+                              .kind = REFS_TRANSFER_WHOLE,
+                              .max_size = vfs->max_whole_bytes,
+                              .compressible = true};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    if (status == REFS_OK) {
+        object->block = refs_block_hold(transfer.block);
+        object->size = object->held = atomic_load(&transfer.got);
+        keep_validators(vfs, object->location, &transfer.validators);
+    }
+    if (status == REFS_LIMIT) object->size = transfer.validators.total;
+    long http_status = transfer.status;
+    refs_transfer__clear(&transfer);
+    if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
+    if (status == REFS_IO && http_status == 0) note_silent(vfs, object->location);
+    return fail_at(object->location, http_status, &problem, err);
+}
+
+static refs_status add_fetcher(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.http = vfs->http;
+    REFS_TRY(refs_fetcher_open(vfs->other, &options, &object->fetcher, err));
+    refs_lock(&vfs->lock);
+    object->next = vfs->by_ranges;
+    vfs->by_ranges = object;
+    if (vfs->cancelled) refs_fetcher_cancel(object->fetcher);
+    refs_unlock(&vfs->lock);
+    const refs_range range = {.location = object->location};
+    return refs_fetch__check_validators(object->fetcher, &range, &object->validators, err);
+}
+
+/* Whether an object whose beginning was not fetched may be fetched whole. */
+static bool may_be_whole(const refs_transfer *transfer, refs_status status) {
+    return status == REFS_OK || status == REFS_UNSUPPORTED || transfer->status == 416 ||
+           (transfer->refused && transfer->status / 100 == 2);
+}
+
+/* Fetches the beginning of an object, or all of it where its server does not let it be read by
+ * ranges, or does not say how large it is. */
+static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    refs_transfer transfer = {.location = object->location,
+                              .kind = REFS_TRANSFER_RANGE,
+                              .length = BEGINNING_BYTES,
+                              .max_size = vfs->max_whole_bytes,
+                              .is_beginning = true};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    bool is_whole = transfer.kind == REFS_TRANSFER_WHOLE;
+    bool is_there = status == REFS_OK && (is_whole || transfer.validators.has_total);
+    if (is_there) {
+        object->block = refs_block_hold(transfer.block);
+        object->held = atomic_load(&transfer.got);
+        object->size = is_whole ? object->held : transfer.validators.total;
+        object->validators = transfer.validators;
+        keep_validators(vfs, object->location, &transfer.validators);
+    } else if (status != REFS_LIMIT && may_be_whole(&transfer, status)) {
+        status = REFS_UNSUPPORTED;
+    } else if (status != REFS_LIMIT) {
+        if (status == REFS_IO && transfer.status == 0) note_silent(vfs, object->location);
+        status = fail_at(object->location, transfer.status, &problem, err);
+    }
+    refs_transfer__clear(&transfer);
+    return status == REFS_UNSUPPORTED ? fetch(vfs, object, err) : status;
+}
+
+static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
+    refs_lock(&vfs->lock);
+    opened *object = vfs->looked_at;
+    if (object != NULL && strcmp(object->location, location) == 0)
+        vfs->looked_at = NULL;
+    else
+        object = NULL;
+    refs_unlock(&vfs->lock);
+    return object;
+}
+
+/* An object that is larger than what is fetched whole: the other refs_vfs may stream it; else,
+ * where its server says how large it is, ranges are fetched. */
+static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    const refs_vfs *other = vfs->other;
+    const uint64_t size = object->size;
+    if (other->open(other->self, object->location, &object->other, NULL) == REFS_OK) return REFS_OK;
+    refs_status status = REFS_LIMIT;
+    if (size > vfs->max_whole_bytes) status = fetch_beginning(vfs, object, err);
+    return status != REFS_LIMIT
+               ? status
+               : refs_fail(err, REFS_LIMIT,
+                           "%s: more than the limit of %llu bytes, and its server ignores ranges: "
+                           "copy it here",
+                           object->location, (unsigned long long)vfs->max_whole_bytes);
+}
+
+static refs_status open_new(refs_http_vfs *vfs, const char *location,
+                            refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
+                            opened **object, refs_error *err) {
+    if (begins_silent(vfs, location, '/'))
+        return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
+                         location);
+    opened *made = new_object(location);
+    if (made == NULL) return refs_fail_nomem(err);
+    refs_status status = get(vfs, made, err);
+    if (status == REFS_LIMIT)
+        status = open_large(vfs, made, err);
+    else if (status == REFS_UNSUPPORTED)
+        status = vfs->other->open(vfs->other->self, location, &made->other, err);
+    if (status == REFS_OK)
+        *object = made;
+    else
+        discard(vfs, made);
+    return status;
+}
+
+static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = take_looked_at(vfs, location);
+    if (object == NULL) REFS_TRY(open_new(vfs, location, fetch_beginning, &object, err));
+    *handle = object;
+    return REFS_OK;
+}
+
+static refs_status open_whole(void *self, const char *location, void **handle, refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = take_looked_at(vfs, location);
+    if (object != NULL && object->held < object->size) {
+        discard(vfs, object);
+        object = NULL;
+    }
+    if (object == NULL) REFS_TRY(open_new(vfs, location, fetch, &object, err));
+    *handle = object;
+    return REFS_OK;
+}
+
+static void forget(void *self, const char *location) {
+    refs_http_vfs *vfs = self;
+    char *forgotten = NULL;
+    discard(vfs, take_looked_at(vfs, location));
+    refs_lock(&vfs->lock);
+    struct kept *kept = find_kept(vfs, location);
+    if (kept != NULL) {
+        forgotten = kept->location;
+        kept->location = NULL;
+    }
+    refs_unlock(&vfs->lock);
+    refs_free(forgotten);
+    if (vfs->other->forget != NULL) vfs->other->forget(vfs->other->self, location);
+}
+
+static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    const opened *object = handle;
+    if (object->block == NULL) return vfs->other->size(vfs->other->self, object->other, size, err);
+    *size = object->size;
+    return REFS_OK;
+}
+
+/* -- ranges of objects that are not held whole ------------------------------------------------- */
+
+static refs_status copy_range(void *user, size_t index, refs_bytes bytes, refs_block *block,
+                              refs_error *err) {
+    const refs_vfs_range *ranges = user;
+    (void)block;
+    (void)err;
+    memcpy(ranges[index].dst, bytes.data, bytes.size);
+    return REFS_OK;
+}
+
+/* Copies what is held of a range; what is left of it is to be fetched. */
+static refs_vfs_range take_held(const opened *object, refs_vfs_range range) {
+    uint64_t held = range.offset < object->held ? object->held - range.offset : 0;
+    if (held > range.length) held = range.length;
+    if (held > 0) memcpy(range.dst, refs_block_data(object->block) + range.offset, (size_t)held);
+    return (refs_vfs_range){range.offset + held, range.length - (size_t)held, range.dst + held};
+}
+
+static refs_status fetch_ranges(refs_http_vfs *vfs, opened *object, const refs_vfs_range *ranges,
+                                size_t n, refs_error *err) {
+    if (object->fetcher == NULL) REFS_TRY(add_fetcher(vfs, object, err));
+    refs_range *wanted = refs_calloc(n, sizeof *wanted);
+    refs_vfs_range *into = refs_calloc(n, sizeof *into);
+    refs_status status = wanted != NULL && into != NULL ? REFS_OK : refs_fail_nomem(err);
+    size_t n_wanted = 0;
+    for (size_t i = 0; status == REFS_OK && i < n; i++) {
+        refs_vfs_range rest = take_held(object, ranges[i]);
+        if (rest.length == 0) continue;
+        into[n_wanted] = rest;
+        wanted[n_wanted++] = (refs_range){
+            .location = object->location, .offset = rest.offset, .length = rest.length};
+    }
+    const refs_fetch_client client = {.sink = copy_range, .user = into};
+    if (status == REFS_OK && n_wanted > 0)
+        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, err);
+    object->read_to = object->size;
+    refs_free(into);
+    refs_free(wanted);
+    return status;
+}
+
+static refs_status read_object(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                               refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = handle;
+    if (object->block == NULL)
+        return vfs->other->read(vfs->other->self, object->other, range, got, err);
+    uint64_t offset = range->offset, left = offset < object->size ? object->size - offset : 0;
+    *got = range->length < left ? range->length : (size_t)left;
+    if (*got > 0 && offset + *got > object->held) {
+        const refs_vfs_range there = {offset, *got, range->dst};
+        return fetch_ranges(vfs, object, &there, 1, err);
+    }
+    if (*got > 0) memcpy(range->dst, refs_block_data(object->block) + offset, *got);
+    if (offset + *got > object->read_to) object->read_to = offset + *got;
+    return REFS_OK;
+}
+
+static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
+                             refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = handle;
+    if (object->block == NULL && vfs->other->read_many != NULL)
+        return vfs->other->read_many(vfs->other->self, object->other, ranges, n, err);
+    if (object->held < object->size) return fetch_ranges(vfs, object, ranges, n, err);
+    for (size_t i = 0; i < n; i++) {
+        size_t got = 0;
+        REFS_TRY(read_object(self, handle, &ranges[i], &got, err));
+        if (got < ranges[i].length) return refs_fail(err, REFS_IO, "ranges did not arrive");
+    }
+    return REFS_OK;
+}
+
+static void close_object(void *self, void *handle) {
+    refs_http_vfs *vfs = self;
+    opened *object = handle;
+    if (object->block == NULL) vfs->other->close(vfs->other->self, object->other);
+    if (object->block != NULL && object->read_to <= LOOK_BYTES) {
+        refs_lock(&vfs->lock);
+        opened *previous = vfs->looked_at;
+        vfs->looked_at = object;
+        refs_unlock(&vfs->lock);
+        object = previous;
+    }
+    discard(vfs, object);
+}
+
+static refs_status peek(void *self, const char *location, void *handle, refs_vfs_validators *known,
+                        refs_error *err) {
+    const refs_vfs *other = ((const refs_http_vfs *)self)->other;
+    const opened *object = handle;
+    if (other->peek == NULL || (object != NULL && object->block != NULL)) return REFS_UNSUPPORTED;
+    return other->peek(other->self, location, object != NULL ? object->other : NULL, known, err);
+}
+
+static bool is_local(void *self, const char *location) {
+    const refs_http_vfs *vfs = self;
+    return vfs->other->is_local != NULL && vfs->other->is_local(vfs->other->self, location);
+}
+
+static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
+                        refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    char *url = NULL;
+    refs_status status = url_of(vfs, location, &url, NULL);
+    refs_free(url);
+    if (status == REFS_OK && is_local(self, location))
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: what another machine has is not listed",
+                         location);
+    return vfs->other->list(vfs->other->self, location, listing, err);
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+/* In the child of a fork no other thread's requests are under way. */
+static void in_child(void *self) {
+    ((refs_http_vfs *)self)->first = NULL;
+}
+
+refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t max_whole_bytes,
+                               refs_http_vfs **vfs, refs_error *err) {
+    refs_http_vfs *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    made->functions = (refs_vfs){.self = made,
+                                 .open = open_object,
+                                 .size = size_of,
+                                 .read = read_object,
+                                 .read_many = read_many,
+                                 .close = close_object,
+                                 .validators = validators,
+                                 .is_local = is_local,
+                                 .peek = peek,
+                                 .forget = forget,
+                                 .open_whole = open_whole,
+                                 .list = other->list != NULL ? list : NULL,
+                                 .is_silent = is_silent};
+    made->http = http;
+    made->other = other;
+    made->max_whole_bytes = max_whole_bytes;
+    pthread_mutex_init(&made->lock, NULL);
+    made->forked = (refs_forked){in_child, made, NULL, NULL};
+    refs_fork_register(&made->forked);
+    *vfs = made;
+    return REFS_OK;
+}
+
+void refs_http_vfs_free(refs_http_vfs *vfs) {
+    if (vfs == NULL) return;
+    refs_fork_unregister(&vfs->forked);
+    discard(vfs, vfs->looked_at);
+    for (size_t i = 0; i < N_KEPT; i++) refs_free(vfs->kept[i].location);
+    refs_free(vfs->silent);
+    pthread_mutex_destroy(&vfs->lock);
+    refs_free(vfs);
+}
+
+const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs) {
+    return &vfs->functions;
+}

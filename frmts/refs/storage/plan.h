@@ -1,0 +1,41 @@
+/* plan.h -- which requests fetch some ranges: a pure function.
+ *
+ * Read before this: fetch.h.
+ */
+#ifndef REFS_STORAGE_PLAN_H
+#define REFS_STORAGE_PLAN_H
+
+#include "refs/fetch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One request: bytes [offset, offset + length) of the location of its first member. */
+typedef struct refs_request {
+    uint64_t offset;
+    uint64_t length;     /**< or REFS_FETCH_WHOLE */
+    size_t first_member; /**< members [first_member, first_member + n_members) of the plan */
+    size_t n_members;
+} refs_request;
+
+/** Requests that cover all ranges, ascending by location and offset. Zeroed is empty. */
+typedef struct refs_plan {
+    refs_request *requests;
+    size_t n_requests;
+    size_t *members; /**< indices of the ranges, those of one request together, ascending */
+    size_t n_members;
+} refs_plan;
+
+/** Plans requests for `n` ranges in any order, duplicates and overlaps welcome: every byte asked
+ * for is in exactly one request, except where a range overlaps the cap of another. Optional ranges
+ * that lie in no request are members of none. A range whose
+ * end overflows is REFS_CORRUPT. */
+refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
+                             refs_plan *plan, refs_error *err);
+void refs_fetch__plan_clear(refs_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

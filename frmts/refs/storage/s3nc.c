@@ -1,0 +1,292 @@
+/* s3nc.c -- see s3nc.h. Keys and units are those of S3netCDF4's README and of its
+ * _s3netCDFIO/_Managers and _Conf, version 2. */
+#include "s3nc.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "refs/json.h"
+
+static const char scheme[] = "s3://";
+
+/* -- sizes ------------------------------------------------------------------------------------- */
+
+static bool power_of_unit(refs_str unit, double *power) {
+    static const char prefixes[] = "kMGTPEZY";
+    *power = 1;
+    if (unit.size == 0 || (unit.size == 1 && toupper((unsigned char)unit.data[0]) == 'B'))
+        return true;
+    if (unit.size != 2 || toupper((unsigned char)unit.data[1]) != 'B') return false;
+    for (const char *prefix = prefixes; *prefix != '\0'; prefix++) {
+        *power *= 1000;
+        if (toupper((unsigned char)*prefix) == toupper((unsigned char)unit.data[0])) return true;
+    }
+    return false;
+}
+
+bool refs_s3nc_parse_size(refs_str text, uint64_t *bytes) {
+    double power;
+    text = refs_str_trim(text, " ");
+    size_t n = 0, points = 0;
+    for (; n < text.size && (isdigit((unsigned char)text.data[n]) || text.data[n] == '.'); n++)
+        points += text.data[n] == '.';
+    if (n == 0 || n > 30 || points > 1 || text.data[0] == '.' || text.data[n - 1] == '.')
+        return false;
+    if (!power_of_unit(refs_str_trim(refs_str_part(text, n, text.size), " "), &power)) return false;
+    double size = refs_json_number_to_double(refs_str_part(text, 0, n)) * power;
+    if (!(size >= 1)) return false;
+    *bytes = size >= 9e18 ? (uint64_t)9e18 : (uint64_t)size;
+    return true;
+}
+
+/* -- members ----------------------------------------------------------------------------------- */
+
+/* What a problem is about: "resource_allocation", or a member of it. */
+typedef struct place {
+    const refs_json *object;
+    const char *name;
+} place;
+
+static refs_status fail_member(place in, const char *member, const char *needed, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s.%s: %s is needed", in.name, member, needed);
+}
+
+/* Those that are absent, or null, leave the value as it is. */
+static refs_status take_size(place in, const char *member, uint64_t *bytes, refs_error *err) {
+    const refs_json *value = refs_json_get(in.object, member);
+    if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
+    if ((refs_json_u64(value, bytes) && *bytes > 0) ||
+        (refs_json_is_string(value) && refs_s3nc_parse_size(refs_json_text(value), bytes)))
+        return REFS_OK;
+    return fail_member(in, member, "a size, as 50000000 or \"50MB\",", err);
+}
+
+static refs_status take_count(place in, const char *member, uint64_t *n, refs_error *err) {
+    const refs_json *value = refs_json_get(in.object, member);
+    if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
+    if (refs_json_u64(value, n) && *n > 0) return REFS_OK;
+    return fail_member(in, member, "a whole number from 1", err);
+}
+
+static refs_status take_seconds(place in, const char *member, double *seconds, refs_error *err) {
+    const refs_json *value = refs_json_get(in.object, member);
+    if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
+    if (refs_json_double(value, seconds) && *seconds > 0 && *seconds <= 86400) return REFS_OK;
+    return fail_member(in, member, "a number of seconds up to 86400", err);
+}
+
+static refs_status take_bool(place in, const char *member, bool *is, refs_error *err) {
+    const refs_json *value = refs_json_get(in.object, member);
+    if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL || refs_json_bool(value, is))
+        return REFS_OK;
+    return fail_member(in, member, "true or false", err);
+}
+
+/* "" where it is absent. */
+static refs_status take_text(place in, const char *member, char **text, refs_error *err) {
+    const refs_json *value = refs_json_get(in.object, member);
+    refs_str given = refs_str_from("");
+    if (refs_json_kind_of(value) != REFS_JSON_KIND_NULL) {
+        if (!refs_json_is_string(value)) return fail_member(in, member, "a string", err);
+        given = refs_json_text(value);
+    }
+    if (refs_str_find(given, '\0') != SIZE_MAX)
+        return fail_member(in, member, "a string without NUL", err);
+    *text = refs_str_copy(given);
+    return *text != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status take_object(place in, const char *member, const refs_json **object,
+                               refs_error *err) {
+    *object = refs_json_get(in.object, member);
+    if (refs_json_kind_of(*object) == REFS_JSON_KIND_NULL || refs_json_is_object(*object))
+        return REFS_OK;
+    return fail_member(in, member, "an object", err);
+}
+
+/* -- hosts ------------------------------------------------------------------------------------- */
+
+static bool is_alias(refs_str name) {
+    for (size_t i = 0; i < name.size; i++)
+        if (!isalnum((unsigned char)name.data[i]) && strchr(".-_", name.data[i]) == NULL)
+            return false;
+    return name.size > 0 && name.size <= 255 && refs_str_find(name, '\0') == SIZE_MAX;
+}
+
+static refs_str without_scheme(refs_str name) {
+    return refs_str_starts(name, scheme) ? refs_str_part(name, sizeof scheme - 1, name.size) : name;
+}
+
+/* Host and port; a path would be part of what is signed, and is not a bucket. */
+static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
+    static const char needed[] = "http:// or https://, a host and perhaps a port,";
+    refs_str url = refs_str_from("");
+    const refs_json *value = refs_json_get(in.object, "url");
+    if (refs_json_is_string(value)) url = refs_json_text(value);
+    host->is_https = refs_str_starts(url, "https://");
+    if (!host->is_https && !refs_str_starts(url, "http://"))
+        return fail_member(in, "url", needed, err);
+    url = refs_str_part(url, host->is_https ? 8 : 7, url.size);
+    while (url.size > 0 && url.data[url.size - 1] == '/') url.size--;
+    for (size_t i = 0; i < url.size; i++)
+        if (!isalnum((unsigned char)url.data[i]) &&
+            (url.data[i] == '\0' || strchr(".-_:[]", url.data[i]) == NULL))
+            return fail_member(in, "url", needed, err);
+    if (url.size == 0 || url.size > 512) return fail_member(in, "url", needed, err);
+    host->endpoint = refs_str_copy(url);
+    return host->endpoint != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static void drop_if_blank(char *text) {
+    if (strcasecmp(text, "blank") == 0) *text = '\0';
+}
+
+static refs_status take_credentials(place in, refs_s3nc_host *host, refs_error *err) {
+    place credentials = {NULL, "credentials"};
+    REFS_TRY(take_object(in, "credentials", &credentials.object, err));
+    REFS_TRY(take_text(credentials, "accessKey", &host->access_key, err));
+    REFS_TRY(take_text(credentials, "secretKey", &host->secret_key, err));
+    drop_if_blank(host->access_key);
+    drop_if_blank(host->secret_key);
+    if ((*host->access_key == '\0') == (*host->secret_key == '\0')) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "credentials: one of accessKey and secretKey is empty: both are needed, or "
+                     "none for public buckets");
+}
+
+/* That of hosts that name none: S3netCDF4's default, or the only one that is described. */
+static refs_str only_backend(const refs_json *backends) {
+    static const char usual[] = "s3aioFileObject";
+    return refs_json_size(backends) == 1 && refs_json_get(backends, usual) == NULL
+               ? refs_json_name_at(backends, 0)
+               : refs_str_from(usual);
+}
+
+static refs_status take_backend(place in, const refs_json *backends, refs_s3nc_host *host,
+                                refs_error *err) {
+    const refs_json *name = refs_json_get(in.object, "backend");
+    host->is_multipart = true;
+    host->is_multipart_upload = true;
+    const refs_str text = refs_json_is_string(name) ? refs_json_text(name) : only_backend(backends);
+    host->is_serial = refs_str_is(text, "s3FileObject");
+    place backend = {refs_json_get_str(backends, text), "backend"};
+    REFS_TRY(take_size(backend, "maximum_part_size", &host->part_bytes, err));
+    REFS_TRY(take_count(backend, "maximum_parts", &host->max_parts, err));
+    REFS_TRY(take_seconds(backend, "connect_timeout", &host->connect_timeout_s, err));
+    REFS_TRY(take_seconds(backend, "read_timeout", &host->read_timeout_s, err));
+    REFS_TRY(take_bool(backend, "multipart_download", &host->is_multipart, err));
+    REFS_TRY(take_bool(backend, "enable_multipart_upload", &host->is_multipart_upload, err));
+    return take_bool(backend, "enable_multipart_download", &host->is_multipart, err);
+}
+
+static refs_status take_host(refs_str alias, const refs_json *backends, place in,
+                             refs_s3nc_host *host, refs_error *err) {
+    if (!is_alias(alias))
+        return refs_fail(err, REFS_INVALID,
+                         "an alias is s3:// and letters, digits, points, lines and underlines");
+    if (!refs_json_is_object(in.object)) return refs_fail(err, REFS_INVALID, "is not an object");
+    host->alias = refs_str_copy(alias);
+    if (host->alias == NULL) return refs_fail_nomem(err);
+    REFS_TRY(take_url(in, host, err));
+    REFS_TRY(take_credentials(in, host, err));
+    return take_backend(in, backends, host, err);
+}
+
+static bool has_host(const refs_s3nc *config, refs_str alias) {
+    for (size_t i = 0; i < config->n_hosts; i++)
+        if (refs_str_is(alias, config->hosts[i].alias)) return true;
+    return false;
+}
+
+static refs_status add_host(refs_s3nc *config, refs_str alias, const refs_json *backends,
+                            const refs_json *object, refs_error *err) {
+    if (has_host(config, alias)) return REFS_OK;
+    refs_s3nc_host *host = &config->hosts[config->n_hosts++];
+    place in = {object, "host"};
+    refs_status status = take_host(alias, backends, in, host, err);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "hosts: \"%.*s\"", (int)(alias.size < 80 ? alias.size : 80),
+                          alias.data);
+    return status;
+}
+
+/* Keys first: an alias that is the key of another host is not that. */
+static refs_status take_hosts(refs_s3nc *config, place root, refs_error *err) {
+    const refs_json *hosts, *backends;
+    REFS_TRY(take_object(root, "hosts", &hosts, err));
+    REFS_TRY(take_object(root, "backends", &backends, err));
+    size_t n = refs_json_size(hosts);
+    if (n > REFS_S3NC_MAX_HOSTS)
+        return refs_fail(err, REFS_LIMIT, "hosts: %zu are more than %d", n, REFS_S3NC_MAX_HOSTS);
+    config->hosts = refs_calloc(2 * n + 1, sizeof *config->hosts);
+    if (config->hosts == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(add_host(config, without_scheme(refs_json_name_at(hosts, i)), backends,
+                          refs_json_at(hosts, i), err));
+    for (size_t i = 0; i < n; i++) {
+        const refs_json *alias = refs_json_get(refs_json_at(hosts, i), "alias");
+        if (refs_json_is_string(alias) && refs_json_text(alias).size > 0)
+            REFS_TRY(add_host(config, without_scheme(refs_json_text(alias)), backends,
+                              refs_json_at(hosts, i), err));
+    }
+    return REFS_OK;
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static void note_version(const refs_json *root, const refs_notes *notes) {
+    const refs_json *version = refs_json_get(root, "version");
+    uint64_t number = 0;
+    if (refs_json_is_string(version) && refs_str_is(refs_json_text(version), "9")) return;
+    if (refs_json_u64(version, &number) && number == 9) return;
+    refs_note(notes, REFS_NOTE_WARNING, "its version is not \"9\": it is read as if it were");
+}
+
+static refs_status take_resources(refs_s3nc *config, place root, refs_error *err) {
+    static const char *const names[] = {"disk_handles", "file_handles", "filehandles"};
+    place resources = {NULL, "resource_allocation"};
+    REFS_TRY(take_object(root, resources.name, &resources.object, err));
+    REFS_TRY(take_size(resources, "memory", &config->memory_bytes, err));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        REFS_TRY(take_count(resources, names[i], &config->max_files, err));
+    return REFS_OK;
+}
+
+static refs_status read_root(refs_s3nc *config, const refs_json *root, refs_error *err) {
+    if (!refs_json_is_object(root)) return refs_fail(err, REFS_INVALID, "is not a JSON object");
+    REFS_TRY(take_hosts(config, (place){root, "file"}, err));
+    return take_resources(config, (place){root, "file"}, err);
+}
+
+refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **config,
+                            refs_error *err) {
+    refs_json_doc *doc = NULL;
+    if (text.size > REFS_S3NC_MAX_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than %d", text.size,
+                         (int)REFS_S3NC_MAX_BYTES);
+    refs_s3nc *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_json_parse(text, &doc, err);
+    if (status == REFS_OK) status = read_root(made, refs_json_root(doc), err);
+    if (status == REFS_OK) {
+        note_version(refs_json_root(doc), notes);
+        *config = made;
+    } else {
+        refs_s3nc_free(made);
+    }
+    refs_json_doc_free(doc);
+    return status;
+}
+
+void refs_s3nc_free(refs_s3nc *config) {
+    if (config == NULL) return;
+    for (size_t i = 0; i < config->n_hosts; i++) {
+        refs_free(config->hosts[i].alias);
+        refs_free(config->hosts[i].endpoint);
+        refs_free(config->hosts[i].access_key);
+        refs_free(config->hosts[i].secret_key);
+    }
+    refs_free(config->hosts);
+    refs_free(config);
+}
