@@ -1,6 +1,6 @@
-"""Puts faults into the sources of a room, one at a time, and tells which of them no test sees.
+"""Puts faults into the sources of a module, one at a time, and tells which of them no test sees.
 
-usage: mutate.py ROOM [--count 50] [--seed 1] [--only 3,17] [--preset release] [--unit] [--list]
+usage: mutate.py MODULE [--count 50] [--seed 1] [--only 3,17] [--preset release] [--unit] [--list]
 
 Faults are put into a copy of the checkout, build/mutate, with a build of its own: it begins anew
 with what the checkout has each time that this is started, so that it may be interrupted whenever.
@@ -21,10 +21,10 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPY = os.path.join(ROOT, "build", "mutate")
 
-# What tests of other programs see of a room, as regular expressions for ctest; else DRIVER_TESTS.
+# What tests of other programs see of a module, as regular expressions for ctest; else DRIVER_TESTS.
 HTTP_IN_CORE = r"^(HttpFaults|WholeObjects|Rangeless|Headers|Connections|ReadingAhead)\."
 MORE_TESTS = {
-    "fetch": [("unit_core", HTTP_IN_CORE),
+    "storage": [("unit_core", HTTP_IN_CORE),
               ("driver_test", r"^driver\.(Remote|Archives|FaultTable\.OfA(Chunk|JsonSet)IsRight|http\.Re)")],
     "codec": [("conform", r"CodecSuite|CodecFixtures")],
 }
@@ -87,8 +87,8 @@ def faults_of(file, text):
             yield Fault(file, text, begin, found.end() - 1, "")
 
 
-def choose(room, seed):
-    folder = os.path.join("frmts", "refs", room)
+def choose(module, seed):
+    folder = os.path.join("frmts", "refs", module)
     faults = []
     for name in sorted(os.listdir(os.path.join(ROOT, folder))):
         if name.endswith(".c"):
@@ -173,9 +173,9 @@ class Suite:
         return None if running.returncode == 0 else failed.group(1) if failed else "ctest"
 
 
-def suites_of(room, preset):
-    others = MORE_TESTS.get(room, DRIVER_TESTS)
-    yield Suite(preset, "unit_" + room, ["-L", f"^unit_{room}(_threads)?$"])
+def suites_of(module, preset):
+    others = MORE_TESTS.get(module, DRIVER_TESTS)
+    yield Suite(preset, "unit_" + module, ["-L", f"^unit_{module}(_threads)?$"])
     for target, tests in others:
         yield Suite(preset, target, ["-R", tests])
 
@@ -209,15 +209,15 @@ def fate(fault, suites):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("room")
+    parser.add_argument("module")
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=lambda text: {int(part) for part in text.split(",")})
     parser.add_argument("--preset", default="release")
-    parser.add_argument("--unit", action="store_true", help="only the room's own unit tests")
+    parser.add_argument("--unit", action="store_true", help="only the module's own unit tests")
     parser.add_argument("--list", action="store_true", help="print all faults, and do nothing")
     options = parser.parse_args()
-    faults = list(enumerate(choose(options.room, options.seed), 1))
+    faults = list(enumerate(choose(options.module, options.seed), 1))
     if options.list:
         for number, fault in faults:
             print(f"| {number} | {os.path.basename(fault.file)}:{fault.line} | {fault.what} |")
@@ -226,7 +226,7 @@ def main():
     began = time.monotonic()
     copy_checkout()
     configure(options.preset)
-    suites = list(suites_of(options.room, options.preset))[:1 if options.unit else None]
+    suites = list(suites_of(options.module, options.preset))[:1 if options.unit else None]
     check_unchanged(suites)
     print(f"{len(faults)} faults to choose from; built and tested without any in "
           f"{time.monotonic() - began:.0f} s\n\n| | place | fault | killed by |\n|-|-|-|-|", flush=True)

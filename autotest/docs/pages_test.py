@@ -1,4 +1,4 @@
-"""The pages say what the code has: options, rooms, files and names, and their links lead somewhere.
+"""The pages say what the code has: options, modules, files and names, and their links lead somewhere.
 
 usage: pages_test.py ROOT
 """
@@ -244,11 +244,11 @@ class Packaging(unittest.TestCase):
 class Architecture(unittest.TestCase):
     PAGE = "docs/architecture.md"
 
-    def rooms(self):
-        """name -> (public headers, those inside, rooms it may enter) of the table."""
+    def modules(self):
+        """name -> (public headers, those inside, modules it may enter) of the table."""
         return {quoted(cells[0])[0]: (quoted(cells[1]), quoted(cells[2]),
                                       cells[4].replace(",", "").split())
-                for cells in rows(section(self.PAGE, "Rooms"))}
+                for cells in rows(section(self.PAGE, "Modules"))}
 
     def declared(self):
         """The same, of CMake."""
@@ -266,17 +266,17 @@ class Architecture(unittest.TestCase):
                                lists.get("ENTERS", []))
         return found
 
-    def test_names_each_room_its_headers_and_what_it_may_enter(self):
-        rooms, declared = self.rooms(), self.declared()
-        for user in ("gdal", "netcdf", "tool"):
-            self.assertEqual(rooms.pop(user), ([], [], ["all"]))
-        self.assertEqual(rooms.pop("library"), (["refs.h"], [], ["all"]))
-        self.assertEqual(rooms, declared)
+    def test_names_each_module_its_headers_and_what_it_may_enter(self):
+        modules, declared = self.modules(), self.declared()
+        for user in ("cli", "gdal", "netcdf_c"):
+            self.assertEqual(modules.pop(user), ([], [], ["all"]))
+        self.assertEqual(modules.pop("library"), (["refs.h"], [], ["all"]))
+        self.assertEqual(modules, declared)
         folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
-        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "library", "netcdf", "tool"]))
+        self.assertEqual(sorted(folders), sorted([*modules, "cli", "gdal", "library", "netcdf_c"]))
 
-    def test_headers_of_rooms_are_all_that_there_are(self):
-        listed = sorted(header for headers, _, _ in self.rooms().values() for header in headers)
+    def test_headers_of_modules_are_all_that_there_are(self):
+        listed = sorted(header for headers, _, _ in self.modules().values() for header in headers)
         self.assertEqual(listed, sorted(os.path.basename(name) for name in names("include/refs/*.h")))
         changelog = re.search(r"headers in `include/refs/`:(.*?)\.\n", read("CHANGELOG.md"), re.S)
         self.assertEqual(sorted(quoted(changelog.group(1))), listed)

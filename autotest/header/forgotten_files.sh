@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: forgotten_files.sh ROOT
 # Every source and test is named in the CMakeLists.txt of its folder, every public header in that of
-# a room and in CHANGELOG.md, and every private header is included somewhere.
+# a module and in CHANGELOG.md, and every private header is included somewhere.
 set -eu
 cd "$1"
 forgotten=0
@@ -14,8 +14,14 @@ forget() {
 for file in $(find frmts autotest -name '*.c' -o -name '*.cc' -o -name '*.cpp'); do
     name=${file##*/}
     folder=${file%/*}
-    case $folder in frmts/refs/codec/*) folder=frmts/refs/codec ;; esac
-    grep -qsE "\b$name\b|refs_add_codec\(([a-z0-9]+/)?${name%.c}\b" "$folder/CMakeLists.txt" ||
+    case $folder in
+    frmts/refs/*/*)
+        module=${folder#frmts/refs/}
+        folder=frmts/refs/${module%%/*}
+        name=${file#"$folder"/}
+        ;;
+    esac
+    grep -qsE "(^|[ (])$name\b|refs_add_codec\(([a-z0-9]+/)?${name%.c}\b" "$folder/CMakeLists.txt" ||
         forget "$file" "in no CMakeLists.txt"
 done
 for file in include/refs/*.h; do

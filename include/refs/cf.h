@@ -5,7 +5,7 @@
  * compare with. docs/cf.md leads to the rules and the departures.
  *
  * cf reads attributes itself, and values of coordinate variables through a function that the caller
- * provides, since it does not enter the array room.
+ * provides, since it does not enter the array module.
  *
  * A description is a plain struct that owns its strings; nothing is shared.
  *

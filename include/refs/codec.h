@@ -1,6 +1,6 @@
 /* codec.h -- what bytes mean: the stored bytes of one chunk -> the bytes of its elements.
  *
- * A codec is one file of this room that exports one constant refs_codec_type;
+ * A codec is one file of this module that exports one constant refs_codec_type;
  * the build gathers them in a table. A chain is made once for an array from
  * the codec specs in its metadata, is immutable afterwards and may be used
  * from any number of threads: all working memory is a refs_scratch, which
@@ -68,7 +68,7 @@ typedef struct refs_codec_type {
     refs_status (*open)(const refs_codec_context *context, void **self, size_t *encoded_size,
                         refs_error *err);
 
-    /** Puts the decoded bytes of `encoded` into `output`, which is empty: the room's output.h
+    /** Puts the decoded bytes of `encoded` into `output`, which is empty: the module's output.h
      * declares the calls for that, and says what they do when the size is known and when it is not.
      * A message says what is wrong with the bytes, without naming the codec. */
     refs_status (*decode)(const void *self, refs_bytes encoded, struct refs_codec_output *output,
@@ -92,7 +92,7 @@ const refs_codec_type *refs_codec_find(refs_str id);
 
 /* -- a chain of them --------------------------------------------------------------------------- */
 
-/** A codec to undo; the same as in zarr.h, which this room does not enter. */
+/** A codec to undo; the same as in zarr.h, which this module does not enter. */
 typedef struct refs_chain_step {
     const char *id;
     const refs_json *config;

@@ -4,7 +4,7 @@
  * their bytes are. It may come from JSON (versions 0 and 1 of the fsspec
  * specification, templates and generators included), from a directory of
  * parquet files, from a DMR++, or from a format to come: each format is one
- * file of this room with `sniff` and `open` that feeds the builder below.
+ * file of this module with `sniff` and `open` that feeds the builder below.
  *
  * A key that a set does not hold is absent (REFS_NOT_FOUND): Zarr's rule makes its values the fill
  * value. A key that it holds but that cannot be resolved (an undefined template, an unknown URL

@@ -1,4 +1,4 @@
-/* master_test.cc -- masters, read back by the rooms that read them. */
+/* master_test.cc -- masters, read back by the modules that read them. */
 #include <gtest/gtest.h>
 
 #include <memory>

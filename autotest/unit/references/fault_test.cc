@@ -23,7 +23,7 @@ void *FailingRealloc(void *memory, size_t size) {
     return Fails() ? nullptr : std::realloc(memory, size);
 }
 
-// Uses every way through the room; sets of the two versions.
+// Uses every way through the module; sets of the two versions.
 const char kVersion1[] = R"({
     "junk": "first", "version": 1,
     "templates": {"u": "s3://b", "f": "{{c}}/{{'%03d' % 5}}{{'{:>4}'.format(c)}}"},

@@ -1,4 +1,4 @@
-/* aggregation_internal.h -- what the files of this room share.
+/* aggregation_internal.h -- what the files of this module share.
  *
  * terms.c finds containers and the variables that their attributes name, origin.c
  * which files those come from; one file for each family of encodings turns those into the same

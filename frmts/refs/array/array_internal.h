@@ -1,4 +1,4 @@
-/* array_internal.h -- what the files of this room share: spans, copies, conversions.
+/* array_internal.h -- what the files of this module share: spans, copies, conversions.
  *
  * Read before this: array.h.
  */

@@ -1,4 +1,4 @@
-/* array_object.h -- what an opened array is made of, for the files of this room.
+/* array_object.h -- what an opened array is made of, for the files of this module.
  *
  * Read before this: array_internal.h, cache.h, pattern.h.
  */

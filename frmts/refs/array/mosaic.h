@@ -1,4 +1,4 @@
-/* mosaic.h -- what the files of this room share about arrays that are made of regions of others.
+/* mosaic.h -- what the files of this module share about arrays that are made of regions of others.
  *
  * A mosaic has no chunks. Those that its metadata tell are a grid by which
  * reading is expected to move on; what is loaded are the chunks of its pieces.

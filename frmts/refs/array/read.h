@@ -1,4 +1,4 @@
-/* read.h -- one read of a region, as the files of this room see it. */
+/* read.h -- one read of a region, as the files of this module see it. */
 #ifndef REFS_READ_H
 #define REFS_READ_H
 

@@ -30,7 +30,7 @@ static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, 
     return refs_chain_open(&spec, &shards->chain, err);
 }
 
-/* As the codec room has it for one chunk of all bytes. */
+/* As the codec module has it for one chunk of all bytes. */
 static uint64_t most_stored(const refs_array *array, uint64_t index_bytes) {
     uint64_t limit = array->context.max_chunk_bytes, most;
     limit = (limit > 0 ? limit : REFS_MAX_CHUNK_BYTES) + REFS_MAX_ENCODING_BYTES;

@@ -1,4 +1,4 @@
-/* cf_internal.h -- what the files of this room share.
+/* cf_internal.h -- what the files of this module share.
  *
  * describe.c takes the decisions in order; every other file answers one
  * question and knows nothing of the rest. Rules and departures are listed in

@@ -1,4 +1,4 @@
-/* algorithms.cpp -- see algorithms.h. Options are those of the verbs; what they mean, the room tool
+/* algorithms.cpp -- see algorithms.h. Options are those of the verbs; what they mean, the module cli
  * says. */
 #include "algorithms.h"
 

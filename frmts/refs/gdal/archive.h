@@ -43,7 +43,7 @@ class RefsArchive {
     refs_status readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,
                          refs_error *error);
 
-    /** Reads coordinate variables for the cf room. */
+    /** Reads coordinate variables for the cf module. */
     refs_cf_values values();
 
     /** Warns where the first chunk of an array is in a file of this machine that is not there, and

@@ -1,4 +1,4 @@
-/* builder.h -- the builder's own calls, for the formats of this room.
+/* builder.h -- the builder's own calls, for the formats of this module.
  *
  * The public calls take a key and its value at once. A reader of text has the
  * key first and the value in pieces that do not outlive each other: it asks for

@@ -1,4 +1,4 @@
-/* session_internal.h -- what the files of this room share. */
+/* session_internal.h -- what the files of this module share. */
 #ifndef REFS_SESSION_INTERNAL_H
 #define REFS_SESSION_INTERNAL_H
 

@@ -3,7 +3,7 @@
  * Source: Zarr v3 core specification, "Array metadata". Read are regular and rectilinear
  * (zarr-extensions) grids and both chunk key encodings. Of the codecs, "transpose" and "bytes" say
  * how elements lie in a chunk, and "sharding_indexed" alone how chunks lie in shards; the codec
- * room has all others.
+ * module has all others.
  */
 #include "zarr_internal.h"
 

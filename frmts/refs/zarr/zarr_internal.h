@@ -1,4 +1,4 @@
-/* zarr_internal.h -- what the files of this room share: memory, the tree of documents, the readers
+/* zarr_internal.h -- what the files of this module share: memory, the tree of documents, the readers
  * of array metadata.
  *
  * Read before this: zarr.h.
@@ -106,7 +106,7 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
 /* -- shard.c ----------------------------------------------------------------------------------- */
 
 /** Where the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
- * `*codecs` theirs. Changes nothing where the codec room has to see to it: other codecs around it,
+ * `*codecs` theirs. Changes nothing where the codec module has to see to it: other codecs around it,
  * elements of variable length, a configuration that makes no sense. The data type and the grid must
  * be set. */
 refs_status refs_zarr__read_shard(const refs_array_source *source, refs_array_meta *meta,

@@ -2,7 +2,7 @@
  * netCDF file of CFA-0.4, CFA-0.5 (as S3netCDF4 reads and writes it) or CF-1.13.
  *
  * netCDF is written by libnetcdf, which is loaded when it is first needed (REFS_UNSUPPORTED where
- * it is not there, or was not when this was built). It is not safe for several threads: this room
+ * it is not there, or was not when this was built). It is not safe for several threads: this module
  * locks its own calls; a host that uses the library too must not do that at the same time.
  *
  * A file is written under a new name beside the one that is wanted, and moved into place when it is
