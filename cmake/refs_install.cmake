@@ -108,7 +108,7 @@ function(refs_library_files result)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
-get_property(refs_libraries GLOBAL PROPERTY REFS_ROOM_LIBRARIES)
+get_property(refs_libraries GLOBAL PROPERTY REFS_MODULE_LIBRARIES)
 refs_library_files(REFS_LINKED_FILES ${refs_libraries})
 set(REFS_LINKED_FLAGS "")
 foreach(file IN LISTS REFS_LINKED_FILES)
