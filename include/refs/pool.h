@@ -94,7 +94,8 @@ typedef struct refs_each {
 } refs_each;
 
 /** Runs each item once, on threads that end with the call; items begin in the order of their
- * numbers. The first failure, after which no further item begins. */
+ * numbers, and none after a failure. The failure is that of the item with the least number among
+ * those that fail: which of several at a time comes first is chance. */
 refs_status refs_each_run(const refs_each *each, refs_error *err);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <set>
 #include <string>
@@ -277,6 +278,28 @@ TEST(Each, EndsWithTheFirstFailure) {
     EXPECT_EQ(refs_each_run(&each, &error), REFS_CORRUPT);
     EXPECT_STREQ(error.message, "no good");
     EXPECT_EQ(items.done.size(), 4U);
+}
+
+/** Two items that fail, the second one first. */
+struct Late {
+    std::promise<void> hasFailed;
+
+    static refs_status run(void *user, size_t number, refs_error *err) {
+        auto *late = static_cast<Late *>(user);
+        if (number == 1) late->hasFailed.set_value();
+        if (number == 0) late->hasFailed.get_future().wait();
+        return refs_fail(err, REFS_CORRUPT, "item %zu", number);
+    }
+};
+
+TEST(Each, TellsTheFailureOfTheLeastNumber) {
+    for (int i = 0; i < 20; i++) {
+        Late late;
+        refs_error error = REFS_ERROR_INIT;
+        const refs_each each = {Late::run, &late, 2, 2, nullptr};
+        EXPECT_EQ(refs_each_run(&each, &error), REFS_CORRUPT);
+        EXPECT_STREQ(error.message, "item 0");
+    }
 }
 
 TEST(Each, OfNothingIsDoneAtOnce) {

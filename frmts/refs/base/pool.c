@@ -330,28 +330,47 @@ refs_status refs_group_wait(refs_group *group, refs_error *err) {
 
 /* -- numbered items ---------------------------------------------------------------------------- */
 
-typedef struct numbered {
+/* What is known of all items. */
+typedef struct numbered_run {
     const refs_each *each;
+    pthread_mutex_t lock;
+    size_t n_failed;  /* 0: none; else the least number of one that failed, plus one … */
+    refs_error error; /* … and how */
+} numbered_run;
+
+typedef struct numbered {
+    numbered_run *run;
     size_t number;
 } numbered;
 
+/* Which of those that run at a time fails first is chance: the one with the least number counts. */
 static refs_status run_numbered(void *argument, refs_error *err) {
     const numbered *item = argument;
-    return item->each->run(item->each->user, item->number, err);
+    numbered_run *run = item->run;
+    refs_error error = REFS_ERROR_INIT;
+    const refs_status status = run->each->run(run->each->user, item->number, &error);
+    if (status == REFS_OK) return REFS_OK;
+    refs_lock(&run->lock);
+    if (run->n_failed == 0 || item->number + 1 < run->n_failed) {
+        run->n_failed = item->number + 1;
+        run->error = error;
+    }
+    refs_unlock(&run->lock);
+    return refs_fail(err, status, "%s", error.message);
 }
 
-static refs_status run_in(refs_pool *pool, const refs_each *each, numbered *items,
-                          refs_error *err) {
+static refs_status run_in(refs_pool *pool, numbered_run *run, numbered *items, refs_error *err) {
     refs_group *group = NULL;
     REFS_TRY(refs_group_open(pool, &group, err));
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < each->n && status == REFS_OK; i++) {
-        items[i] = (numbered){each, i};
-        status = refs_group_add(group, run_numbered, NULL, &items[i], err);
+    refs_status added = REFS_OK;
+    for (size_t i = 0; i < run->each->n && added == REFS_OK; i++) {
+        items[i] = (numbered){run, i};
+        added = refs_group_add(group, run_numbered, NULL, &items[i], err);
     }
-    const refs_status waited = refs_group_wait(group, err);
+    (void)refs_group_wait(group, NULL);
     refs_group_free(group);
-    return status == REFS_OK ? waited : status;
+    REFS_TRY(added);
+    return refs_fail(err, run->error.status, "%s", run->error.message);
 }
 
 refs_status refs_each_run(const refs_each *each, refs_error *err) {
@@ -359,10 +378,13 @@ refs_status refs_each_run(const refs_each *each, refs_error *err) {
     refs_pool *pool = NULL;
     numbered *items = refs_calloc(each->n + 1, sizeof *items);
     if (items == NULL) return refs_fail_nomem(err);
+    numbered_run run = {.each = each, .error = REFS_ERROR_INIT};
+    pthread_mutex_init(&run.lock, NULL);
     refs_status status = n > 1 ? refs_pool_open((unsigned)n, &pool, err) : REFS_OK;
     if (pool != NULL) refs_pool_set_context(pool, each->context);
-    if (status == REFS_OK) status = run_in(pool, each, items, err);
+    if (status == REFS_OK) status = run_in(pool, &run, items, err);
     refs_pool_free(pool);
+    pthread_mutex_destroy(&run.lock);
     refs_free(items);
     return status;
 }
