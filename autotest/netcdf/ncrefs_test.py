@@ -474,6 +474,35 @@ class Names(Case):
         self.assertEqual(values(self.with_sets("ncdump", self.path("list.json"))), {"v": "1, 2"})
 
 
+class Replaced(Case):
+    """Masters that are replaced while a program has them open."""
+
+    READ_ON = ("import netCDF4, os, sys\n"
+               "file = netCDF4.Dataset('REFS:' + sys.argv[1])\n"
+               "os.replace(sys.argv[2], sys.argv[1])\n"
+               "print(file['v'][:, 0].tolist(), file['ground'][:].sum())\n")
+
+    def make(self, name, days, ground):
+        for day in days:
+            with netCDF4.Dataset(self.path(f"{name}{day}.nc"), "w") as file:
+                for dim, n in (("time", 1), ("x", 3000)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = day
+                file["time"].units = "days since 2000-01-01"
+                file.createVariable("ground", "f8", ("x",), zlib=True)[:] = ground
+                file.createVariable("v", "f8", ("time", "x"))[:] = day
+        parts = [f"{name}{day}.nc" for day in days]
+        self.run_program(REFS, "combine", "--format", "cfa", *parts, "-q", "-o", f"{name}.nca")
+
+    def test_are_read_on_as_they_were(self):
+        self.make("a", range(20), 1)
+        self.make("b", range(21), 2)
+        few = f'ulimit -n 40; exec "{NCREFS}" "{sys.executable}" -c "$0" a.nca b.nca'
+        said = self.run_program("/bin/sh", "-c", few, self.READ_ON)
+        self.assertEqual(said.split("]")[0] + "]", str([float(day) for day in range(20)]))
+        self.assertEqual(float(said.split("]")[1]), 3000)
+
+
 class Configuration(Case):
     """Without ncrefs, by a file .ncrc."""
 

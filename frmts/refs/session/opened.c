@@ -5,13 +5,16 @@
 #include "refs/fork.h"
 #include "refs/join.h"
 #include "refs/store.h"
+#include "refs/watch.h"
 #include "session_internal.h"
 
 /* Opened from first to last, freed from last to first. */
 struct refs_opened {
     refs_session *session;
     refs_open_options options;
-    refs_http_vfs *own_vfs; /* of what can be cancelled while it is opened; or NULL */
+    refs_watch *watch; /* what is replaced while it is open is an error, not a mixture */
+    refs_file_pool *file_pool;
+    refs_http_vfs *own_vfs;
     const refs_vfs *vfs;
     atomic_bool is_cancelled;
     refs_set *set;
@@ -54,6 +57,8 @@ void refs_opened_free(refs_opened *opened) {
     refs_fetcher_free(opened->fetcher);
     refs_set_free(opened->set);
     refs_http_vfs_free(opened->own_vfs);
+    refs_file_pool_free(opened->file_pool);
+    refs_watch_free(opened->watch);
     refs_free(opened);
 }
 
@@ -170,7 +175,10 @@ static refs_status open_all(refs_opened *opened, const char *location, refs_erro
     REFS_TRY(refs_cache_open(opened->options.cache_bytes, &opened->cache, err));
     REFS_TRY(refs_hierarchy_open(opened->store, notes, &opened->hierarchy, err));
     REFS_TRY(refs_aggregations_open(opened->hierarchy, notes, &opened->aggregations, err));
-    return opened->aggregations != NULL ? open_fragments(opened, err) : REFS_OK;
+    if (opened->aggregations == NULL) return REFS_OK;
+    /* A master is replaced when its archive grows: a program that has it open reads on. */
+    if (refs_set_is_file(opened->set)) refs_watch_hold(opened->watch, location);
+    return open_fragments(opened, err);
 }
 
 /* Takes "#set=N" off a name: the set of a list, or -1. */
@@ -253,8 +261,6 @@ static bool await_opening(opening *job) {
 static refs_status open_watched(refs_opened *opened, const char *name, refs_error *err) {
     opening job = {.opened = opened, .name = name, .error = REFS_ERROR_INIT};
     pthread_t thread;
-    REFS_TRY(refs_session__open_vfs(opened->session, &opened->own_vfs, err));
-    opened->vfs = refs_http_vfs_functions(opened->own_vfs);
     pthread_mutex_init(&job.lock, NULL);
     refs_cond_init(&job.changed);
     const bool is_started = refs_thread_start(&thread, run_opening, &job) == 0;
@@ -273,6 +279,15 @@ static refs_status open_watched(refs_opened *opened, const char *name, refs_erro
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
+static refs_status open_vfs(refs_opened *opened, refs_error *err) {
+    REFS_TRY(refs_watch_open(refs_vfs_posix(), &opened->watch, err));
+    REFS_TRY(refs_file_pool_open(refs_watch_functions(opened->watch), 0, &opened->file_pool, err));
+    const refs_vfs *files = refs_file_pool_functions(opened->file_pool);
+    REFS_TRY(refs_session__open_vfs(opened->session, files, &opened->own_vfs, err));
+    opened->vfs = refs_http_vfs_functions(opened->own_vfs);
+    return REFS_OK;
+}
+
 refs_status refs_opened_open(refs_session *session, const char *name,
                              const refs_open_options *options, refs_opened **opened,
                              refs_error *err) {
@@ -281,9 +296,10 @@ refs_status refs_opened_open(refs_session *session, const char *name,
     made->session = session;
     made->options = *options;
     made->options.sets.remote_to_local = refs_host_allows_remote_to_local(session->host);
-    made->vfs = refs_session_vfs(session);
-    const refs_status status =
-        options->cancel.go_on != NULL ? open_watched(made, name, err) : open_named(made, name, err);
+    refs_status status = open_vfs(made, err);
+    if (status == REFS_OK)
+        status = options->cancel.go_on != NULL ? open_watched(made, name, err)
+                                               : open_named(made, name, err);
     if (status == REFS_OK)
         *opened = made;
     else

@@ -18,7 +18,8 @@ static refs_status open_session(const refs_host_options *options, refs_session *
     const refs_http_options requests = refs_host_http_options(session->host);
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
     REFS_TRY(refs_file_pool_open(refs_vfs_posix(), 0, &session->file_pool, err));
-    REFS_TRY(refs_session__open_vfs(session, &session->http_vfs, err));
+    REFS_TRY(refs_session__open_vfs(session, refs_file_pool_functions(session->file_pool),
+                                    &session->http_vfs, err));
     REFS_TRY(refs_pool_open(n_threads(), &session->pool, err));
     return refs_pool_open(PREFETCH_THREADS, &session->prefetch_pool, err);
 }
@@ -46,10 +47,9 @@ void refs_session_free(refs_session *session) {
     refs_free(session);
 }
 
-refs_status refs_session__open_vfs(const refs_session *session, refs_http_vfs **vfs,
-                                   refs_error *err) {
-    return refs_http_vfs_open(session->http, refs_file_pool_functions(session->file_pool),
-                              REFS_HTTP_MAX_WHOLE_BYTES, vfs, err);
+refs_status refs_session__open_vfs(const refs_session *session, const refs_vfs *files,
+                                   refs_http_vfs **vfs, refs_error *err) {
+    return refs_http_vfs_open(session->http, files, REFS_HTTP_MAX_WHOLE_BYTES, vfs, err);
 }
 
 const refs_vfs *refs_session_vfs(const refs_session *session) {

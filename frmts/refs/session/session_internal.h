@@ -14,8 +14,9 @@ struct refs_session {
     refs_pool *pool, *prefetch_pool;
 };
 
-/** A vfs over the session's engine, whose requests can be cancelled without those of others. */
-refs_status refs_session__open_vfs(const refs_session *session, refs_http_vfs **vfs,
-                                   refs_error *err);
+/** A vfs over the session's engine and local `files`, whose requests can be cancelled without those
+ * of others. */
+refs_status refs_session__open_vfs(const refs_session *session, const refs_vfs *files,
+                                   refs_http_vfs **vfs, refs_error *err);
 
 #endif
