@@ -973,6 +973,30 @@ class Unlike(Folder):
                     run("append", "m.nca", name, "-q")
                 self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20, 30])
 
+    def test_masters_grow_by_unlike_steps_where_files_have_all_of_theirs(self):
+        for version in VERSIONS:
+            for day, variables in enumerate((("t2m",), ("rh",), ("t2m",))):
+                self.write_day(f"d{day}.nc", day, variables)
+            self.write_day("d3.nc", 3, ("t2m",), dtype="i2", scale=0.5, fill=-1)
+            self.combine("d0.nc", "d1.nc", "d2.nc", version=version)  # neither variable has all steps
+            run("append", "m.nca", "d3.nc")
+            t2m, rh = (gdal.Open(f'REFS:"m.nca":/{name}').ReadAsArray()[:, 0, 0].tolist() for name in ("t2m", "rh"))
+            self.assertEqual((t2m[0], t2m[2:]), (0, [20, 15]))
+            self.assertEqual(rh[1], 11)
+            self.assertEqual(len({t2m[1], rh[0], rh[2], rh[3]} - {0, 11, 15, 20}), len({t2m[1], rh[0]}))  # missing
+
+    def test_steps_that_only_the_master_knows_are_never_lost(self):
+        data = self.values()
+        data[1] = -9999
+        for version in VERSIONS:
+            self.write("source.nc", data=data)
+            self.split(cfa_version=version, subarray_shape="1,6,8")
+            before = dump("m.nca")
+            with netCDF4.Dataset(self.write("late.nc", (4,), data=self.values()[:1]), "a") as file:
+                file["tas"].scale_factor = 0.5
+            self.assertIn("scale_factor differs", run("append", "m.nca", "late.nc", status=1))
+            self.assertEqual(dump("m.nca"), before)
+
     def late_fill(self):
         """The file of a day that was missing."""
         self.write_day("late.nc", 1, ("rh", "t2m"))

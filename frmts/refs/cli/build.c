@@ -888,11 +888,11 @@ typedef struct master_kind {
 
 static master_kind kind_of_master(const char *set) {
     tool_session session;
-    tool_master master = {.has_whole = false};
+    tool_master master = {.has_all_steps = false};
     master_kind kind = {false, false};
     if (!tool_is_remote(set) && tool_session_open(&session, NULL) == REFS_OK &&
         tool_master_read(&session, set, &master, NULL) == REFS_OK)
-        kind = (master_kind){master.how.size > 0, master.has_whole};
+        kind = (master_kind){master.how.size > 0, master.has_all_steps};
     tool_master_clear(&master);
     if (!tool_is_remote(set)) tool_session_close(&session);
     return kind;

@@ -5,17 +5,26 @@
 #include "refs/file_name.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- a master that is there -------------------------------------------------------------------- */
+
+/* Steps [begin, end) along a dimension. */
+typedef struct collected_steps {
+    const char *dim;
+    uint64_t begin, end;
+} collected_steps;
 
 /* Who is shown the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
     const tool_session *session;
     tool_master *master;
-    const char *name;  /* of the master, as the user calls it */
-    uint64_t elements; /* in the partitions of an aggregation */
-    size_t rank;
+    const char *name;        /* of the master, as the user calls it */
+    size_t rank;             /* of an aggregation whose partitions are shown */
+    const char *const *dims; /* their names */
+    collected_steps *steps;  /* that files have, of all aggregations */
+    size_t n_steps, capacity;
 } collecting;
 
 /* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
@@ -75,16 +84,24 @@ static refs_status add_file(const collecting *to, tool_names *files, const char 
     return status;
 }
 
+static refs_status collect_steps(collecting *to, const refs_partition *partition, refs_error *err) {
+    for (size_t dim = 0; dim < to->rank; dim++) {
+        if (!refs_grow((void **)&to->steps, &to->capacity, to->n_steps, sizeof *to->steps))
+            return refs_fail_nomem(err);
+        to->steps[to->n_steps++] =
+            (collected_steps){to->dims[dim], partition->begin[dim], partition->end[dim]};
+    }
+    return REFS_OK;
+}
+
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
     collecting *to = user;
-    uint64_t n = 1, shape[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < to->rank; dim++) {
+    uint64_t shape[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < to->rank; dim++)
         shape[dim] = partition->end[dim] - partition->begin[dim];
-        if (!refs_mul_u64(n, shape[dim], &n)) n = UINT64_MAX;
-    }
-    if (!refs_add_u64(to->elements, n, &to->elements)) to->elements = UINT64_MAX;
     if (*partition->file == '\0') return REFS_OK;
     const bool is_filler = refs_cfa_is_filler(partition->file, shape, to->rank);
+    if (!is_filler) REFS_TRY(collect_steps(to, partition, err));
     return add_file(to, is_filler ? &to->master->fillers : &to->master->files, partition->file,
                     err);
 }
@@ -129,17 +146,58 @@ static refs_status note_own(const collecting *to, const tool_arrays *arrays, siz
 static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *meta = arrays->metas[i];
-        uint64_t n = 0;
+        const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
         if (meta->aggregation == NULL) {
             REFS_TRY(note_own(to, arrays, i, err));
             continue;
         }
-        to->elements = 0;
         to->rank = meta->rank;
+        to->dims = variable->dims;
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));
-        if (refs_array_meta_elements(meta, &n) && to->elements == n) to->master->has_whole = true;
     }
     return REFS_OK;
+}
+
+static int by_steps(const void *left, const void *right) {
+    const collected_steps *a = left, *b = right;
+    const int order = strcmp(a->dim, b->dim);
+    return order != 0 ? order : (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* How far files reach without a gap along the dimension of step `*i`, which becomes the first one
+ * of the next dimension. */
+static uint64_t reach_of(const collecting *to, size_t *i) {
+    const char *dim = to->steps[*i].dim;
+    uint64_t reach = 0;
+    for (; *i < to->n_steps && strcmp(to->steps[*i].dim, dim) == 0; ++*i)
+        if (to->steps[*i].begin <= reach && to->steps[*i].end > reach) reach = to->steps[*i].end;
+    return reach;
+}
+
+/* How many dimensions of aggregations have a name, or where that is NULL all, and a length, or
+ * where that is UINT64_MAX any. */
+static size_t count_dims(const tool_arrays *arrays, const char *name, uint64_t length) {
+    size_t n = 0;
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        const refs_array_meta *meta = arrays->metas[i];
+        const char *const *dims = arrays->source.arrays[i].variable.dims;
+        for (size_t dim = 0; meta->aggregation != NULL && dim < meta->rank; dim++)
+            n += (name == NULL || strcmp(dims[dim], name) == 0) &&
+                 (length == UINT64_MAX || meta->shape[dim] == length);
+    }
+    return n;
+}
+
+/* Whether each step of an aggregation is in a file: what files lack, joining them loses. */
+static bool have_all_steps(collecting *to, const tool_arrays *arrays) {
+    size_t n_whole = 0;
+    if (to->n_steps == 0) return false;
+    qsort(to->steps, to->n_steps, sizeof *to->steps, by_steps);
+    for (size_t i = 0; i < to->n_steps;) {
+        const char *dim = to->steps[i].dim;
+        n_whole += count_dims(arrays, dim, reach_of(to, &i));
+    }
+    return n_whole == count_dims(arrays, NULL, UINT64_MAX);
 }
 
 refs_status tool_master_read(const tool_session *session, const char *name, tool_master *master,
@@ -152,6 +210,8 @@ refs_status tool_master_read(const tool_session *session, const char *name, tool
     take_options(session->vfs, &arrays, &master->options);
     refs_status status = tool_joined_read(arrays.set.set, &master->how, err);
     if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
+    if (status == REFS_OK) master->has_all_steps = have_all_steps(&to, &arrays);
+    refs_free(to.steps);
     const refs_source_visitor visitor = {collect_source, &to};
     if (status == REFS_OK) status = tool_sources_read(arrays.set.set, &visitor, err);
     const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;

@@ -18,7 +18,7 @@ typedef struct tool_master {
     bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
                             variable needs */
     tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
-    bool has_whole;    /**< of one of its aggregations at least, all partitions are there */
+    bool has_all_steps; /**< of each dimension of its aggregations, `files` have all */
 } tool_master;
 
 /** To be cleared also after a failure. */
