@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""xarray's engine "refs" beside other ways to read the same data in Python: seconds in the process,
+processor seconds, requests, bytes and peak memory of each read.
+
+    python_peers.py BUILD [--latency-ms 1 30 100] [--steps 1000] [--repeat 3] [--peers refs zarr]
+
+BUILD is a build folder (build/release): its `python` and its program `refs` are used. The Python
+that runs this has xarray and what its peers need, with the versions that were measured:
+
+    pip install xarray==2026.9.0 numpy==2.4.6 dask==2026.8.0 h5netcdf==1.8.2 h5py==3.16.0 \\
+        zarr==3.1.6 kerchunk==0.2.10 fsspec==2026.9.0 aiohttp==3.14.5 virtualizarr==2.5.1 obstore==0.12.1
+
+    refs      engine="refs" on a set in JSON
+    zarr      zarr and fsspec on the same set (engine="kerchunk")
+    obstore   zarr and obstore on it, by VirtualiZarr's ManifestStore
+    h5netcdf  the file itself, over fsspec
+
+A server of this machine serves one netCDF-4 file of so many time steps of 160 x 160 shorts, a chunk
+of 50 KB each, and waits before each answer. Each read is in a process of its own; its figure is the
+run with the least seconds. A peer that is not installed is left out, and says so.
+"""
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+
+PEERS = ("refs", "zarr", "obstore", "h5netcdf")
+READS = {"open": "open", "step": "one step", "series": "a series at a point",
+         "points": "1000 points", "all": "all", "mean": "mean over time, dask threads"}
+
+
+def open_with(peer, base, chunks=None):
+    import xarray
+
+    if peer == "refs":
+        return xarray.open_dataset(f"{base}/set.json", engine="refs", chunks=chunks)
+    if peer == "zarr":
+        return xarray.open_dataset(f"{base}/set.json", engine="kerchunk", chunks=chunks,
+                                   storage_options={"remote_protocol": "http"})
+    if peer == "h5netcdf":
+        import fsspec
+
+        return xarray.open_dataset(fsspec.open(f"{base}/data.nc").open(), engine="h5netcdf",
+                                   chunks=chunks)
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import HTTPStore
+    from virtualizarr.parsers import KerchunkJSONParser
+
+    store = HTTPStore.from_url(base, client_options={"allow_http": True})
+    registry = ObjectStoreRegistry({base: store})
+    parsed = KerchunkJSONParser(skip_variables=["time"])(url=f"{base}/set.json", registry=registry)
+    return xarray.open_zarr(parsed, consolidated=False, zarr_format=3, chunks=chunks)
+
+
+def read(peer, what, base):
+    """Reads, and returns a number that all peers have to agree on."""
+    import dask
+    import numpy
+    import xarray
+
+    dataset = open_with(peer, base, {} if what == "mean" else None)
+    v = dataset.v
+    if what == "open":
+        return v.shape[0]
+    if what == "step":
+        return float(v.isel(time=7).sum())
+    if what == "series":
+        return float(v.isel(y=70, x=80).sum())
+    if what == "points":
+        random = numpy.random.default_rng(1)
+        points = {dim: xarray.DataArray(random.integers(0, n, 1000), dims="p")
+                  for dim, n in v.sizes.items()}
+        return float(v.isel(points).sum())
+    if what == "all":
+        return float(v.load().astype("f8").sum())
+    with dask.config.set(scheduler="threads"):
+        return float(v.mean("time").sum())
+
+
+def child(arguments):
+    import xarray  # noqa: F401 -- what it takes to import is nobody's
+
+    if arguments.child[0] == "refs":
+        import gdal_refs.xarray_backend  # noqa: F401
+    elif arguments.child[0] == "obstore":
+        import virtualizarr.parsers  # noqa: F401
+    elif arguments.child[0] == "zarr":
+        import kerchunk.xarray_backend  # noqa: F401
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    began = time.monotonic()
+    value = read(*arguments.child)
+    seconds = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"seconds": seconds, "value": value, "memory": peak_memory(),
+                      "processor": after.ru_utime + after.ru_stime - before.ru_utime
+                      - before.ru_stime}))
+
+
+def make(folder, build, n_steps):
+    import numpy
+    import xarray
+
+    random = numpy.random.default_rng(0)
+    field = random.integers(0, 20000, (160, 160))
+    values = (field + random.integers(0, 3000, (n_steps, 160, 160))).astype("i2")
+    dataset = xarray.Dataset({"v": (("time", "y", "x"), values)},
+                             {"time": ("time", numpy.arange(n_steps, dtype="i4"))})
+    path = os.path.join(folder.served, "data.nc")
+    dataset.to_netcdf(path, engine="h5netcdf", encoding={
+        "v": {"chunksizes": (1, 160, 160), "zlib": True, "complevel": 1, "_FillValue": None}})
+    subprocess.run([os.path.join(build, "refs"), "index", path, "-o",
+                    os.path.join(folder.served, "set.json")], check=True)
+
+
+def relocate(folder, base):
+    """The set names its file at the server."""
+    path = os.path.join(folder.served, "set.json")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    references = json.loads(text)
+    for value in references["refs"].values():
+        if isinstance(value, list):
+            value[0] = f"{base}/data.nc"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(references, file)
+
+
+def bodies(folder):
+    """Bytes of the body of each answer so far."""
+    with open(folder.file("log"), encoding="utf-8") as file:
+        return [int(line.rsplit("\t", 1)[1]) for line in file]
+
+
+def peak_memory():
+    """MB of this process alone: getrusage(2) counts what its parent had before exec(2)."""
+    with open("/proc/self/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+
+
+def measure(arguments, folder, server, peer, what):
+    best = None
+    for _ in range(arguments.repeat):
+        since = len(bodies(folder))
+        done = subprocess.run([sys.executable, __file__, arguments.build, "--child", peer, what,
+                               server.base], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": os.path.join(arguments.build, "python")})
+        if done.returncode != 0:
+            return {"problem": (done.stderr.strip().splitlines() or ["?"])[-1]}
+        found = json.loads(done.stdout.splitlines()[-1])
+        time.sleep(0.1)
+        sent = bodies(folder)[since:]
+        found["requests"], found["bytes"] = len(sent), sum(sent)
+        if best is None or found["seconds"] < best["seconds"]:
+            best = found
+    return best
+
+
+def report(arguments, folder, server, latency):
+    print(f"\n{latency:g} ms before each answer\n")
+    print("| read | peer | s | processor s | requests | MB | peak MB |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for what, name in READS.items():
+        expected = None
+        for peer in arguments.peers:
+            found = measure(arguments, folder, server, peer, what)
+            if "problem" in found:
+                print(f"| {name} | {peer} | {found['problem'][:100]} |")
+                continue
+            expected = found["value"] if expected is None else expected
+            is_same = abs(found["value"] - expected) <= 1e-6 * abs(expected)
+            print(f"| {name} | {peer} | {found['seconds']:.3f} | {found['processor']:.3f} | "
+                  f"{found['requests']} | {found['bytes'] / 1e6:.1f} | {found['memory']:.0f} |"
+                  f"{'' if is_same else ' other values: ' + str(found['value'])}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--latency-ms", type=float, nargs="+", default=[1, 30, 100])
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.build = os.path.abspath(arguments.build)
+    if arguments.child:
+        child(arguments)
+        return
+    import served
+
+    folder = served.Folder()
+    make(folder, arguments.build, arguments.steps)
+    for latency in arguments.latency_ms:
+        server = served.Server(folder, options=["--latency-ms", str(latency)])
+        relocate(folder, server.base)
+        report(arguments, folder, server, latency)
+        server.close()
+    folder.close()
+
+
+if __name__ == "__main__":
+    main()
