@@ -15,7 +15,7 @@ RUN cmake -S /src -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_
     && DESTDIR=/out cmake --install /build --component plugin --strip \
     && DESTDIR=/out cmake --install /build --component tool --strip
 # The packages of the libraries that both were linked with; those of the image itself are there.
-RUN ldd /build/refs /build/gdalplugins/gdal_REFS.so | awk '$2 == "=>" { print "*/" $1 }' | sort -u \
+RUN readelf -d /build/refs /build/gdalplugins/gdal_REFS.so | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/*\/\1/p' | sort -u \
     | xargs -n 1 dpkg -S 2>/dev/null | cut -d: -f1 | sort -u >/out/packages
 
 FROM ${BASE}

@@ -33,7 +33,6 @@ function(refs_lazy_target name)
     INTERFACE_INCLUDE_DIRECTORIES ${REFS_${name}_INCLUDE}
     INTERFACE_COMPILE_DEFINITIONS REFS_LAZY_${name}="${soname}"
     INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
-  set_property(GLOBAL APPEND PROPERTY REFS_LAZY_LIBRARIES ${REFS_${name}_LIBRARY})
 endfunction()
 
 # Makes the target refs::<name> where the library is found, and a message where it is not.
@@ -52,7 +51,6 @@ function(refs_codec_library name)
     return()
   endif()
   message(STATUS "Codec library lib${name}: ${REFS_${name}_LIBRARY}")
-  set_property(GLOBAL APPEND PROPERTY REFS_DEV_PACKAGES ${LIB_PACKAGE})
   if(TARGET refs::${name})
     return()
   endif()

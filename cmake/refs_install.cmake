@@ -1,5 +1,4 @@
-# cmake --install: the plugin where GDAL looks for it, the C core for programs without GDAL, and
-# packages of both (cpack -G DEB).
+# cmake --install: the plugin where GDAL looks for it, the programs, and the C core for programs without GDAL.
 include(GNUInstallDirs)
 
 # -- the plugin -------------------------------------------------------------------------------------
@@ -137,79 +136,17 @@ install(FILES ${PROJECT_BINARY_DIR}/refs.pc ${PROJECT_BINARY_DIR}/librefs.pc DES
 install(FILES ${PROJECT_BINARY_DIR}/refs-config.cmake ${PROJECT_BINARY_DIR}/refs-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/refs COMPONENT dev)
 
-# -- packages ---------------------------------------------------------------------------------------
+# -- pages ------------------------------------------------------------------------------------------
 
-# Debian policy 12.5: each package says whose it is. In a paragraph of the licence an empty line has a
-# dot, and all begin with a blank.
-file(READ ${PROJECT_SOURCE_DIR}/LICENSE license)
-string(REGEX MATCH "Copyright [(]c[)] ([^\n]+)\n\n(.*)\n$" license "${license}")
-set(REFS_COPYRIGHT "${CMAKE_MATCH_1}")
-set(REFS_LICENSE "${CMAKE_MATCH_2}")
-string(REPLACE "\n\n" "\n.\n" REFS_LICENSE "${REFS_LICENSE}")
-string(REPLACE "\n" "\n " REFS_LICENSE "${REFS_LICENSE}")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/copyright.in copyright @ONLY)
-set(refs_package_plugin gdal-plugin-refs)
-set(refs_package_dev librefs-dev)
-set(refs_package_tool refs-tools)
-set(refs_package_netcdf libncrefs)
-set(refs_package_library librefs0)
-set(refs_components plugin library dev tool)
+# Under the names that Debian's packages of the components have. The plugin's has the pages too: the driver names one of
+# them as its help (GDAL_DMD_HELPTOPIC).
+set(refs_components plugin=libgdal-plugin-refs library=librefs0 dev=librefs-dev tool=refs)
 if(TARGET ncrefs)
-  list(APPEND refs_components netcdf)
+  list(APPEND refs_components netcdf=libncrefs)
 endif()
-# The plugin's has the pages too: the driver names one of them as its help (GDAL_DMD_HELPTOPIC).
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_plugin} COMPONENT plugin
+foreach(entry IN LISTS refs_components)
+  string(REGEX MATCH "(.*)=(.*)" entry ${entry})
+  install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${CMAKE_MATCH_2} COMPONENT ${CMAKE_MATCH_1})
+endforeach()
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libgdal-plugin-refs COMPONENT plugin
         PATTERN decisions EXCLUDE PATTERN *.sh EXCLUDE)
-foreach(component IN LISTS refs_components)
-  install(FILES ${PROJECT_BINARY_DIR}/copyright README.md
-          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_${component}} COMPONENT ${component})
-endforeach()
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME refs)
-set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(REFS_MAINTAINER "REFS maintainers <no-mailbox@refs.invalid>" CACHE STRING
-    "Whom Debian packages name as their maintainer")
-set(CPACK_PACKAGE_CONTACT ${REFS_MAINTAINER})
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_SET_DESTDIR ON)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL ${refs_components})
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME ${refs_package_plugin})
-set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_TOOL_PACKAGE_NAME ${refs_package_tool})
-set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_NETCDF_PACKAGE_NAME ${refs_package_netcdf})
-set(CPACK_DEBIAN_NETCDF_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_NETCDF_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${refs_package_library})
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_DEV_PACKAGE_NAME ${refs_package_dev})
-set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
-
-# Libraries that are loaded when they are used, which dpkg-shlibdeps does not see.
-get_property(refs_lazy GLOBAL PROPERTY REFS_LAZY_LIBRARIES)
-foreach(library IN LISTS refs_lazy)
-  file(REAL_PATH ${library} library)
-  execute_process(COMMAND dpkg-query -S ${library} OUTPUT_VARIABLE owner ERROR_QUIET)
-  if(owner MATCHES "^([^:, ]+)[:,]")
-    list(APPEND refs_lazy_packages ${CMAKE_MATCH_1})
-  endif()
-endforeach()
-foreach(component PLUGIN LIBRARY TOOL NETCDF)
-  list(JOIN refs_lazy_packages ", " CPACK_DEBIAN_${component}_PACKAGE_DEPENDS)
-endforeach()
-
-get_property(refs_packages GLOBAL PROPERTY REFS_DEV_PACKAGES)
-list(APPEND refs_packages libproj-dev "librefs0 (= ${PROJECT_VERSION})")
-list(REMOVE_DUPLICATES refs_packages)
-list(JOIN refs_packages ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS)
-include(CPack)

@@ -34,7 +34,7 @@ SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
            for path in names(f"{folder}/*.{extension}")}
 CODE = "\n".join(SOURCES.values())
-CMAKE = "".join(map(read, ["CMakeLists.txt", *names("cmake/*.cmake"), *names("frmts/refs/*/CMakeLists.txt")]))
+CMAKE = "".join(map(read, ["CMakeLists.txt", "python/CMakeLists.txt", *names("cmake/*.cmake"), *names("frmts/refs/*/CMakeLists.txt")]))
 HOST = "frmts/refs/cloud/"  # settings of programs without GDAL
 
 
@@ -53,7 +53,7 @@ def rows(text):
 
 
 def without_blocks(text):
-    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
 
 
 def quoted(text):
@@ -174,7 +174,7 @@ class Options(unittest.TestCase):
         """Whatever begins with REFS_ on a page is an option, or a name of the code."""
         known = set(re.findall(r"\bREFS_[A-Z0-9_]+", CODE + CMAKE)) | \
             set(re.findall(r"\bREFS_[A-Z0-9_]+", "\n".join(
-                read(path) for path in names("autotest/*/*.py"))))
+                read(path) for path in [*names("autotest/*/*.py"), *names("packaging/*.sh")])))
         for page in PAGES:
             for name in re.findall(r"\bREFS_[A-Z0-9_]*[A-Z0-9]", read(page)):
                 with self.subTest(page=page, name=name):
@@ -233,7 +233,7 @@ class Packaging(unittest.TestCase):
         return sorted(name for cells in rows(section("docs/packaging.md", title)) for name in quoted(cells[0]))
 
     def test_options_are_those_of_the_build(self):
-        options = re.findall(r"^ *(?:option|set)\((REFS_\w+) [^)]*?(?:CACHE|O(?:N|FF)\))", CMAKE, re.M)
+        options = re.findall(r"^ *(?:option|set)\((REFS_\w+) [^)]*?(?:CACHE|O(?:N|FF)\)|_FOUND}\))", CMAKE, re.M)
         self.assertEqual(self.first_cells("Options"), sorted(set(options)))
 
     def test_libraries_are_those_of_the_build(self):
@@ -337,7 +337,7 @@ class Names(unittest.TestCase):
 
     def test_of_files_are_in_the_tree(self):
         every = {os.path.relpath(os.path.join(folder, file), ROOT)
-                 for top in (".ci", "autotest", "cmake", "data", "docs", "examples", "frmts", "include")
+                 for top in (".ci", "autotest", "cmake", "data", "docs", "examples", "frmts", "include", "packaging")
                  for folder, folders, files in os.walk(os.path.join(ROOT, top))
                  for file in [*files, *folders]} | set(os.listdir(ROOT))
         endings = (".c", ".h", ".cpp", ".cc", ".py", ".sh", ".md", ".cmake", ".txt")

@@ -19,6 +19,7 @@ case $version in
 *) expect CMakeLists.txt "$version of three numbers" ;;
 esac
 expect CHANGELOG.md "$(sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' CHANGELOG.md | head -n 1)"
-expect python/pyproject.toml "$(sed -n 's/^version = "\(.*\)"$/\1/p' python/pyproject.toml)"
+expect debian/changelog "$(sed -n '1s/^refs (\([0-9.]*\)-.*/\1/p' debian/changelog)"
+expect packaging/conda/recipe.yaml "$(sed -n 's/^  version: "\(.*\)"$/\1/p' packaging/conda/recipe.yaml)"
 expect CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
 exit $wrong
