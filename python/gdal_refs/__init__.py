@@ -6,15 +6,23 @@
     import gdal_refs
     with gdal_refs.open("set.json") as dataset:
         dataset["t2m"][0, 10:20, ::2]
+
+Importing this package also registers the GDAL driver REFS, in the GDAL that is loaded, or in that of rasterio, osgeo,
+pyogrio or fiona as soon as one of these is imported. `register()` does so at once, and raises where it cannot.
+`python -m gdal_refs env` prints what shells set for programs of the system's GDAL.
 """
 
 import importlib
+
+from ._register import PACKAGES, RegistrationError, driver_path, register, register_when_loaded, versions
 
 # Names and the modules that have them, which are imported when they are used: they need NumPy.
 _MODULES = {"Array": "dataset", "Dataset": "dataset", "RefsWarning": "dataset",
             "RefsError": "errors", "RefsNotFoundError": "errors"}
 
-__all__ = [*_MODULES, "open"]
+__all__ = [*_MODULES, "open", "PACKAGES", "RegistrationError", "driver_path", "register", "versions"]
+
+register_when_loaded()
 
 
 def __getattr__(name):
