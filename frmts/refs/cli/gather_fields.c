@@ -134,16 +134,25 @@ static void tell_other_words(const gathering *all, gather_field *of, size_t p, s
     of->has_told_words = of->has_told_words || refs_join_note_meaning(&notes, &pair, names);
 }
 
+/* Sets may have it beside the attributes. What a fragment alone calls missing is converted; what
+ * the master calls missing, as its first fragment does, is missing in all. */
+static bool have_one_fill(const refs_cfa_array *first, const refs_cfa_array *other) {
+    const uint8_t *one = first->variable.fill, *two = other->variable.fill;
+    if (one == NULL) return is_same_attribute(first, other, "_FillValue");
+    return two != NULL && memcmp(one, two, first->variable.dtype.size) == 0;
+}
+
 /* What tells which values elements stand for is told once, for all fragments. */
 static refs_status check_alike(const gathering *all, gather_field *of, size_t p, size_t i,
                                refs_error *err) {
-    static const char *const names[] = {"_FillValue", "missing_value", "scale_factor", "add_offset",
-                                        "_Unsigned",  "valid_range",   "valid_min",    "valid_max"};
+    static const char *const names[] = {"missing_value", "scale_factor", "add_offset", "_Unsigned",
+                                        "valid_range",   "valid_min",    "valid_max"};
     const refs_cfa_array *array = gather_array_of(all, p, i);
     const refs_cfa_array *first = gather_array_of(all, of->members[0].part, of->members[0].array);
     const refs_dtype *one = &first->variable.dtype, *other = &array->variable.dtype;
     if (one->type != other->type || one->size != other->size)
         return fail_alike(all, of, p, "type", err);
+    if (!have_one_fill(first, array)) return fail_alike(all, of, p, "_FillValue", err);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!is_same_attribute(first, array, names[k]))
             return fail_alike(all, of, p, names[k], err);
