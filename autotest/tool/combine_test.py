@@ -127,14 +127,23 @@ class Nothing(InFolder):
             said = run("combine", "a.json", "b.json", "-o", name, "--along", "t", "--variables", "v,h")
             self.assertIn("element 1 of h is missing and 8", said)
 
-    def test_is_lost_of_missing_values_of_files_that_declare_others(self):
-        def part(name, step, values, fill):
-            found = array("v", ["t", "x"], np.array([values], "<i2"))
-            found["v/.zarray"] = found["v/.zarray"].replace('"fill_value": null', f'"fill_value": {fill}')
-            write(name, array("t", ["t"], np.array([step], "<f8")), found)
+    def filled(self, name, step, values, fill):
+        """A set that declares a fill value as kerchunk does."""
+        found = array("v", ["t", "x"], np.array([values], "<i2"))
+        found["v/.zarray"] = found["v/.zarray"].replace('"fill_value": null', f'"fill_value": {fill}')
+        write(name, array("t", ["t"], np.array([step], "<f8")), found)
 
-        part("a.json", 0, [1, 255], 0)
-        part("b.json", 1, [2, 255], 255)
+    def test_is_lost_of_fragments_whose_values_the_first_calls_missing(self):
+        self.filled("a.json", 0, [1, 255], 255)
+        self.filled("b.json", 1, [2, 255], 0)
+        self.filled("c.json", 2, [3, 255], 255)
+        said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa", status=1)
+        self.assertIn("/v: its _FillValue differs between a.json and b.json", said)
+        run("combine", "a.json", "c.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
+
+    def test_is_lost_of_missing_values_of_files_that_declare_others(self):
+        self.filled("a.json", 0, [1, 255], 0)
+        self.filled("b.json", 1, [2, 255], 255)
         for name in ("all.json", "all.nc"):
             run("combine", "a.json", "b.json", "-o", name, "--along", "t")
             dataset = gdal.Open(f'REFS:"{name}":/v')
@@ -148,6 +157,17 @@ class Nothing(InFolder):
         dataset = gdal.Open('REFS:"all.json":/w')
         masks = [row.tolist() for row in dataset.GetRasterBand(1).GetMaskBand().ReadAsArray()]
         self.assertEqual(sorted(masks), [[0, 0], [255, 255]])
+
+    def test_is_added_to_a_master_of_a_group_but_that_group(self):
+        for step, name in enumerate(("a.json", "b.json")):
+            write(name, array("t", ["t"], [float(step)]), array("u", ["t"], [5.0]), array("g/v", ["t", "x"], np.full((1, 9), step, "<f8")),
+                  **{"g/.zgroup": '{"zarr_format":2}'})
+        for option, path in (("--group", "v"), ("--variables", "g/v")):
+            run("combine", "a.json", "-o", "all.nca", "--along", "t", option, "g" if option == "--group" else path)
+            run("append", "all.nca", "b.json")
+            self.assertEqual(read("all.nca", path)[:, 0].tolist(), [0, 1])
+            group = gdal.OpenEx('REFS:"all.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            self.assertNotIn("u", group.GetMDArrayNames())
 
     def test_is_lost_of_variables_whose_fragments_are_no_sources(self):
         self.part("a.json", [0, 1], [1, 2], array("w", ["t"], np.array([3, 4], "<i4")))

@@ -190,9 +190,15 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
-/* Whether what names, groups and variables are was said when the set was made: of data files. */
-static bool is_remembered(const build *all) {
-    return all->was.pattern != NULL || all->was.group != NULL || all->was.variables.n > 0;
+/* Whether a source has only what the record of the set that grows asks for: that set itself, and
+ * sets that are added to it, as the record is of data files. Fragments of masters have all else,
+ * too. */
+static bool has_only_wanted(const build *all, const refs_set *source) {
+    const tool_record *was = &all->was;
+    if (source == all->grown) return true;
+    if (refs_set_is_file(source)) return false;
+    return was->pattern != NULL ||
+           (all->grown != NULL && (was->group != NULL || was->variables.n > 0));
 }
 
 /* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
@@ -241,8 +247,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
-        const bool has_values = set == all->grown || (is_remembered(all) && !refs_set_is_file(set));
-        const refs_join_values_from from = has_values ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
+        const refs_join_values_from from =
+            has_only_wanted(all, set) ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
         const refs_join_part part = {number, name, set, from};
         status = is_file ? refs_join_sources_add_state(all->sources, name, &now, err)
                          : refs_join_sources_add(all->sources, &part, err);
