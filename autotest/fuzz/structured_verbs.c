@@ -260,8 +260,11 @@ static void run_checked(trial *at, size_t n) {
                     .renames_fragments = strcmp(verb, "split") == 0};
     for (size_t i = 1; i <= n; i++)
         is_any_damaged = is_any_damaged || is_damaged(at, at->arguments[i]);
+    const bool is_limited =
+        is_changed && lost_selects(made); /* what is added, not what was there */
     for (size_t i = 1; i <= n && !is_any_damaged; i++) {
         of.source = at->arguments[i];
+        if (is_limited && strcmp(of.source, made) != 0) continue;
         if (strcmp(of.source, made) == 0) {
             if (!is_copied) continue;
             of.source = copy;
