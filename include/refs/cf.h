@@ -150,9 +150,10 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
                                  uint8_t *element, bool *is_element, refs_error *err);
 
-/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever other
- * arrays are in its set. */
-bool refs_cf_byte_fill_is_chosen(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever else is
+ * in its set, and whether or not that keeps attributes: the largest byte is none of the valid ones
+ * that attributes tell. */
+bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array);
 
 /** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
  * 8 bytes. False, and nothing written, for types that netCDF does not fill. */

@@ -217,11 +217,10 @@ bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_
     return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
 }
 
-bool refs_cf_byte_fill_is_chosen(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     return fill_is_default(array)
-               ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes) &&
-                     !refs_hierarchy_keeps_attributes(hierarchy)
+               ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes)
                : refs_cf__fill_number(array) != 0;
 }
 
@@ -242,11 +241,16 @@ static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
     return true;
 }
 
+static bool byte_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf_byte_fill_is_chosen(array) &&
+           !(fill_is_default(array) && refs_hierarchy_keeps_attributes(hierarchy));
+}
+
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill) {
     if (!refs_dtype_is_numeric(&array->dtype) || array->dtype.size > sizeof(double)) return false;
     if (read_fill_attribute(array, fill)) return true;
-    const bool is_declared = array->dtype.size == 1 ? refs_cf_byte_fill_is_chosen(hierarchy, array)
+    const bool is_declared = array->dtype.size == 1 ? byte_fill_is_declared(hierarchy, array)
                                                     : refs_cf_fill_is_declared(hierarchy, array);
     if (is_declared) memcpy(fill, array->fill, array->dtype.size);
     return is_declared;

@@ -413,9 +413,9 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
     array->declares_fill = meta->dtype.size <= sizeof array->declared &&
                            refs_cf_declared_fill(in->source.hierarchy, meta, array->declared);
-    array->has_nodata =
-        refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
-        (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(in->source.hierarchy, meta));
+    array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
+                        refs_cf_has_missing_value(meta) ||
+                        (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(meta));
     const container *whole = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
                          &array->path, err));

@@ -226,14 +226,17 @@ static bool has_own_fill(const refs_join_array *array) {
 }
 
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
- * than before. */
+ * than before. The largest byte of a file is a fill value once an attribute tells it. */
 static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
                                refs_error *err) {
     char text[40];
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
-    if (is_declared || (!joined->is_loaded && has_own_fill(like))) return REFS_OK;
-    if (!print_default(&like->dtype, text, sizeof text)) {
+    const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
+    if (is_declared || (!joined->is_loaded && has_own_fill(like) && !is_own_byte)) return REFS_OK;
+    if (is_own_byte) {
+        (void)snprintf(text, sizeof text, "%u", like->fill[0]);
+    } else if (!print_default(&like->dtype, text, sizeof text)) {
         joined->lacks_fill = !has_own_fill(like);
         return REFS_OK;
     }
