@@ -7,7 +7,7 @@
 #include "gdalalgorithm.h"
 
 extern "C" {
-#include "../tool/tool.h"
+#include "../cli/tool.h"
 }
 
 namespace {
