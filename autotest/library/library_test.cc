@@ -1,8 +1,8 @@
 /* library_test.cc -- librefs.so through its header alone, with the sample of this project. */
 #include <refs/refs.h>
 
+#include <algorithm>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -152,6 +152,35 @@ TEST_F(Library, CountsRequests) {
     refs_dataset_count(dataset, &counters);
     EXPECT_GT(counters.chunks_decoded, 0u);
     EXPECT_GT(counters.bytes, 0u);
+}
+
+TEST_F(Library, GivesValuesOfKeysAsTheyAreStored) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const char *const names[] = {".zgroup", "t2m/0.0.0", "t2m/9.9.9"};
+    const refs_keys keys = {3, names, nullptr};
+    refs_values *values = nullptr;
+    ASSERT_EQ(refs_dataset_get(dataset, &keys, &values, &error), REFS_OK) << error.message;
+    const std::string group(static_cast<const char *>(values->values[0].data),
+                            values->values[0].size);
+    EXPECT_NE(group.find("zarr_format"), std::string::npos) << group;
+    EXPECT_GT(values->values[1].size, 1000u);
+    EXPECT_EQ(values->values[2].data, nullptr);
+    refs_values_free(values);
+    refs_texts *listed = nullptr;
+    ASSERT_EQ(refs_dataset_list_keys(dataset, &listed, &error), REFS_OK) << error.message;
+    std::vector<std::string> all(listed->texts, listed->texts + listed->n);
+    EXPECT_NE(std::find(all.begin(), all.end(), "t2m/.zarray"), all.end());
+    EXPECT_EQ(std::find(all.begin(), all.end(), "t2m/0.0.0"), all.end());
+    refs_texts_free(listed);
+}
+
+TEST_F(Library, HasNoFragmentsOfWhatIsNoAggregation) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    refs_lengths *lengths = nullptr;
+    EXPECT_EQ(
+        refs_dataset_list_fragments(dataset, refs_dataset_find(dataset, "z"), 0, &lengths, &error),
+        REFS_INVALID);
+    EXPECT_STREQ(error.message, "/z: is no aggregation, or has no dimension 0");
 }
 
 TEST_F(Library, TellsWhatAFailureIsAbout) {

@@ -265,6 +265,37 @@ class Engine(unittest.TestCase):
                 warnings.simplefilter("ignore")  # of Python 3.12: fork in a process with threads
                 self.assertAlmostEqual(pool.apply(sum_of, (found,)), sum_of(found))
 
+    # -- zarr --
+
+    def store(self, name):
+        try:
+            import zarr
+        except ImportError as error:
+            self.skipTest(error)
+        if int(zarr.__version__.split(".")[0]) < 3:
+            self.skipTest("this zarr has no stores of version 3")
+        return zarr, gdal_refs.store(name)
+
+    def test_zarr_reads_a_set_by_few_requests(self):
+        zarr, store = self.store(SAMPLE)
+        group = zarr.open_group(store, mode="r")
+        before = store.counters["requests"]
+        np.testing.assert_array_equal(group["t2m"][...], gdal_refs.open(SAMPLE)["t2m"][...])
+        self.assertEqual(store.counters["requests"] - before, 1)
+        self.assertEqual(pickle.loads(pickle.dumps(store)), store)
+        with self.assertRaises(ValueError):
+            group["t2m"][0, 0, 0] = 1
+
+    def test_stores_refuse_aggregations(self):
+        for i in range(2):
+            one = xr.Dataset({"v": ("time", np.arange(3.))}, {"time": ("time", np.arange(3) + 3 * i)})
+            self.write(one, f"a{i}.nc", encoding={"v": {"dtype": "i2", "scale_factor": 0.5 + i,
+                                                        "_FillValue": -1}})
+        self.store(SAMPLE)
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            gdal_refs.store(self.path("a*.nc"))
+        self.assertIn("/v is an aggregation", str(raised.exception))
+
     # -- failures --
 
     def test_unknown_options_and_names_are_errors(self):

@@ -189,6 +189,37 @@ REFS_EXPORT refs_status refs_dataset_read_texts(refs_dataset *dataset, const ref
                                                 refs_texts **texts, refs_error *err);
 REFS_EXPORT void refs_texts_free(refs_texts *texts);
 
+/* -- keys and values --------------------------------------------------------------------------- */
+
+/** Keys of a dataset as of Zarr: "t2m/.zarray", "t2m/3.0.1". */
+typedef struct refs_keys {
+    size_t n;
+    const char *const *keys;
+    const refs_watcher *watcher; /**< or NULL */
+} refs_keys;
+
+/** The value of a key, as it is stored; `data` is NULL if the key is absent. */
+typedef struct refs_value {
+    const void *data;
+    size_t size; /**< bytes */
+} refs_value;
+
+typedef struct refs_values {
+    size_t n;
+    const refs_value *values;
+} refs_values;
+
+/** Reads the values of keys, in their order, as one plan of requests; *values is for the caller to
+ * free. REFS_UNSUPPORTED: the dataset has aggregations, whose values no keys have, or a chunk
+ * without some of its array's codecs. At most 16384 keys. */
+REFS_EXPORT refs_status refs_dataset_get(refs_dataset *dataset, const refs_keys *keys,
+                                         refs_values **values, refs_error *err);
+REFS_EXPORT void refs_values_free(refs_values *values);
+
+/** Lists the keys that are not of chunks; *keys is for the caller to free. */
+REFS_EXPORT refs_status refs_dataset_list_keys(refs_dataset *dataset, refs_texts **keys,
+                                               refs_error *err);
+
 /* -- what happened ----------------------------------------------------------------------------- */
 
 /** Counts since a dataset was opened. */

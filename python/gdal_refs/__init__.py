@@ -20,7 +20,7 @@ from ._register import PACKAGES, RegistrationError, driver_path, register, regis
 _MODULES = {"Array": "dataset", "Dataset": "dataset", "RefsWarning": "dataset",
             "RefsError": "errors", "RefsNotFoundError": "errors"}
 
-__all__ = [*_MODULES, "open", "PACKAGES", "RegistrationError", "driver_path", "register", "versions"]
+__all__ = [*_MODULES, "open", "store", "PACKAGES", "RegistrationError", "driver_path", "register", "versions"]
 
 register_when_loaded()
 
@@ -40,3 +40,11 @@ def open(name, **options):
 
     return Dataset(name, {key.upper() if key.islower() else key: value
                           for key, value in options.items()})
+
+
+def store(name, **options):
+    """A read-only store for zarr-python 3 of what `open` would open:
+    zarr.open_group(gdal_refs.store("set.json"), mode="r")."""
+    from .zarr_store import RefsStore
+
+    return RefsStore(open(name, **options))

@@ -406,6 +406,59 @@ static PyObject *list_fragments(PyObject *object, PyObject *arguments) {
     return list;
 }
 
+/* -- keys and values --------------------------------------------------------------------------- */
+
+static PyObject *list_of_values(const refs_values *values) {
+    PyObject *list = PyList_New((Py_ssize_t)values->n);
+    for (size_t i = 0; list != NULL && i < values->n; i++) {
+        const refs_value *value = &values->values[i];
+        PyObject *item = Py_None;
+        if (value->data != NULL)
+            item = PyBytes_FromStringAndSize(value->data, (Py_ssize_t)value->size);
+        else
+            Py_INCREF(item);
+        if (!put(list, (Py_ssize_t)i, item)) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *get_values(PyObject *object, PyObject *arguments) {
+    dataset *self = (dataset *)object;
+    refs_dataset *handle = handle_of(object);
+    PyObject *sequence, *owned = NULL, *list = NULL;
+    refs_error error = REFS_ERROR_INIT;
+    refs_values *values = NULL;
+    call made;
+    const refs_watcher watcher = {look_for_signals, &made};
+    if (handle == NULL || !PyArg_ParseTuple(arguments, "O:get", &sequence)) return NULL;
+    const char **texts = list_texts(sequence, &owned);
+    if (texts == NULL) return NULL;
+    const refs_keys keys = {(size_t)PyList_Size(owned), texts, &watcher};
+    begin(&made, self);
+    const refs_status status = refs_dataset_get(handle, &keys, &values, &error);
+    if (end(&made, status, self->name, &error)) list = list_of_values(values);
+    refs_values_free(values);
+    PyMem_Free(texts);
+    Py_DECREF(owned);
+    return list;
+}
+
+static PyObject *list_keys(PyObject *object, PyObject *unused) {
+    dataset *self = (dataset *)object;
+    refs_dataset *handle = handle_of(object);
+    refs_error error = REFS_ERROR_INIT;
+    refs_texts *keys = NULL;
+    call made;
+    (void)unused;
+    if (handle == NULL) return NULL;
+    begin(&made, self);
+    const refs_status status = refs_dataset_list_keys(handle, &keys, &error);
+    if (!end(&made, status, self->name, &error)) return NULL;
+    PyObject *list = list_of_texts(keys->texts, keys->n);
+    refs_texts_free(keys);
+    return list;
+}
+
 /* -- what happened ----------------------------------------------------------------------------- */
 
 static PyObject *counters(PyObject *object, PyObject *unused) {
@@ -443,6 +496,8 @@ static PyMethodDef methods[] = {
     {"read_texts", read_texts, METH_VARARGS, "read_texts(number): all elements of an array."},
     {"list_fragments", list_fragments, METH_VARARGS,
      "list_fragments(number, dim): lengths of fragments along a dimension."},
+    {"get", get_values, METH_VARARGS, "get(keys): values as they are stored, or None."},
+    {"list_keys", list_keys, METH_NOARGS, "Keys that are not of chunks."},
     {"counters", counters, METH_NOARGS, "Requests, bytes and chunks since it was opened."},
     {"take_warnings", take_warnings, METH_NOARGS, "Warnings since the last call."},
     {"cancel", cancel_dataset, METH_NOARGS, "Ends all reads, current and later ones."},

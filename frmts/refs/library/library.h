@@ -76,6 +76,12 @@ refs_status refs_describe(const refs_hierarchy *hierarchy, refs_description *des
                           refs_error *err);
 void refs_description_clear(refs_description *description);
 
+/* -- read.c ------------------------------------------------------------------------------------ */
+
+/** `n` texts, each with a NUL, and the list that points to them, for the caller to free. */
+refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_texts **texts,
+                                    refs_error *err);
+
 /* -- dataset.c --------------------------------------------------------------------------------- */
 
 struct refs_dataset {

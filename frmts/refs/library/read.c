@@ -146,9 +146,9 @@ refs_status refs_dataset_read(refs_dataset *dataset, const refs_array_info *arra
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
-/* The texts and the list that points to them, in one piece of memory. */
-static refs_status make_texts(const refs_buf *strings, size_t n, refs_texts **texts,
-                              refs_error *err) {
+/* In one piece of memory. */
+refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_texts **texts,
+                                    refs_error *err) {
     refs_texts *made = refs_alloc(sizeof *made + n * sizeof(char *) + strings->size);
     if (made == NULL) return refs_fail_nomem(err);
     const char **list = (const char **)(made + 1);
@@ -170,7 +170,7 @@ static refs_status read_texts(refs_dataset *dataset, const refs_array_info *info
         return refs_fail(err, REFS_LIMIT, "%s: more than %llu texts", info->path,
                          (unsigned long long)MAX_TEXTS);
     refs_status status = refs_array_read_strings(array->array, n, &strings, err);
-    if (status == REFS_OK) status = make_texts(&strings, (size_t)n, texts, err);
+    if (status == REFS_OK) status = refs_library_make_texts(&strings, (size_t)n, texts, err);
     refs_buf_clear(&strings);
     return status;
 }
