@@ -438,8 +438,36 @@ class Selections(InFolder):
                       "when it is read", self.select("v[x=#0]", status=1))
         self.assertIn("--variables v: [x=#0]: x is an axis", self.select("u,v[time=#0:#1,x=#0]", status=1))
         self.assertIn("--variables q[time=#0]: no variable q", self.select("q[time=#0]", status=1))
-        self.assertIn("takes one source", run("combine", "a.json", "a.json", "--along", "time", "-o", "o.json", "--variables",
-                                              "v[time=#0:#1]", status=1))
+        self.assertIn("makes no netCDF file", self.select("v[time=#0:#1]", output="o.nc", status=1))
+
+    def later(self, name, hours):
+        """The same of a later month."""
+        with open("a.json", encoding="utf-8") as file:
+            refs = json.load(file)
+        refs = refs.get("refs", refs)
+        refs.update(array("time", ["time"], self.TIMES + hours, units="hours since 2024-01-30", standard_name="time"))
+        return write(name, refs)
+
+    def test_of_many_sources_take_what_each_has(self):
+        names = ["a.json", self.later("b.json", 6 * 24), self.later("c.json", 12 * 24), self.later("d.json", 48 * 24)]
+        for output in "o.json", "o.parq":
+            run("combine", *names, "-o", output, "--variables", "v[time=2024-02]", "--variables", "w")
+            np.testing.assert_array_equal(read(output, "time"), np.arange(2, 18) * 24.)
+            np.testing.assert_array_equal(read(output, "v"), np.concatenate([self.values[2:], self.values, self.values]))
+            np.testing.assert_array_equal(read(output, "w"), np.concatenate([self.small[2:], self.small, self.small]))
+            self.assertEqual(attempt("check", "--deep", output).returncode, 0)
+        run("combine", *names[:2], "-o", "p.json", "--variables", "v[level=850,time=2024-01]")
+        np.testing.assert_array_equal(read("p.json", "v"), self.values[:2, 1:2])
+        self.assertIn("has no value 2023", run("combine", *names, "-o", "q.json", "--variables", "v[time=2023]", status=1))
+        self.assertIn("found indices 1 to 5", run("combine", *names, "-o", "q.json", "--variables", "v[time=2024-01-31:2024-02-04]", status=1))
+        self.assertFalse(os.path.exists("q.json"))
+
+    def test_of_what_is_appended_leave_the_set_as_it_is(self):
+        for output in "o.json", "o.parq":
+            run("combine", "a.json", "-o", output, "--along", "time", "--variables", "v")
+            run("append", output, self.later("b.json", 6 * 24), self.later("d.json", 48 * 24), "--variables", "v[time=2024-02-05:2024-02-08]")
+            np.testing.assert_array_equal(read(output, "v"), np.concatenate([self.values, self.values[:4]]))
+            np.testing.assert_array_equal(read(output, "time"), np.arange(10) * 24.)
 
 
 class Values(InFolder):

@@ -72,8 +72,8 @@ typedef struct refs_join_kept_values {
     void (*keep)(void *self, size_t number, refs_str path, refs_bytes values);
 } refs_join_kept_values;
 
-/** What is taken along a dimension of the only part: whole chunks, except of arrays whose values
- * are put into the set. */
+/** What is taken along a dimension of a part: whole chunks, except of arrays whose values are put
+ * into the set. */
 typedef struct refs_join_cut {
     const char *dim;        /**< without its group: one of the options' dims */
     const char *coordinate; /**< path of the dimension's variable, or "": dimensions with another
@@ -101,7 +101,9 @@ typedef struct refs_join_options {
     refs_join_values values;
     refs_fetch_advice advice; /**< of messages about sources */
     refs_join_kept_values kept;
-    const refs_join_cut *cuts; /**< ended by one without a dimension; or NULL */
+    /** Of each part by its number, ended by one without a dimension, or NULL; set before the part
+     * is added. NULL: none are cut. */
+    const refs_join_cut *const *cuts;
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \

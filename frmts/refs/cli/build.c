@@ -13,10 +13,10 @@
 #include "master.h"
 #include "record.h"
 #include "refs/cfa/cfa.h"
+#include "refs/combine_aggregate.h"
 #include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/fork.h"
-#include "refs/combine_aggregate.h"
 #include "refs/lookup3.h"
 #include "refs/own_attributes.h"
 #include "selection.h"
@@ -42,6 +42,8 @@ typedef struct build {
     refs_set *only; /* where there is one, which is copied */
     tool_list dims;
     tool_selection selection;
+    tool_cuts *cuts;                 /* of each source */
+    const refs_join_cut **cut_items; /* their items */
     refs_buf dim_names;
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
@@ -228,9 +230,39 @@ static refs_status note_record(build *all, const refs_set *set, refs_error *err)
     return status;
 }
 
+/* What the selections take of a source. None of it is no failure, as others may have some: `none`
+ * is why. */
+static refs_status select_of(build *all, size_t number, refs_error *none, refs_error *err) {
+    tool_cuts *cuts = &all->cuts[number];
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status =
+        tool_select(&all->session, all->names.items[number], &all->selection, cuts, &problem);
+    all->cut_items[number] = cuts->items;
+    cuts->is_none = status == REFS_NOT_FOUND;
+    if (!cuts->is_none) return refs_fail(err, status, "%s", problem.message);
+    (void)refs_fail(none, status, "%s", problem.message);
+    return REFS_OK;
+}
+
+/* Once it is known along which dimensions sources are joined. */
+static refs_status select_source(build *all, size_t number, refs_error *err) {
+    if (all->cuts == NULL || (all->grown != NULL && number == 0)) return REFS_OK;
+    const tool_cuts *cuts = &all->cuts[number];
+    if (cuts->items == NULL && !cuts->is_none) REFS_TRY(select_of(all, number, NULL, err));
+    for (size_t i = 0; i < cuts->n; i++)
+        if (!tool_is_given(&all->dims, cuts->items[i].dim))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: the selection takes a part along %s, along which sources are not "
+                             "joined: expected --along %s, too",
+                             all->names.items[number], cuts->items[i].dim, cuts->items[i].dim);
+    return REFS_OK;
+}
+
 static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_set *set = NULL;
+    REFS_TRY(select_source(all, number, err));
+    if (all->cuts != NULL && all->cuts[number].is_none) return REFS_OK;
     refs_status status = tool_location(all->names.items[number], &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
@@ -338,20 +370,35 @@ static bool is_aggregation(const char *output) {
     return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
 }
 
-/* A set is cut along dimensions of the join, of which there is one part then. */
+static refs_status fail_selected_netcdf(refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "--variables with a selection makes no netCDF file, whose fragments are whole "
+                     "files: give the output a name of a set, as all.json or all.parq");
+}
+
+/* A set is cut along dimensions of the join: those of the first source that has any of what is
+ * selected. */
 static refs_status choose_selection(build *all, refs_error *err) {
     tool_list *variables = &all->record.variables;
+    refs_error none = REFS_ERROR_INIT;
+    size_t first = all->grown != NULL ? 1 : 0;
     if (!tool_has_selection(variables)) return REFS_OK;
-    if (all->names.n != 1 || all->keeps_chunks || is_aggregation(all->output))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "--variables with a selection takes one source, and makes no netCDF "
-                         "file: expected refs convert of a set that was made without it");
+    if (is_aggregation(all->output)) return fail_selected_netcdf(err);
+    all->cuts = refs_calloc(all->names.n, sizeof *all->cuts);
+    all->cut_items = refs_calloc(all->names.n, sizeof *all->cut_items);
+    if (all->cuts == NULL || all->cut_items == NULL) return refs_fail_nomem(err);
+    all->options.cuts = all->cut_items;
     all->selection.notes = all->options.notes;
-    REFS_TRY(tool_select(&all->session, all->names.items[0], variables, &all->selection, err));
-    all->options.cuts = all->selection.cuts;
-    for (size_t i = 0; i < all->selection.n; i++)
-        if (!tool_is_given(&all->dims, all->selection.cuts[i].dim) &&
-            !tool_append(&all->dims, all->selection.cuts[i].dim))
+    REFS_TRY(tool_selection_take(variables, &all->selection, err));
+    for (; first < all->names.n; first++) {
+        refs_error_clear(&none);
+        REFS_TRY(select_of(all, first, &none, err));
+        if (!all->cuts[first].is_none) break;
+    }
+    if (first == all->names.n) return refs_fail(err, none.status, "%s", none.message);
+    for (size_t i = 0; i < all->cuts[first].n; i++)
+        if (!tool_is_given(&all->dims, all->cuts[first].items[i].dim) &&
+            !tool_append(&all->dims, all->cuts[first].items[i].dim))
             return refs_fail_nomem(err);
     return REFS_OK;
 }
@@ -690,6 +737,7 @@ static void clear(build *all) {
     refs_free(all->states);
     tool_kept_close(&all->kept);
     tool_session_close(&all->session);
+    for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
     refs_join_sources_free(all->sources);
@@ -698,6 +746,8 @@ static void clear(build *all) {
     tool_master_clear(&all->master);
     refs_buf_clear(&all->of_parts);
     refs_free(all->dims.items);
+    refs_free(all->cuts);
+    refs_free((void *)all->cut_items);
     tool_selection_clear(&all->selection);
     refs_buf_clear(&all->dim_names);
     pthread_mutex_destroy(&all->lock);

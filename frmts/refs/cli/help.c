@@ -18,7 +18,7 @@ const tool_verb tool_verbs[] = {
      "index does with the files that the sets were made of: sets of many files, joined in any "
      "order and in any groups, give the same bytes as all files at once.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apijsrwTOGVSq",
+    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSq",
      "The set is replaced when the new one is complete. Its format stays.", tool_append_verb},
     {"convert", "SET -o SET", "write a set in another form", "ovgirwtOGVSq",
      "JSON to Parquet and back, version 1 to 0, absolute names to relative ones, a part of it, or "

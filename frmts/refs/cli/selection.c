@@ -37,10 +37,10 @@ static refs_status read_coordinates(void *user, const refs_array_meta *meta, dou
 }
 
 /* Selections of several variables are the same where they have a dimension in common. */
-static refs_status add_cut(tool_selection *selection, const char *variable,
-                           const refs_join_cut *cut, refs_error *err) {
-    for (size_t i = 0; i < selection->n; i++) {
-        const refs_join_cut *other = &selection->cuts[i];
+static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_join_cut *cut,
+                           refs_error *err) {
+    for (size_t i = 0; i < cuts->n; i++) {
+        const refs_join_cut *other = &cuts->items[i];
         if (strcmp(other->dim, cut->dim) != 0 || strcmp(other->coordinate, cut->coordinate) != 0)
             continue;
         if (other->first == cut->first && other->n == cut->n && other->size == cut->size)
@@ -53,21 +53,21 @@ static refs_status add_cut(tool_selection *selection, const char *variable,
                          (unsigned long long)cut->first,
                          (unsigned long long)(cut->first + cut->n - 1));
     }
-    refs_join_cut *cuts = refs_calloc(selection->n + 2, sizeof *cuts);
-    if (cuts == NULL) return refs_fail_nomem(err);
-    if (selection->n > 0) memcpy(cuts, selection->cuts, selection->n * sizeof *cuts);
-    refs_free(selection->cuts);
-    selection->cuts = cuts;
-    cuts[selection->n] = *cut;
-    REFS_TRY(tool_names_add(&selection->names, refs_str_from(cut->dim), err));
-    cuts[selection->n].dim = selection->names.items[selection->names.n - 1];
-    REFS_TRY(tool_names_add(&selection->names, refs_str_from(cut->coordinate), err));
-    cuts[selection->n++].coordinate = selection->names.items[selection->names.n - 1];
+    refs_join_cut *items = refs_calloc(cuts->n + 2, sizeof *items);
+    if (items == NULL) return refs_fail_nomem(err);
+    if (cuts->n > 0) memcpy(items, cuts->items, cuts->n * sizeof *items);
+    refs_free(cuts->items);
+    cuts->items = items;
+    items[cuts->n] = *cut;
+    REFS_TRY(tool_names_add(&cuts->names, refs_str_from(cut->dim), err));
+    items[cuts->n].dim = cuts->names.items[cuts->names.n - 1];
+    REFS_TRY(tool_names_add(&cuts->names, refs_str_from(cut->coordinate), err));
+    items[cuts->n++].coordinate = cuts->names.items[cuts->names.n - 1];
     return REFS_OK;
 }
 
 static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
-                            const refs_cf_description *description, tool_selection *selection,
+                            const refs_cf_description *description, tool_cuts *cuts,
                             refs_error *err) {
     for (size_t i = 0; i < description->n_band_axes; i++) {
         const refs_cf_band_axis *axis = &description->band_axes[i];
@@ -79,58 +79,70 @@ static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_me
             const refs_join_cut cut = {name, coordinate != NULL ? coordinate->path : "",
                                        axis->first, axis->n, meta->shape[dim]};
             if (strcmp(name, axis->name) == 0 && axis->n < meta->shape[dim])
-                REFS_TRY(add_cut(selection, meta->path + 1, &cut, err));
+                REFS_TRY(add_cut(cuts, meta->path + 1, &cut, err));
         }
     }
     return REFS_OK;
 }
 
-static refs_status select_from(tool_arrays *arrays, const char *name, const char *text,
-                               tool_selection *selection, refs_error *err) {
+static refs_status select_from(tool_arrays *arrays, const tool_selected *selected,
+                               const refs_notes *notes, tool_cuts *cuts, refs_error *err) {
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     const refs_cf_values values = {.read = read_coordinates, .user = arrays};
     refs_cf_description description = {.x_dim = REFS_CF_NO_DIM};
+    const char *name = selected->name;
     while (*name == '/') name++;
     const refs_array_meta *meta =
         refs_hierarchy_find_array(arrays->set.hierarchy, refs_str_from(name));
     if (meta == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "--variables %s[%s]: no variable %s", name, text,
-                         name);
+        return refs_fail(err, REFS_INVALID, "--variables %s[%s]: no variable %s", name,
+                         selected->text, name);
     options.values = &values;
-    options.selection = text;
-    options.notes = selection->notes;
+    options.selection = selected->text;
+    options.notes = *notes;
     refs_status status = refs_cf_describe(arrays->set.hierarchy, meta, &options, &description, err);
     if (status != REFS_OK) refs_error_prefix(err, "--variables %s", name);
-    if (status == REFS_OK)
-        status = add_cuts(arrays->set.hierarchy, meta, &description, selection, err);
+    if (status == REFS_OK) status = add_cuts(arrays->set.hierarchy, meta, &description, cuts, err);
     refs_cf_description_clear(&description);
     return status;
 }
 
-refs_status tool_select(const tool_session *session, const char *source, tool_list *variables,
-                        tool_selection *selection, refs_error *err) {
+refs_status tool_select(const tool_session *session, const char *source,
+                        const tool_selection *selection, tool_cuts *cuts, refs_error *err) {
     tool_arrays arrays;
     refs_status status = tool_arrays_open(session, source, &arrays, err);
-    for (size_t i = 0; i < variables->n && status == REFS_OK; i++) {
-        const char *text = find_selection(variables->items[i]);
-        if (text == NULL) continue;
-        const refs_str name =
-            refs_str_view(variables->items[i], (size_t)(text - 1 - variables->items[i]));
-        char *inside = refs_str_copy(refs_str_view(text, strlen(text) - 1));
-        status =
-            inside != NULL ? tool_names_add(&selection->names, name, err) : refs_fail_nomem(err);
-        if (status == REFS_OK) {
-            variables->items[i] = selection->names.items[selection->names.n - 1];
-            status = select_from(&arrays, variables->items[i], inside, selection, err);
-        }
-        refs_free(inside);
-    }
+    for (size_t i = 0; i < selection->n && status == REFS_OK; i++)
+        status = select_from(&arrays, &selection->items[i], &selection->notes, cuts, err);
     tool_arrays_close(&arrays);
     return status;
 }
 
+void tool_cuts_clear(tool_cuts *cuts) {
+    tool_names_clear(&cuts->names);
+    refs_free(cuts->items);
+    *cuts = (tool_cuts){.items = NULL};
+}
+
+refs_status tool_selection_take(tool_list *variables, tool_selection *selection, refs_error *err) {
+    selection->items = refs_calloc(variables->n + 1, sizeof *selection->items);
+    if (selection->items == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < variables->n; i++) {
+        const char *item = variables->items[i], *text = find_selection(item);
+        if (text == NULL) continue;
+        tool_selected *one = &selection->items[selection->n++];
+        one->name = refs_str_copy(refs_str_view(item, (size_t)(text - 1 - item)));
+        one->text = refs_str_copy(refs_str_view(text, strlen(text) - 1));
+        if (one->name == NULL || one->text == NULL) return refs_fail_nomem(err);
+        variables->items[i] = one->name;
+    }
+    return REFS_OK;
+}
+
 void tool_selection_clear(tool_selection *selection) {
-    tool_names_clear(&selection->names);
-    refs_free(selection->cuts);
-    *selection = (tool_selection){.cuts = NULL};
+    for (size_t i = 0; i < selection->n; i++) {
+        refs_free(selection->items[i].name);
+        refs_free(selection->items[i].text);
+    }
+    refs_free(selection->items);
+    *selection = (tool_selection){.items = NULL};
 }

@@ -5,13 +5,24 @@
 #include "refs/join.h"
 #include "tool.h"
 
-/** Names of variables without selections, and what these take along dimensions. */
+/** A variable, and what is taken of it. */
+typedef struct tool_selected {
+    char *name, *text; /**< owned; the text is what is in the brackets */
+} tool_selected;
+
 typedef struct tool_selection {
-    tool_names names;    /**< of variables and of dimensions, owned */
-    refs_join_cut *cuts; /**< as in refs_join_options; NULL: all is taken */
+    tool_selected *items;
     size_t n;
     refs_notes notes; /**< set by the caller: they hear of ambiguous selections */
 } tool_selection;
+
+/** What selections take of one source. */
+typedef struct tool_cuts {
+    tool_names names;     /**< of dimensions and their variables */
+    refs_join_cut *items; /**< as in refs_join_options; NULL: all is taken */
+    size_t n;
+    bool is_none; /**< set by the caller: the source has nothing of what is selected */
+} tool_cuts;
 
 /** The size of the first of several names with commas between them: those in the brackets of a
  * selection, "v[time=2024,step=6]", belong to it. */
@@ -20,10 +31,15 @@ size_t tool_name_size(const char *names);
 /** Whether one of the names has a selection. */
 bool tool_has_selection(const tool_list *variables);
 
-/** Names the dimensions of the selections in the only source, and replaces the items of `variables`
- * by names without selections, which *selection owns. Clear that also after a failure. */
-refs_status tool_select(const tool_session *session, const char *source, tool_list *variables,
-                        tool_selection *selection, refs_error *err);
+/** Takes the selections out of `variables`, whose items are names without them then, which
+ * *selection owns. Clear that also after a failure. */
+refs_status tool_selection_take(tool_list *variables, tool_selection *selection, refs_error *err);
 void tool_selection_clear(tool_selection *selection);
+
+/** What the selections take of a source. REFS_NOT_FOUND: it has no
+ * such values. Clear *cuts also after a failure. */
+refs_status tool_select(const tool_session *session, const char *source,
+                        const tool_selection *selection, tool_cuts *cuts, refs_error *err);
+void tool_cuts_clear(tool_cuts *cuts);
 
 #endif

@@ -278,9 +278,14 @@ void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
+static const refs_join_cut *cuts_of(const reader *in) {
+    const refs_join_cut *const *cuts = in->join->options.cuts;
+    return cuts != NULL ? cuts[in->part->number] : NULL;
+}
+
 /* What is taken along a dimension, or NULL: all. Groups may have dimensions of one name. */
 static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
-    const refs_join_cut *cut = in->join->options.cuts;
+    const refs_join_cut *cut = cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
     const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
     const refs_array_meta *coordinate =
@@ -436,7 +441,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     REFS_TRY(describe_meaning(in, meta, array, err));
     if (array->is_v3 || in->join->n_dims == 0) return REFS_OK;
     REFS_TRY(refs_join__read_holes(in->join, in->strings, array, err));
-    if (array->holes == NULL || in->join->options.cuts == NULL) return REFS_OK;
+    if (array->holes == NULL || cuts_of(in) == NULL) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "%s: is missing in some sources of the set, and cannot be cut: leave the "
                      "selection out",
@@ -597,7 +602,7 @@ static refs_status number_kept(reader *in, const wanted_values *wanted, refs_byt
 static refs_status number_values(reader *in, const wanted_values *wanted, refs_bytes values,
                                  refs_error *err) {
     refs_buf kept = REFS_BUF_INIT;
-    if (in->join->options.cuts == NULL) return number_kept(in, wanted, values, err);
+    if (cuts_of(in) == NULL) return number_kept(in, wanted, values, err);
     refs_status status = cut_values(in, wanted->meta, values, &kept, err);
     if (status == REFS_OK) status = number_kept(in, wanted, refs_buf_view(&kept), err);
     refs_buf_clear(&kept);
