@@ -42,38 +42,38 @@ static uint64_t draw_key(const void *memory) {
 
 void refs_intern_clear(refs_intern *table) {
     refs_buf_clear(&table->text);
-    refs_free(table->entries);
+    refs_free(table->begin);
     refs_free(table->slots);
     memset(table, 0, sizeof *table);
 }
 
 refs_str refs_intern_get(const refs_intern *table, uint32_t id) {
-    const struct refs_intern_entry *entry = &table->entries[id];
-    return refs_str_view((const char *)table->text.data + entry->begin, entry->size);
+    const uint64_t begin = table->begin[id];
+    const uint64_t end = id + 1 < table->count ? table->begin[id + 1] : table->text.size;
+    return refs_str_view((const char *)table->text.data + begin, (size_t)(end - begin - 1));
 }
 
 /* The slot that holds `text`, or the free one where it belongs. */
 static size_t slot_of(const refs_intern *table, refs_str text, uint32_t hash) {
     size_t slot = hash & (table->n_slots - 1);
-    while (table->slots[slot] != REFS_INTERN_NONE) {
-        uint32_t id = table->slots[slot];
-        if (table->entries[id].hash == hash && refs_str_equal(refs_intern_get(table, id), text))
+    for (; table->slots[slot].id != REFS_INTERN_NONE; slot = (slot + 1) & (table->n_slots - 1))
+        if (table->slots[slot].hash == hash &&
+            refs_str_equal(refs_intern_get(table, table->slots[slot].id), text))
             break;
-        slot = (slot + 1) & (table->n_slots - 1);
-    }
     return slot;
 }
 
 static refs_status grow_slots(refs_intern *table, refs_error *err) {
-    size_t n_slots = table->n_slots > 0 ? table->n_slots * 2 : 16;
-    uint32_t *slots = refs_alloc(n_slots * sizeof *slots);
+    const size_t n_slots = table->n_slots > 0 ? table->n_slots * 2 : 16;
+    struct refs_intern_slot *slots = refs_alloc(n_slots * sizeof *slots);
     if (slots == NULL) return refs_fail_nomem(err);
     memset(slots, 0xff, n_slots * sizeof *slots);
     if (table->key == 0) table->key = draw_key(slots);
-    for (uint32_t id = 0; id < table->count; id++) {
-        size_t slot = table->entries[id].hash & (n_slots - 1);
-        while (slots[slot] != REFS_INTERN_NONE) slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = id;
+    for (size_t i = 0; i < table->n_slots; i++) {
+        if (table->slots[i].id == REFS_INTERN_NONE) continue;
+        size_t slot = table->slots[i].hash & (n_slots - 1);
+        while (slots[slot].id != REFS_INTERN_NONE) slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = table->slots[i];
     }
     refs_free(table->slots);
     table->slots = slots;
@@ -85,30 +85,33 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
     if (text.size > UINT32_MAX - 1 || table->count >= UINT32_MAX - 1)
         return refs_fail(err, REFS_LIMIT, "too many or too long strings");
     if ((table->count + 1) * 3 > table->n_slots * 2) REFS_TRY(grow_slots(table, err));
-    uint32_t hash = hash_of(table, text);
-    size_t slot = slot_of(table, text, hash);
-    if (table->slots[slot] != REFS_INTERN_NONE) {
-        *id = table->slots[slot];
+    const uint32_t hash = hash_of(table, text);
+    struct refs_intern_slot *slot = &table->slots[slot_of(table, text, hash)];
+    if (slot->id != REFS_INTERN_NONE) {
+        *id = slot->id;
         return REFS_OK;
     }
-    if (!refs_grow((void **)&table->entries, &table->capacity, table->count,
-                   sizeof *table->entries))
+    if (!refs_grow((void **)&table->begin, &table->capacity, table->count, sizeof *table->begin))
         return refs_fail_nomem(err);
-    uint64_t begin = table->text.size;
-    REFS_TRY(refs_buf_append_str(&table->text, text, err));
-    REFS_TRY(refs_buf_append(&table->text, "", 1, err));
-    table->entries[table->count] = (struct refs_intern_entry){begin, (uint32_t)text.size, hash};
+    const uint64_t begin = table->text.size;
+    refs_status status = refs_buf_append_str(&table->text, text, err);
+    if (status == REFS_OK) status = refs_buf_append(&table->text, "", 1, err);
+    if (status != REFS_OK) {
+        table->text.size = begin; /* which is the end of the last string */
+        return status;
+    }
+    table->begin[table->count] = begin;
     *id = (uint32_t)table->count++;
-    table->slots[slot] = *id;
+    *slot = (struct refs_intern_slot){*id, hash};
     return REFS_OK;
 }
 
 uint32_t refs_intern_find(const refs_intern *table, refs_str text) {
     if (table->n_slots == 0) return REFS_INTERN_NONE;
-    return table->slots[slot_of(table, text, hash_of(table, text))];
+    return table->slots[slot_of(table, text, hash_of(table, text))].id;
 }
 
 size_t refs_intern_memory(const refs_intern *table) {
-    return table->text.capacity + table->capacity * sizeof *table->entries +
+    return table->text.capacity + table->capacity * sizeof *table->begin +
            table->n_slots * sizeof *table->slots;
 }

@@ -22,18 +22,17 @@ extern "C" {
 
 /** Zeroed is empty. */
 typedef struct refs_intern {
-    refs_buf text; /**< all strings, each with a NUL after it */
-    struct refs_intern_entry {
-        uint64_t begin; /**< in text */
-        uint32_t size;
-        uint32_t hash;
-    } * entries;
+    refs_buf text;   /**< all strings, each with a NUL after it */
+    uint64_t *begin; /**< of each string, in text */
     size_t count;
     size_t capacity;
-    uint32_t *slots; /**< open addressing: a number, or REFS_INTERN_NONE */
-    size_t n_slots;  /**< zero or a power of two */
-    uint64_t key;    /**< of the hash, drawn with the first slots: strings that collide in one table
-                          do not in another, so nobody can choose them */
+    struct refs_intern_slot {
+        uint32_t id; /**< or REFS_INTERN_NONE */
+        uint32_t hash;
+    } * slots;      /**< open addressing: a probe reads no string whose hash is another */
+    size_t n_slots; /**< zero or a power of two */
+    uint64_t key;   /**< of the hash, drawn with the first slots: strings that collide in one table
+                         do not in another, so nobody can choose them */
 } refs_intern;
 
 /** Frees what the table holds and leaves it empty. */
