@@ -146,6 +146,38 @@ TEST(RefsetJson, LimitsWhatATemplateRendersTo) {
                                      "more than 9 bytes");
 }
 
+TEST(RefsetJson, LimitsWhatAllTemplatesMake) {
+    SetUnderTest set;
+    std::string json = R"({"version": 1, "templates": {"u": ")" + std::string(65000, 'x') +
+                       R"("}, "refs": {"a": "b")";
+    for (int i = 0; i < 6400; i++)
+        json += ",\"v/" + std::to_string(i) + "\": [\"{{u}}" + std::to_string(i) + "\"]";
+    EXPECT_EQ(set.Open((json + "}}").c_str()), REFS_LIMIT);
+    EXPECT_NE(std::string(set.error.message).find("templates make URLs of more than 40"),
+              std::string::npos)
+        << set.error.message;
+}
+
+TEST(RefsetJson, KeepsApartAndTogetherWhatTemplatesMake) {
+    SetUnderTest set;
+    ASSERT_EQ(set.Open(R"({"version": 1, "templates": {"u": "s3://b", "w": "s3://b"},
+        "refs": {"plain": ["s3://b/x"], "a": ["{{u}}/x", 1, 2], "v/0": ["{{w}}/x", 3, 4],
+                 "v/1": ["{{u}}/y", 0, 9000000000], "b": ["{{no}}"], "v/2": ["{{u}}/y"]},
+        "gen": [{"key": "v/3", "url": "{{u}}/{{'x'}}", "dimensions": {}},
+                {"key": "v/4", "url": "s3://b/z", "dimensions": {}}]})"),
+              REFS_OK)
+        << set.error.message;
+    EXPECT_EQ(refs_set_n_locations(set.set), 3u);
+    EXPECT_EQ(set.At("plain"), "[s3://b/x]");
+    EXPECT_EQ(set.At("a"), "[s3://b/x, 1, 2]");
+    EXPECT_EQ(set.At("v/0"), "[s3://b/x, 3, 4]");
+    EXPECT_EQ(set.At("v/1"), "[s3://b/y, 0, 9000000000]");
+    EXPECT_EQ(set.At("v/2"), "[s3://b/y]");
+    EXPECT_EQ(set.At("v/3"), "[s3://b/x]");
+    EXPECT_EQ(set.At("v/4"), "[s3://b/z]");
+    EXPECT_EQ(set.At("b"), "invalid: template \"{{no}}\": \"no\" is not defined");
+}
+
 TEST(RefsetJson, LimitsHowDeepTemplatesCallEachOther) {
     const char *json = R"({"version": 1, "templates": {"f": "{{c}}", "g": "{{f(c=c)}}"},
                            "refs": {"a": ["{{f(c='x')}}"]}})";

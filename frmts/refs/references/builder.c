@@ -176,7 +176,7 @@ static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error
         return refs_fail_nomem(err);
     REFS_TRY(refs_intern_add(&set->urls, url, id, err));
     if (*id == known)
-        set->url_of[known] = (refs_set_url){*id, REFS_INTERN_NONE, REFS_INTERN_NONE, REFS_OK};
+        set->url_of[known] = (refs_set_url){REFS_INTERN_NONE, REFS_INTERN_NONE, REFS_OK};
     return REFS_OK;
 }
 
@@ -214,30 +214,82 @@ bool refs_refset__holds_template(refs_str url) {
     return false;
 }
 
-static refs_status render_url(refs_set *set, uint32_t id, refs_url_renderer render, void *user,
-                              refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
+/* -- rendering --------------------------------------------------------------------------------- */
+
+/* What templates may make of the URLs of a set: this much, and this many times what they were. */
+#define MAX_RENDERED       (384 * (uint64_t)REFS_MIB)
+#define MAX_RENDERED_TIMES 32
+
+/* The URLs of a set, which are rendered one by one into the set. */
+typedef struct rendering {
+    refs_set *set;
+    refs_intern urls;     /* as the set had them */
+    refs_set_url *url_of; /* likewise */
+    uint32_t *number;     /* of each of them in the set now */
+    refs_url_renderer render;
+    void *user;
+    refs_buf text;
+} rendering;
+
+/* Puts URL number `id` into the set, rendered; one that cannot be stays as it is. */
+static refs_status render_url(rendering *r, uint32_t id, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    refs_status status = render(user, refs_intern_get(&set->urls, id), &text, &problem);
-    if (status != REFS_OK) {
-        status = mark_problem(set, id, &problem, err);
-    } else {
-        uint32_t rendered;
-        status = add_url(set, refs_str_view((const char *)text.data, text.size), &rendered, err);
-        if (status == REFS_OK) set->url_of[id].text = rendered;
+    refs_str url = refs_intern_get(&r->urls, id);
+    if (!refs_refset__holds_template(url)) return add_url(r->set, url, &r->number[id], err);
+    r->text.size = 0;
+    if (r->render(r->user, url, &r->text, &problem) == REFS_OK) {
+        url = refs_str_view((const char *)r->text.data, r->text.size);
+        return add_url(r->set, url, &r->number[id], err);
     }
-    refs_buf_clear(&text);
-    return status;
+    REFS_TRY(add_url(r->set, url, &r->number[id], err));
+    return mark_problem(r->set, r->number[id], &problem, err);
+}
+
+static refs_status render_urls(rendering *r, refs_error *err) {
+    const uint64_t limit = MAX_RENDERED + MAX_RENDERED_TIMES * (uint64_t)r->urls.text.size;
+    for (uint32_t id = 0; id < r->urls.count; id++) {
+        REFS_TRY(render_url(r, id, err));
+        if (r->set->urls.text.size > limit)
+            return refs_fail(err, REFS_LIMIT, "templates make URLs of more than %llu bytes",
+                             (unsigned long long)limit);
+    }
+    return REFS_OK;
+}
+
+static void renumber_entries(const rendering *r, refs_entry *entries, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (entries[i].url < REFS_ENTRY_MAX_URLS) entries[i].url = r->number[entries[i].url];
+}
+
+static void renumber(const rendering *r) {
+    refs_set *set = r->set;
+    renumber_entries(r, set->named, set->names.count);
+    for (size_t i = 0; i < set->n_tables; i++)
+        renumber_entries(r, set->tables[i].entries, set->tables[i].count);
+    for (size_t i = 0; i < set->n_wide; i++) set->wide[i].url = r->number[set->wide[i].url];
 }
 
 refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
                                         void *user, refs_error *err) {
     refs_set *set = builder->set;
-    for (uint32_t id = 0, n = (uint32_t)set->urls.count; id < n; id++)
-        if (refs_refset__holds_template(refs_intern_get(&set->urls, id)))
-            REFS_TRY(render_url(set, id, render, user, err));
-    return REFS_OK;
+    rendering r = {
+        .set = set, .urls = set->urls, .url_of = set->url_of, .render = render, .user = user};
+    r.number = refs_calloc(r.urls.count, sizeof *r.number);
+    if (r.number == NULL) return refs_fail_nomem(err);
+    set->urls = (refs_intern){.count = 0};
+    set->url_of = NULL;
+    set->url_of_capacity = 0;
+    builder->last_url = REFS_INTERN_NONE;
+    refs_status status = render_urls(&r, err);
+    if (status == REFS_OK) renumber(&r);
+    refs_intern_clear(&r.urls);
+    refs_free(r.url_of);
+    refs_free(r.number);
+    refs_buf_clear(&r.text);
+    return status;
 }
+
+/* -- locations --------------------------------------------------------------------------------- */
 
 static refs_status map_text(refs_str text, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
@@ -252,7 +304,7 @@ static refs_status add_content(refs_set_builder *builder, uint32_t id, refs_buf 
                                refs_error *err) {
     refs_set *set = builder->set;
     refs_error problem = REFS_ERROR_INIT;
-    refs_str text = refs_intern_get(&set->urls, set->url_of[id].text);
+    refs_str text = refs_intern_get(&set->urls, id);
     if (refs_refset__data_url_decode(text, decoded, &problem) != REFS_OK)
         return mark_problem(set, id, &problem, err);
     if (!refs_grow((void **)&set->contents, &set->contents_capacity, set->n_contents,
@@ -269,7 +321,7 @@ static refs_status map_url(refs_set_builder *builder, uint32_t id, const refs_ur
                            refs_buf *location, refs_error *err) {
     refs_set *set = builder->set;
     refs_set_url *url = &set->url_of[id];
-    refs_str text = refs_intern_get(&set->urls, url->text);
+    refs_str text = refs_intern_get(&set->urls, id);
     refs_error problem = REFS_ERROR_INIT;
     if (url->status != REFS_OK) return REFS_OK;
     location->size = 0;

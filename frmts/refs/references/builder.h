@@ -43,7 +43,8 @@ refs_status refs_refset__builder_put_broken(refs_set_builder *builder, const ref
 /** Renders one URL: appends the text. */
 typedef refs_status (*refs_url_renderer)(void *user, refs_str url, refs_buf *text, refs_error *err);
 
-/** Renders all URLs so far that hold "{{". One that cannot be rendered fails where it is used. */
+/** Renders all URLs so far that hold "{{". One that cannot be rendered fails where it is used. The
+ * numbers of URLs change. */
 refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
                                         void *user, refs_error *err);
 

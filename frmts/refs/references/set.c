@@ -86,7 +86,7 @@ static refs_bytes inline_bytes_of(const refs_set *set, const refs_entry *entry) 
 
 static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref, refs_error *err) {
     const refs_set_url *info = &set->url_of[url];
-    ref->url = refs_intern_get(&set->urls, info->text).data;
+    ref->url = refs_intern_get(&set->urls, url).data;
     if (info->location == REFS_URL_CONTENT)
         return refs_refset__data_url_part(inline_bytes_of(set, &set->contents[info->detail]), ref,
                                           err);

@@ -9,7 +9,6 @@
 
 /** What became of a URL. */
 typedef struct refs_set_url {
-    uint32_t text;      /**< number of the rendered text in `urls` */
     uint32_t location;  /**< number in `locations`, or one of the two below */
     uint32_t detail;    /**< REFS_URL_UNUSABLE: number of the reason in `problems`;
                              REFS_URL_CONTENT: number in `contents` */
@@ -62,7 +61,7 @@ struct refs_set {
     refs_chunk_table *tables;
     size_t n_tables, table_capacity;
 
-    refs_intern urls;     /**< as the set has them, and as they are rendered */
+    refs_intern urls;     /**< rendered where they are templates */
     refs_set_url *url_of; /**< one for each */
     size_t url_of_capacity;
     refs_intern locations;
