@@ -193,6 +193,19 @@ static refs_status render_number(generator *g, field i, const refs_scope *scope,
     return status;
 }
 
+/* Offsets and lengths without expressions are numbers once and for all. */
+static refs_status render_constants(generator *g, refs_templates *templates, refs_error *err) {
+    refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
+    const refs_scope scope = {NULL, 0, NULL, NULL};
+    for (field i = FIELD_OFFSET; i < N_FIELDS; i++) {
+        if (refs_refset__holds_template(g->field[i].text)) continue;
+        scratch->used = 0;
+        REFS_TRY(render_number(g, i, &scope, scratch, err));
+        g->is_template[i] = false;
+    }
+    return REFS_OK;
+}
+
 /* Adds the reference at the present place of all dimensions. */
 static refs_status add_reference(generator *g, refs_templates *templates, refs_set_builder *builder,
                                  refs_error *err) {
@@ -243,6 +256,7 @@ static refs_status generate(generator *g, refs_templates *templates, refs_set_bu
     REFS_TRY(count(g, *budget, &n, err));
     *budget -= n;
     if (n == 0) return REFS_OK;
+    REFS_TRY(render_constants(g, templates, err));
     do {
         REFS_TRY(add_reference(g, templates, builder, err));
         REFS_TRY(check_memory(builder, before, err));

@@ -36,24 +36,23 @@ const char *refs_template__kind_text(const refs_template_value *value);
 refs_status refs_template__put(refs_template_scratch *scratch, refs_str text, refs_error *err);
 
 /** What was appended since `begin` bytes of the scratch were used. */
-static inline refs_template_value refs_template__text_since(const refs_template_scratch *scratch,
-                                                            size_t begin) {
-    const char *text = (const char *)scratch->memory + begin;
-    return (refs_template_value){.text = refs_str_view(text, scratch->used - begin)};
+static inline refs_str refs_template__text_since(const refs_template_scratch *scratch,
+                                                 size_t begin) {
+    return refs_str_view((const char *)scratch->memory + begin, scratch->used - begin);
 }
 
 /** Appends a value as text. */
 refs_status refs_template__put_value(refs_template_scratch *scratch,
                                      const refs_template_value *value, refs_error *err);
 
-/** Sets *result to values[0], the format, with the others in it, as Python's % does. */
+/** Sets *text to values[0], the format, with the others in it, as Python's % does. */
 refs_status refs_template__format_percent(const refs_binding *values, size_t n,
-                                          refs_template_scratch *scratch,
-                                          refs_template_value *result, refs_error *err);
+                                          refs_template_scratch *scratch, refs_str *text,
+                                          refs_error *err);
 
 /** Likewise as Python's str.format does. */
 refs_status refs_template__format_braces(const refs_binding *values, size_t n,
-                                         refs_template_scratch *scratch,
-                                         refs_template_value *result, refs_error *err);
+                                         refs_template_scratch *scratch, refs_str *text,
+                                         refs_error *err);
 
 #endif

@@ -49,17 +49,17 @@ refs_status refs_template__put_value(refs_template_scratch *scratch,
                      refs_template__kind_text(value));
 }
 
-/* Sets *result to `n` values joined, each as text. */
+/* Sets *text to `n` values joined, each as text. */
 static refs_status concatenate(const refs_binding *values, size_t n, refs_template_scratch *scratch,
-                               refs_template_value *result, refs_error *err) {
+                               refs_str *text, refs_error *err) {
     const size_t begin = scratch->used;
     if (n == 1 && values[0].value.kind == REFS_TEMPLATE_TEXT) {
-        *result = values[0].value;
+        *text = values[0].value.text;
         return REFS_OK;
     }
     for (size_t i = 0; i < n; i++)
         REFS_TRY(refs_template__put_value(scratch, &values[i].value, err));
-    *result = refs_template__text_since(scratch, begin);
+    *text = refs_template__text_since(scratch, begin);
     return REFS_OK;
 }
 
@@ -98,8 +98,8 @@ static refs_status get_name(const evaluation *e, refs_str name, refs_template_va
 }
 
 /* A template sees nothing but its arguments. */
-static refs_status call(const evaluation *e, const refs_instruction *code, refs_binding *values,
-                        refs_template_value *result, refs_error *err) {
+static refs_status call(const evaluation *e, const refs_instruction *code,
+                        const refs_binding *values, refs_str *text, refs_error *err) {
     const refs_str name = code->operand.name;
     const refs_scope arguments = {values, code->n, NULL, NULL};
     const evaluation inner = {&arguments, e->scratch, e->depth + 1};
@@ -113,8 +113,7 @@ static refs_status call(const evaluation *e, const refs_instruction *code, refs_
             return refs_fail(err, REFS_INVALID,
                              "expected arguments of \"%.*s\" with names, found one without",
                              REFS_STR_ARG(name));
-    result->kind = REFS_TEMPLATE_TEXT;
-    return render(callee.callee, &inner, &result->text, err);
+    return render(callee.callee, &inner, text, err);
 }
 
 /* -- integers ---------------------------------------------------------------------------------- */
@@ -170,49 +169,63 @@ static refs_status compute(refs_op op, int64_t a, int64_t b, int64_t *result, re
 
 /* -- instructions ------------------------------------------------------------------------------ */
 
-/* Applies an operator; signs are of one value. Python has meanings for strings that URLs do not
- * need. */
-static refs_status apply(const evaluation *e, const refs_instruction *code, refs_binding *values,
-                         refs_template_value *result, refs_error *err) {
+/* Signs are of one value. Python has meanings for strings that URLs do not need. */
+static refs_status apply(const refs_instruction *code, const refs_binding *values, int64_t *result,
+                         refs_error *err) {
     static const char *const signs[] = {
         [REFS_OP_NEGATE] = "-",   [REFS_OP_PLUS] = "+",     [REFS_OP_ADD] = "+",
         [REFS_OP_SUBTRACT] = "-", [REFS_OP_MULTIPLY] = "*", [REFS_OP_FLOOR_DIVIDE] = "//",
         [REFS_OP_MODULO] = "%",   [REFS_OP_POWER] = "**"};
     const refs_template_value *a = &values[0].value, *b = &values[code->n - 1].value;
-    const bool are_strings = a->kind == REFS_TEMPLATE_TEXT && b->kind == REFS_TEMPLATE_TEXT;
-    if (code->op == REFS_OP_MODULO && a->kind == REFS_TEMPLATE_TEXT)
-        return refs_template__format_percent(values, 2, e->scratch, result, err);
-    if (code->op == REFS_OP_ADD && are_strings)
-        return concatenate(values, 2, e->scratch, result, err);
     if (a->kind != REFS_TEMPLATE_INTEGER || b->kind != REFS_TEMPLATE_INTEGER)
         return refs_fail(err, REFS_INVALID, "\"%s\": expected integers, found %s", signs[code->op],
                          refs_template__kind_text(a->kind != REFS_TEMPLATE_INTEGER ? a : b));
-    result->kind = REFS_TEMPLATE_INTEGER;
-    return compute(code->op, code->n == 1 ? 0 : a->integer, b->integer, &result->integer, err);
+    return compute(code->op, code->n == 1 ? 0 : a->integer, b->integer, result, err);
 }
 
+/* The text that an instruction makes. */
+static refs_status make_text(const evaluation *e, const refs_instruction *code,
+                             const refs_binding *values, refs_str *text, refs_error *err) {
+    if (code->op == REFS_OP_CALL) return call(e, code, values, text, err);
+    if (code->op == REFS_OP_FORMAT_BRACES)
+        return refs_template__format_braces(values, code->n, e->scratch, text, err);
+    if (code->op == REFS_OP_FORMAT_PERCENT || code->op == REFS_OP_MODULO)
+        return refs_template__format_percent(values, code->n, e->scratch, text, err);
+    return concatenate(values, code->n, e->scratch, text, err);
+}
+
+static bool is_text(const refs_binding *binding) {
+    return binding->value.kind == REFS_TEMPLATE_TEXT;
+}
+
+static bool makes_text(const refs_instruction *code, const refs_binding *values) {
+    if (code->op == REFS_OP_MODULO) return is_text(&values[0]);
+    if (code->op == REFS_OP_ADD) return is_text(&values[0]) && is_text(&values[1]);
+    return code->op == REFS_OP_CALL || code->op >= REFS_OP_CONCATENATE;
+}
+
+/* Replaces the values that an instruction takes by its result, in the place of the first. */
 static refs_status step(const evaluation *e, const refs_instruction *code, refs_binding *values,
-                        refs_template_value *result, refs_error *err) {
-    switch (code->op) {
-    case REFS_OP_VALUE:
+                        refs_error *err) {
+    refs_template_value *result = &values[0].value;
+    refs_str text = {NULL, 0};
+    int64_t integer = 0;
+    if (code->op == REFS_OP_VALUE) {
         *result = code->operand.value;
+    } else if (code->op == REFS_OP_NAME) {
+        REFS_TRY(get_name(e, code->operand.name, result, err));
+    } else if (code->op == REFS_OP_ARGUMENT) {
+        values[0].name = code->operand.name;
         return REFS_OK;
-    case REFS_OP_NAME:
-        return get_name(e, code->operand.name, result, err);
-    case REFS_OP_ARGUMENT:
-        *result = values[0].value;
-        return REFS_OK;
-    case REFS_OP_CALL:
-        return call(e, code, values, result, err);
-    case REFS_OP_CONCATENATE:
-        return concatenate(values, code->n, e->scratch, result, err);
-    case REFS_OP_FORMAT_PERCENT:
-        return refs_template__format_percent(values, code->n, e->scratch, result, err);
-    case REFS_OP_FORMAT_BRACES:
-        return refs_template__format_braces(values, code->n, e->scratch, result, err);
-    default:
-        return apply(e, code, values, result, err);
+    } else if (makes_text(code, values)) {
+        REFS_TRY(make_text(e, code, values, &text, err));
+        *result = (refs_template_value){.kind = REFS_TEMPLATE_TEXT, .text = text};
+    } else {
+        REFS_TRY(apply(code, values, &integer, err));
+        *result = (refs_template_value){.kind = REFS_TEMPLATE_INTEGER, .integer = integer};
     }
+    values[0].name = (refs_str){NULL, 0};
+    return REFS_OK;
 }
 
 /* Leaves the values of all pieces in *stack. */
@@ -225,11 +238,9 @@ static refs_status run(const refs_template *template, const evaluation *e, refs_
     refs_binding *end = *stack;
     for (size_t i = 0; i < template->n; i++) {
         const refs_instruction *code = &template->code[i];
-        refs_binding result = {.name = {NULL, 0}};
         end -= code->n;
-        REFS_TRY(step(e, code, end, &result.value, err));
-        if (code->op == REFS_OP_ARGUMENT) result.name = code->operand.name;
-        *end++ = result;
+        REFS_TRY(step(e, code, end, err));
+        end++;
     }
     return REFS_OK;
 }
@@ -238,9 +249,7 @@ static refs_status run(const refs_template *template, const evaluation *e, refs_
 
 static refs_status join_pieces(const refs_template *template, const refs_binding *stack,
                                const evaluation *e, refs_str *text, refs_error *err) {
-    refs_template_value whole = {0};
-    REFS_TRY(concatenate(stack, template->n_pieces, e->scratch, &whole, err));
-    *text = whole.text;
+    REFS_TRY(concatenate(stack, template->n_pieces, e->scratch, text, err));
     if (text->size <= e->scratch->max_text) return REFS_OK;
     return refs_fail(err, REFS_LIMIT, "it renders to more than %zu bytes", e->scratch->max_text);
 }

@@ -243,23 +243,23 @@ static refs_status set_format(formatter *f, const refs_template_value *format, r
 }
 
 refs_status refs_template__format_percent(const refs_binding *values, size_t n,
-                                          refs_template_scratch *scratch,
-                                          refs_template_value *result, refs_error *err) {
+                                          refs_template_scratch *scratch, refs_str *text,
+                                          refs_error *err) {
     const size_t begin = scratch->used;
     formatter f = {.values = values + 1, .n = n - 1, .scratch = scratch};
     REFS_TRY(set_format(&f, &values[0].value, err));
     REFS_TRY(run_percent(&f, err));
-    *result = refs_template__text_since(scratch, begin);
+    *text = refs_template__text_since(scratch, begin);
     return REFS_OK;
 }
 
 refs_status refs_template__format_braces(const refs_binding *values, size_t n,
-                                         refs_template_scratch *scratch,
-                                         refs_template_value *result, refs_error *err) {
+                                         refs_template_scratch *scratch, refs_str *text,
+                                         refs_error *err) {
     const size_t begin = scratch->used;
     formatter f = {.values = values + 1, .n = n - 1, .scratch = scratch};
     REFS_TRY(set_format(&f, &values[0].value, err));
     REFS_TRY(run_braces(&f, err));
-    *result = refs_template__text_since(scratch, begin);
+    *text = refs_template__text_since(scratch, begin);
     return REFS_OK;
 }
