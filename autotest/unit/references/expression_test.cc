@@ -59,6 +59,9 @@ const Case kResults[] = {
     {R"(big * 4096)", R"(4503599627370496)"},
     {R"( -i)", R"(-7)"},
     {R"( - -i)", R"(7)"},
+    {R"( +i)", R"(7)"},
+    {R"(2 - +i)", R"(-5)"},
+    {R"( -+-+i)", R"(7)"},
     // precedence, jinja2's own where it differs from Python's
     {R"(1 + 2 * 3)", R"(7)"},
     {R"(2 * 3 ** 2)", R"(18)"},

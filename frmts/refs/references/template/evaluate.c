@@ -158,6 +158,7 @@ static refs_status compute(refs_op op, int64_t a, int64_t b, int64_t *result, re
         return divide(a, b, &other, result, err);
     case REFS_OP_POWER:
         return power_of(a, b, result, err);
+    case REFS_OP_PLUS:
     case REFS_OP_ADD:
         return __builtin_add_overflow(a, b, result) ? fail_overflow(err) : REFS_OK;
     case REFS_OP_MULTIPLY:
