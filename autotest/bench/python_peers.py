@@ -84,8 +84,9 @@ def read(peer, what, base):
 
 
 def child(arguments):
-    import xarray  # noqa: F401 -- what it takes to import is nobody's
+    import xarray  # what it takes to import is nobody's
 
+    xarray.backends.list_engines()
     if arguments.child[0] == "refs":
         import gdal_refs.xarray_backend  # noqa: F401
     elif arguments.child[0] == "obstore":

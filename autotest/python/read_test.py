@@ -132,6 +132,18 @@ class Reads(unittest.TestCase):
                 sums = pool.map(sum_of, [(self.dataset, i) for i in range(6)])
                 self.assertEqual(sums, [int(self.all[i].sum()) for i in range(6)])
 
+    def test_datasets_are_freed_when_nobody_uses_them(self):
+        import gc
+        import weakref
+
+        gc.disable()
+        self.addCleanup(gc.enable)
+        dataset = gdal_refs.open(SAMPLE)
+        dataset["t2m"][0]
+        seen = weakref.ref(dataset)
+        del dataset
+        self.assertIsNone(seen())
+
     def test_what_is_closed_is_not_read(self):
         dataset = gdal_refs.open(SAMPLE)
         array = dataset["t2m"]

@@ -265,6 +265,14 @@ class Engine(unittest.TestCase):
                 warnings.simplefilter("ignore")  # of Python 3.12: fork in a process with threads
                 self.assertAlmostEqual(pool.apply(sum_of, (found,)), sum_of(found))
 
+    @unittest.skipUnless(hasattr(xr.Dataset, "load_async"), "this xarray loads nothing that way")
+    def test_loading_can_be_awaited(self):
+        import asyncio
+
+        found = xr.open_dataset(SAMPLE, engine="refs")
+        asyncio.run(found.load_async())
+        xr.testing.assert_identical(found, xr.open_dataset(SAMPLE, engine="refs").load())
+
     # -- zarr --
 
     def store(self, name):

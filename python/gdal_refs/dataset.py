@@ -1,11 +1,13 @@
 """Datasets: what one name opens, and its arrays."""
 
 import collections
+import collections.abc
 import json
 import operator
 import os
 import threading
 import warnings
+import weakref
 
 import numpy as np
 
@@ -62,7 +64,6 @@ class Array:
         self.dims = tuple(description["dims"])
         self.codecs = json.loads(description["codecs"] or "[]")
         self.is_aggregation = description["is_aggregation"]
-        self._texts = None
         self.dtype = None if self.problem is not None else np.dtype(description["type"])
         if self.dtype is not None and self.dtype.kind == "S":
             fill = self.attrs.get("_FillValue")
@@ -208,11 +209,7 @@ class Array:
         return self._read(axes, [n, *counts]).reshape([*shape, *counts])
 
     def _all_texts(self):
-        if self._texts is None:
-            texts = np.empty(int(np.prod(self.shape, dtype=np.int64)), dtype=object)
-            texts[:] = self.dataset._read_texts(self.number)
-            self._texts = texts.reshape(self.shape)
-        return self._texts
+        return self.dataset._read_texts(self.number).reshape(self.shape)
 
 
 def _regular(lengths):
@@ -259,6 +256,30 @@ def _vindex(values, key, points):
     return moved[tuple(points.values())]
 
 
+class _Arrays(collections.abc.Mapping):
+    """Arrays of a dataset by path. They live as long as somebody uses them: a dataset that held
+    them, while they hold it, would stay open until the next collection of garbage."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    def __getitem__(self, path):
+        live = self._dataset._live
+        array = live.get(path)
+        if array is None:
+            array = live[path] = Array(self._dataset, self._dataset._by_path[path])
+        return array
+
+    def __iter__(self):
+        return iter(self._dataset._by_path)
+
+    def __len__(self):
+        return len(self._dataset._by_path)
+
+    def __repr__(self):
+        return repr(list(self.values()))
+
+
 class _Indexer:
     def __init__(self, read):
         self._read = read
@@ -279,8 +300,10 @@ class Dataset:
         self.options = dict(options or {})
         self._handle = _refs.Dataset(self.name, _option_texts(self.options))
         self._descriptions = self._handle.arrays()
+        self._by_path = {one["path"]: one for one in self._descriptions}
         self._groups = self._handle.groups()
-        self._arrays = None
+        self._live = weakref.WeakValueDictionary()
+        self._texts = {}
         self.warn()
 
     def __repr__(self):
@@ -301,9 +324,7 @@ class Dataset:
     @property
     def arrays(self):
         """Arrays by path, as "/forecast/t2m"."""
-        if self._arrays is None:
-            self._arrays = {one["path"]: Array(self, one) for one in self._descriptions}
-        return self._arrays
+        return _Arrays(self)
 
     @property
     def groups(self):
@@ -344,9 +365,14 @@ class Dataset:
         self.warn()
 
     def _read_texts(self, number):
-        texts = self._handle.read_texts(number)
-        self.warn()
-        return texts
+        """All texts of an array, which are kept."""
+        if number not in self._texts:
+            texts = self._handle.read_texts(number)
+            self.warn()
+            kept = np.empty(len(texts), dtype=object)
+            kept[:] = texts
+            self._texts[number] = kept
+        return self._texts[number]
 
 
 # -- datasets that were pickled --

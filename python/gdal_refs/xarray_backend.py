@@ -1,5 +1,6 @@
 """The engine "refs" of xarray."""
 
+import asyncio
 import os
 import warnings
 
@@ -34,6 +35,9 @@ class RefsBackendArray(BackendArray):
         else:
             values = array.oindex[key.tuple]
         return np.asarray(values, dtype=self.dtype)
+
+    async def async_getitem(self, key):
+        return await asyncio.to_thread(self.__getitem__, key)
 
 
 def _normalized(group):
