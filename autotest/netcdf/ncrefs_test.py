@@ -519,6 +519,17 @@ class Configuration(Case):
 
 
 class Headers(Case):
+    def test_have_attributes_in_the_order_of_the_file(self):
+        with open(self.path("v.cdl"), "w", encoding="utf-8") as file:
+            file.write('netcdf v { dimensions: x = 2; variables: float v(x); v:units = "m"; v:_FillValue = 9.f; v:missing_value = 7.f; '
+                       'v:comment = "last"; data: v = 1, 2; }')
+        for kind in "classic", "netCDF-4":
+            self.run_program("ncgen", "-k", kind, "-o", f"{kind}.nc", self.path("v.cdl"))
+            expected = self.run_program("ncdump", "-h", f"{kind}.nc").splitlines()[1:]
+            self.assertIn("units", expected[4])
+            for way in f"REFS:{kind}.nc", self.index(self.path(f"{kind}.nc"), f"{kind}.json"):
+                self.assertEqual(self.with_sets("ncdump", "-h", way).splitlines()[1:], expected)
+
     def test_have_attributes_and_byte_order_of_the_file(self):
         variables = "".join(f'{kind} {name}(x); {name}:_FillValue = 7{mark}; {name}:_Endianness = "{order}"; '
                             f'{name}:scale_factor = 0.5; {name}:flag_values = 1{mark}, 2{mark}; {name}:empty = ""; '

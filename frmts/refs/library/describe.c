@@ -142,11 +142,12 @@ static refs_status add_fill(listing *list, const refs_hierarchy *hierarchy,
     return REFS_OK;
 }
 
-/* netCDF has the fill value before what was declared after it. */
-static void move_last_to_front(listing *list) {
+static void move_last_to(listing *list, size_t place) {
     const refs_attribute last = list->items[list->n - 1];
-    memmove(list->items + 1, list->items, (list->n - 1) * sizeof *list->items);
-    list->items[0] = last;
+    if (place >= list->n) return;
+    memmove(list->items + place + 1, list->items + place,
+            (list->n - 1 - place) * sizeof *list->items);
+    list->items[place] = last;
 }
 
 /* -- packing ----------------------------------------------------------------------------------- */
@@ -297,7 +298,7 @@ static refs_status describe_attributes(const refs_hierarchy *hierarchy, const re
     REFS_TRY(add_all(&list, meta->attributes, is_read ? &meta->dtype : &none, err));
     const size_t n = list.n;
     if (is_read) REFS_TRY(add_fill(&list, hierarchy, meta, err));
-    if (list.n > n) move_last_to_front(&list);
+    if (list.n > n) move_last_to(&list, refs_typed_fill_place(meta->attributes));
     if (is_read) REFS_TRY(restore_packing(&list, meta, err));
     info->attributes = list.items;
     info->n_attributes = list.n;

@@ -24,16 +24,17 @@ static refs_status add(ncrefs_attributes *all, const ncrefs_attribute *attribute
     return REFS_OK;
 }
 
-refs_status ncrefs_add_first(ncrefs_attributes *all, const ncrefs_attribute *attribute,
-                             refs_error *err) {
+refs_status ncrefs_add_at(ncrefs_attributes *all, size_t place, const ncrefs_attribute *attribute,
+                          refs_error *err) {
     const ncrefs_types none = {NULL, 0, 0};
     size_t size = attribute->n * ncrefs_size_of(&none, attribute->type);
     ncrefs_attribute copy = *attribute;
     copy.values = refs_alloc(size);
     if (copy.values != NULL) memcpy(copy.values, attribute->values, size);
     REFS_TRY(add(all, &copy, err));
-    memmove(all->items + 1, all->items, (all->n - 1) * sizeof *all->items);
-    all->items[0] = copy;
+    const size_t at = place < all->n ? place : all->n - 1;
+    memmove(all->items + at + 1, all->items + at, (all->n - 1 - at) * sizeof *all->items);
+    all->items[at] = copy;
     return REFS_OK;
 }
 

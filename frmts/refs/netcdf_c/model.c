@@ -10,6 +10,7 @@
 #include "ncrefs.h"
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
+#include "refs/typed.h"
 #include "refs/write.h"
 
 void ncrefs_model_clear(ncrefs_model *model) {
@@ -287,8 +288,9 @@ static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *va
     put_element(&meta->dtype, element, variable);
     if (ncrefs_find_attribute(&variable->attributes, NCREFS_FILL) != NULL) return REFS_OK;
     const ncrefs_attribute made = {NCREFS_FILL, variable->type, 1, variable->fill};
-    return is_declared && variable->has_fill ? ncrefs_add_first(&variable->attributes, &made, err)
-                                             : REFS_OK;
+    if (!is_declared || !variable->has_fill) return REFS_OK;
+    return ncrefs_add_at(&variable->attributes, refs_typed_fill_place(meta->attributes), &made,
+                         err);
 }
 
 static const char *name_of_unit(const char *unit) {
@@ -311,7 +313,7 @@ static refs_status add_unit(ncrefs_variable *variable, refs_error *err) {
         return REFS_OK;
     snprintf(text, sizeof text, "%s%s", unit, is_time ? " since 1970-01-01" : "");
     const ncrefs_attribute made = {"units", NC_CHAR, strlen(text), text};
-    return ncrefs_add_first(&variable->attributes, &made, err);
+    return ncrefs_add_at(&variable->attributes, 0, &made, err);
 }
 
 static refs_status add_variable(const refs_hierarchy *hierarchy, const refs_array_meta *meta,

@@ -85,9 +85,10 @@ typedef struct ncrefs_attributes {
 refs_status ncrefs_add_attributes(const refs_json *object, nc_type of, ncrefs_attributes *all,
                                   refs_error *err);
 
-/** Adds one, before the others; `values` are copied, `n` elements of a numeric type or NC_CHAR. */
-refs_status ncrefs_add_first(ncrefs_attributes *all, const ncrefs_attribute *attribute,
-                             refs_error *err);
+/** Adds one that becomes number `place`; `values` are copied, `n` elements of a numeric type or
+ * NC_CHAR. */
+refs_status ncrefs_add_at(ncrefs_attributes *all, size_t place, const ncrefs_attribute *attribute,
+                          refs_error *err);
 
 /** Adds _FillValue of a variable of `type`: NC_STRING, or NC_CHAR with the first byte of `text`. */
 refs_status ncrefs_add_fill_text(ncrefs_attributes *all, nc_type type, refs_str text,

@@ -200,6 +200,16 @@ static refs_status read_numbers(refs_str name, const refs_json *value, const ref
 
 /* -- all --------------------------------------------------------------------------------------- */
 
+size_t refs_typed_fill_place(const refs_json *attributes) {
+    size_t place = 0;
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        const char *name = refs_json_name_at(attributes, i).data;
+        if (strcmp(name, "_FillValue") == 0) return place;
+        place += !refs_typed_is_hidden(name);
+    }
+    return 0;
+}
+
 bool refs_typed_is_odd_fill(const refs_json *value, const refs_dtype *of) {
     const refs_json *first = item(value, 0);
     return of->type != REFS_TYPE_FLOAT && refs_json_is_number(first) &&

@@ -35,6 +35,10 @@ refs_status refs_typed_read(refs_str name, const refs_json *value, const refs_dt
 /** Whether an attribute is one that Zarr, HDF5 or the netCDF libraries write for themselves. */
 bool refs_typed_is_hidden(const char *name);
 
+/** The place of _FillValue among the attributes of a JSON object that are not hidden: the first one
+ * where it is not there. */
+size_t refs_typed_fill_place(const refs_json *attributes);
+
 /** Whether _FillValue is a real in a variable of another type than floating point: its file has it
  * as a double, and it is an attribute only. */
 bool refs_typed_is_odd_fill(const refs_json *value, const refs_dtype *of);
