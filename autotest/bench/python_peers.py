@@ -86,6 +86,8 @@ def read(peer, what, base):
 def child(arguments):
     import xarray  # what it takes to import is nobody's
 
+    import dask.array  # noqa: F401
+
     xarray.backends.list_engines()
     if arguments.child[0] == "refs":
         import gdal_refs.xarray_backend  # noqa: F401
