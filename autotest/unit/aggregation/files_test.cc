@@ -2,6 +2,8 @@
  * those that are missing or broken. */
 #include "aggregated_files.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -105,6 +107,40 @@ TEST_F(Rows, AreMoreThanOneListOfPiecesHas) {
     ASSERT_EQ(files.read("v", &values, {0, 0}, {334, 2}, {3, 3}), REFS_OK);
     for (size_t i = 0; i < values.size(); i++)
         ASSERT_EQ(values[i], valueAt(3 * (i / 2), 3 * (i % 2)));
+}
+
+/* More pieces than one list has, from runs of indices that are equally far apart and from others.
+ */
+TEST_F(Rows, AreReadByIndicesAndPoints) {
+    put(1000);
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    refs_array *array = nullptr;
+    ASSERT_EQ(files.openArray("v", &array), REFS_OK) << files.error.message;
+    std::mt19937 random(7);
+    std::vector<uint64_t> rows(600), columns = {0, 0, 3};
+    for (uint64_t &row : rows) row = random() % 1000;
+    std::sort(rows.begin(), rows.end());
+    const uint64_t *index[2] = {rows.data(), columns.data()};
+    const uint64_t start[2] = {0, 0}, count[2] = {rows.size(), columns.size()}, one[2] = {1, 1};
+    std::vector<int32_t> found(rows.size() * columns.size(), -7);
+    const refs_selection all = {{start, count, nullptr}, index, found.data(), nullptr};
+    EXPECT_EQ(refs_array_read_selections(array, &all, 1, nullptr, &files.error), REFS_OK)
+        << files.error.message;
+    for (size_t i = 0; i < found.size(); i++)
+        ASSERT_EQ(found[i], valueAt(rows[i / 3], columns[i % 3])) << i;
+    std::vector<std::array<uint64_t, 2>> points(400);
+    std::vector<refs_selection> selections;
+    for (size_t i = 0; i < points.size(); i++) {
+        points[i] = {random() % 1000, random() % kWidth};
+        selections.push_back({{points[i].data(), one, nullptr}, nullptr, &found[i], nullptr});
+    }
+    EXPECT_EQ(refs_array_read_selections(array, selections.data(), selections.size(), nullptr,
+                                         &files.error),
+              REFS_OK)
+        << files.error.message;
+    for (size_t i = 0; i < points.size(); i++)
+        ASSERT_EQ(found[i], valueAt(points[i][0], points[i][1])) << i;
+    refs_array_free(array);
 }
 
 TEST_F(Rows, AreReadInManyThreadsWhileFilesComeAndGo) {
