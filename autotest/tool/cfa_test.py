@@ -617,7 +617,7 @@ class Combine(Folder):
                 self.write("source.nc", times, data=data)
                 self.split(name, cfa_version=version, subarray_shape="1,6,8")
             shutil.copy("n/n.outline.nca", "m/m.outline.nca")
-            said = self.combine(*glob.glob("m/*.nc"), version=version, status=1)
+            said = self.combine(*sorted(glob.glob("m/*.nc")), version=version, status=1)
             self.assertIn("element 0 of /time is 0, and 100 in the outline: it is that of other fragments", said)
 
     def test_bounds_have_the_units_of_their_coordinate(self):
