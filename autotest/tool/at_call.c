@@ -9,6 +9,7 @@
  * made AT_CALL_COUNT=PATH          the number of calls is written to PATH
  *     AT_OPEN=3 AT_OPEN_REPLACE=PATH  behind the third time that PATH is opened, what is called
  *                                 "PATH.next" takes its place
+ *     AT_OPEN_COUNT=NAME AT_OPEN_REPLACE=PATH  how often PATH was opened is written to NAME
  *     AT_READDIR=3                    the third call of readdir fails with EIO
  */
 #define _GNU_SOURCE
@@ -28,13 +29,19 @@
 
 static atomic_long n_calls;
 
-/* How many calls there were, for whoever wants to go through them all. */
-static void __attribute__((destructor)) tell(void) {
-    const char *path = getenv("AT_CALL_COUNT");
+static atomic_long n_opened;
+
+static void write_count(const char *path, long n) {
     FILE *file = path != NULL ? fopen(path, "w") : NULL;
     if (file == NULL) return;
-    fprintf(file, "%ld", atomic_load(&n_calls));
+    fprintf(file, "%ld", n);
     fclose(file);
+}
+
+/* How many calls there were, for whoever wants to go through them all. */
+static void __attribute__((destructor)) tell(void) {
+    write_count(getenv("AT_CALL_COUNT"), atomic_load(&n_calls));
+    write_count(getenv("AT_OPEN_COUNT"), atomic_load(&n_opened));
 }
 
 #define NEXT(type, name) (*(type *)(void *)&(void *){dlsym(RTLD_NEXT, name)})
@@ -85,15 +92,13 @@ static void put_link(const char *path) {
     if (to != NULL && strstr(path, ".tmp-") != NULL) (void)symlink(to, path);
 }
 
-static atomic_long n_opened;
-
 static void replace_opened(const char *path) {
     typedef int (*function)(const char *, const char *);
     const char *at = getenv("AT_OPEN"), *replaced = getenv("AT_OPEN_REPLACE");
     char next[256];
-    if (at == NULL || replaced == NULL || strcmp(path, replaced) != 0 ||
-        atomic_fetch_add(&n_opened, 1) + 1 != atol(at))
-        return;
+    if (replaced == NULL || strcmp(path, replaced) != 0) return;
+    const long n = atomic_fetch_add(&n_opened, 1) + 1;
+    if (at == NULL || n != atol(at)) return;
     (void)snprintf(next, sizeof next, "%s.next", path);
     (void)NEXT(function, "rename")(next, path);
 }

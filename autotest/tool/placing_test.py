@@ -480,6 +480,21 @@ class Replaced(Placing):
             self.assertGreater(n, 2, verb)
         self.assertEqual(outcomes, {"same", "told"})
 
+    def test_masters_that_grow_are_read_once(self):
+        """Opened to be recognised and to be read, by the lock, to see their format and to be replaced."""
+        for day in range(3):
+            self.write(f"{day}.nc", (day,))
+        for end in ("nc", "nca"):
+            for verb in (("index", "--along", "time"), ("combine", "--format", "cfa")):
+                with self.subTest(end=end, verb=verb):
+                    name = "m." + end
+                    self.assertEqual(refs(*verb, "0.nc", "1.nc", "-q", "-o", name).returncode, 0)
+                    done = refs("append", name, "2.nc", "-q", AT_OPEN_REPLACE=name, AT_OPEN_COUNT="count")
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertEqual(len(read(name)[1]), 3 * 12 * 4)
+                    with open("count", encoding="ascii") as file:
+                        self.assertLessEqual(int(file.read()), 9 if verb[0] == "combine" else 5)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -807,7 +807,6 @@ static refs_status check_own(const build *all, refs_error *err) {
 
 /* The files of a master come before those that are added to it. */
 static refs_status open_master(build *all, refs_error *err) {
-    REFS_TRY(tool_master_read(&all->session, all->output, &all->master, err));
     const refs_buf *how = &all->master.how;
     const tool_names *files = &all->master.files;
     if (!all->master.has_sources) REFS_TRY(check_own(all, err));
@@ -835,8 +834,9 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
+/* Takes what *master has, where one grows. */
 static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
-                      refs_writer_options *options) {
+                      refs_writer_options *options, tool_master *master) {
     build all = {.arguments = arguments,
                  .output = output,
                  .kept = {.file = -1},
@@ -858,6 +858,10 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     if (!is_master && refs_join_check_output(output, &err) != REFS_OK) {
         tool_complain(&err);
         return TOOL_USAGE;
+    }
+    if (master != NULL) {
+        all.master = *master;
+        *master = (tool_master){.has_all_steps = false};
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = kind == NEW_SET && !is_aggregation(output)
@@ -887,7 +891,7 @@ static bool has_known_name(const char *output) {
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     if (arguments->output != NULL && !has_known_name(arguments->output)) return TOOL_USAGE;
-    return make(arguments, arguments->output, NEW_SET, &options);
+    return make(arguments, arguments->output, NEW_SET, &options, NULL);
 }
 
 tool_exit tool_combine(const tool_arguments *arguments) {
@@ -924,59 +928,30 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf_clear(&text);
 }
 
-/* ".nc" is the end of data files, too. */
-static bool is_named_master(const char *set) {
-    const refs_str name = refs_str_from(set);
-    return refs_str_ends(name, ".nca") ||
-           (refs_str_ends(name, ".nc") && (tool_is_remote(set) || tool_is_master(set)));
-}
-
-static tool_exit join_to_master(const tool_arguments *arguments) {
+static tool_exit join_to_master(const tool_arguments *arguments, tool_master *master) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
-    return make(arguments, arguments->names.items[0], GROWING_MASTER, &options);
+    return make(arguments, arguments->names.items[0], GROWING_MASTER, &options, master);
 }
 
-/* What is put together of the files of a master. */
-typedef struct master_kind {
-    bool is_joined; /* as it says, or … */
-    bool may_be;    /* … where its parts differ: no step is known from the master alone */
-} master_kind;
-
-static master_kind kind_of_master(const char *set) {
-    tool_session session;
-    tool_master master = {.has_all_steps = false};
-    master_kind kind = {false, false};
-    if (!tool_is_remote(set) && tool_session_open(&session, NULL) == REFS_OK &&
-        tool_master_read(&session, set, &master, NULL) == REFS_OK)
-        kind = (master_kind){master.how.size > 0, master.has_all_steps};
-    tool_master_clear(&master);
-    if (!tool_is_remote(set)) tool_session_close(&session);
-    return kind;
-}
-
-static tool_exit append_to_master(const tool_arguments *arguments) {
-    const master_kind kind = kind_of_master(arguments->names.items[0]);
-    return kind.is_joined ? join_to_master(arguments)
-                          : tool_gather_or(arguments, kind.may_be ? join_to_master : NULL);
+static tool_exit grow_set(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    const char *set = arguments->names.items[0];
+    grow_parquet(set, &options);
+    if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
+    return make(arguments, set, GROWING_SET, &options, NULL);
 }
 
 tool_exit tool_append_verb(const tool_arguments *arguments) {
-    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    static const tool_append_ways ways = {join_to_master, grow_set};
     int file;
     if (arguments->names.n < 2) {
         fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
         return TOOL_USAGE;
     }
     const char *set = arguments->names.items[0];
-    tool_exit result;
     if (!tool_lock(set, &file)) return TOOL_FAILED;
-    if (is_named_master(set)) {
-        result = append_to_master(arguments);
-    } else {
-        grow_parquet(set, &options);
-        if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
-        result = make(arguments, set, GROWING_SET, &options);
-    }
+    const tool_exit result =
+        is_aggregation(set) ? tool_gather_append(arguments, &ways) : grow_set(arguments);
     tool_unlock(file);
     return result;
 }

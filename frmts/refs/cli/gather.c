@@ -200,25 +200,21 @@ static bool have_all_steps(collecting *to, const tool_arrays *arrays) {
     return n_whole == count_dims(arrays, NULL, UINT64_MAX);
 }
 
-refs_status tool_master_read(const tool_session *session, const char *name, tool_master *master,
-                             refs_error *err) {
-    tool_arrays arrays;
-    collecting to = {.session = session, .master = master, .name = name};
-    *master = (tool_master){.files = {.items = NULL}, .options = REFS_MASTER_OPTIONS_INIT};
-    master->how = (refs_buf)REFS_BUF_INIT;
-    REFS_TRY(tool_arrays_open(session, name, &arrays, err));
-    take_options(session->vfs, &arrays, &master->options);
-    refs_status status = tool_joined_read(arrays.set.set, &master->how, err);
-    if (status == REFS_OK) status = read_arrays(&to, &arrays, err);
-    if (status == REFS_OK) master->has_all_steps = have_all_steps(&to, &arrays);
+static refs_status read_master(gathering *all, refs_error *err) {
+    const tool_arrays *arrays = &all->before;
+    tool_master *master = &all->master;
+    collecting to = {.session = &all->session, .master = master, .name = all->output};
+    take_options(all->session.vfs, arrays, &master->options);
+    REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
+    refs_status status = read_arrays(&to, arrays, err);
+    if (status == REFS_OK) master->has_all_steps = have_all_steps(&to, arrays);
     refs_free(to.steps);
+    REFS_TRY(status);
     const refs_source_visitor visitor = {collect_source, &to};
-    if (status == REFS_OK) status = tool_sources_read(arrays.set.set, &visitor, err);
-    const bool is_empty = gather_content_of(&arrays.source) == GATHER_EMPTY;
-    tool_arrays_close(&arrays);
-    if (status == REFS_OK && master->files.n + master->fillers.n == 0 && !is_empty)
-        status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", name);
-    return status;
+    REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
+    const bool is_empty = gather_content_of(&arrays->source) == GATHER_EMPTY;
+    if (master->files.n + master->fillers.n > 0 || is_empty) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", all->output);
 }
 
 void tool_master_clear(tool_master *master) {
@@ -228,19 +224,27 @@ void tool_master_clear(tool_master *master) {
     refs_buf_clear(&master->how);
 }
 
-/* The files of a master come before those that are added to it. */
+static refs_status add_names(gathering *all, const tool_names *names, refs_error *err) {
+    for (size_t i = 0; i < names->n; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(names->items[i]), err));
+    return REFS_OK;
+}
+
+/* The files of a master come before those that are added to it. ".nc" is the end of data files and
+ * of sets, too. */
 static refs_status open_master(gathering *all, refs_error *err) {
-    tool_master master;
-    refs_status status = tool_master_read(&all->session, all->output, &master, err);
-    all->options = master.options;
-    if (status == REFS_OK) {
-        all->names = master.files;
-        master.files = (tool_names){.items = NULL};
+    const bool is_remote = tool_is_remote(all->output);
+    const bool may_grow = !is_remote && refs_str_ends(refs_str_from(all->output), ".nc");
+    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->before, err));
+    if (may_grow && !tool_is_master_of(all->before.set.hierarchy)) {
+        all->way = GATHER_GROWS;
+        return REFS_OK;
     }
-    for (size_t i = 0; status == REFS_OK && i < master.fillers.n; i++)
-        status = tool_names_add(&all->names, refs_str_from(master.fillers.items[i]), err);
-    tool_master_clear(&master);
-    return status;
+    REFS_TRY(read_master(all, err));
+    if (!is_remote && all->master.how.size > 0) all->way = GATHER_JOINS;
+    all->options = all->master.options;
+    REFS_TRY(add_names(all, &all->master.files, err));
+    return add_names(all, &all->master.fillers, err);
 }
 
 static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
@@ -296,6 +300,7 @@ static refs_status gather(gathering *all, refs_error *err) {
     REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
     if (is_append) REFS_TRY(tool_sending_guard(&all->sending, err));
     if (is_append) REFS_TRY(open_master(all, err));
+    if (all->way != GATHER_AGGREGATES) return REFS_OK;
     REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
     REFS_TRY(gather_move_fillers(&all->names, err));
     REFS_TRY(is_append ? REFS_OK : tool_check_output(all->output, &all->names, err));
@@ -329,31 +334,58 @@ static void clear(gathering *all) {
         refs_free(all->parts[p].named);
     }
     refs_free(all->parts);
+    tool_arrays_close(&all->before);
+    tool_master_clear(&all->master);
     tool_names_clear(&all->names);
     refs_buf_clear(&all->output_shown);
     tool_sending_close(&all->sending);
     tool_session_close(&all->session);
 }
 
-tool_exit tool_gather_or(const tool_arguments *arguments,
-                         tool_exit (*otherwise)(const tool_arguments *arguments)) {
-    refs_error err = REFS_ERROR_INIT;
-    gathering all = {
-        .arguments = arguments, .output = arguments->output, .options = REFS_MASTER_OPTIONS_INIT};
-    bool is_append = arguments->format == NULL, has_others = false;
-    if (is_append && arguments->names.n > 0) all.output = arguments->names.items[0];
-    if (all.output == NULL || arguments->names.n < (is_append ? 2 : 1)) {
-        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
-        return TOOL_USAGE;
-    }
-    refs_status status = gather(&all, &err);
-    for (size_t f = 0; f < all.n_fields; f++) has_others = has_others || all.fields[f].has_others;
-    clear(&all);
-    if (status != REFS_OK && has_others && otherwise != NULL) return otherwise(arguments);
-    if (status != REFS_OK) tool_complain(&err);
+static void begin(const tool_arguments *arguments, const char *output, gathering *all) {
+    *all =
+        (gathering){.arguments = arguments, .output = output, .options = REFS_MASTER_OPTIONS_INIT};
+    all->master = (tool_master){.how = REFS_BUF_INIT, .options = REFS_MASTER_OPTIONS_INIT};
+}
+
+static tool_exit end(gathering *all, refs_status status, const refs_error *err) {
+    clear(all);
+    if (status != REFS_OK) tool_complain(err);
     return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
 }
 
 tool_exit tool_gather(const tool_arguments *arguments) {
-    return tool_gather_or(arguments, NULL);
+    refs_error err = REFS_ERROR_INIT;
+    gathering all;
+    if (arguments->output == NULL || arguments->names.n < 1) {
+        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
+        return TOOL_USAGE;
+    }
+    begin(arguments, arguments->output, &all);
+    const refs_status status = gather(&all, &err);
+    return end(&all, status, &err);
+}
+
+/* Where its parts differ, a master whose steps are known from it alone is joined. */
+static bool may_join(const gathering *all) {
+    bool has_others = false;
+    for (size_t f = 0; f < all->n_fields; f++) has_others = has_others || all->fields[f].has_others;
+    return has_others && all->master.has_all_steps && !tool_is_remote(all->output);
+}
+
+tool_exit tool_gather_append(const tool_arguments *arguments, const tool_append_ways *ways) {
+    refs_error err = REFS_ERROR_INIT;
+    gathering all;
+    begin(arguments, arguments->names.items[0], &all);
+    const refs_status status = gather(&all, &err);
+    if (status != REFS_OK && may_join(&all)) all.way = GATHER_JOINS;
+    if (all.way == GATHER_AGGREGATES) return end(&all, status, &err);
+    const gather_way way = all.way;
+    tool_master master = all.master;
+    all.master = (tool_master){.has_all_steps = false};
+    clear(&all);
+    const tool_exit result =
+        way == GATHER_JOINS ? ways->join(arguments, &master) : ways->grow(arguments);
+    tool_master_clear(&master);
+    return result;
 }

@@ -85,8 +85,18 @@ typedef struct gather_field {
     gather_axis axes[REFS_MAX_RANK];
 } gather_field;
 
+/** What is made of the sources. */
+typedef enum gather_way {
+    GATHER_AGGREGATES, /**< a master of fragments */
+    GATHER_JOINS,      /**< one that is joined */
+    GATHER_GROWS       /**< something else, which is added to */
+} gather_way;
+
 typedef struct gathering {
     const tool_arguments *arguments;
+    gather_way way;
+    tool_master master; /**< that is added to */
+    tool_arrays before; /**< its arrays, until they are those of the last part */
     tool_session session;
     tool_names names;
     gather_part *parts; /**< of the names; behind them the master that is added to */

@@ -149,7 +149,10 @@ refs_status gather_open_parts(gathering *all, refs_error *err) {
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
     drop_empty_parts(all);
     if (all->arguments->output != NULL) return REFS_OK;
-    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->parts[all->names.n].arrays, err));
+    tool_arrays *master = &all->parts[all->names.n].arrays;
+    *master = all->before;
+    master->source.self = master;
+    all->before = (tool_arrays){.location = NULL};
     all->has_master = true;
     return REFS_OK;
 }

@@ -8,6 +8,7 @@
 #include "refs/cfa/cfa.h"
 #include "tool.h"
 
+/** Zeroed is none. */
 typedef struct tool_master {
     tool_names files;   /**< of its fragments, each once, as a user calls them */
     tool_names fillers; /**< files that stand for fragments that are missing, in the same way */
@@ -21,9 +22,6 @@ typedef struct tool_master {
     bool has_all_steps; /**< of each dimension of its aggregations, `files` have all */
 } tool_master;
 
-/** To be cleared also after a failure. */
-refs_status tool_master_read(const tool_session *session, const char *name, tool_master *master,
-                             refs_error *err);
 void tool_master_clear(tool_master *master);
 
 #endif

@@ -12,9 +12,10 @@
 #include "refs/cfa/cfa.h"
 
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
-        if (refs_aggregation_is_told_by(refs_hierarchy_array(hierarchy, i)->attributes))
-            return true;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->aggregation != NULL || refs_aggregation_is_told_by(meta->attributes)) return true;
+    }
     return false;
 }
 
@@ -30,13 +31,17 @@ static bool may_be_one_file(const char *name) {
     return strstr(name, "://") != NULL || (stat(name, &info) == 0 && S_ISREG(info.st_mode));
 }
 
+bool tool_is_master_of(const refs_hierarchy *hierarchy) {
+    return has_aggregations(hierarchy) || is_combined(hierarchy);
+}
+
 bool tool_is_master(const char *name) {
     if (!may_be_one_file(name)) return false;
     tool_session session;
     tool_set set = {NULL, NULL, NULL};
     bool is_master = tool_session_open(&session, NULL) == REFS_OK &&
                      tool_set_open(&session, name, &set, NULL) == REFS_OK &&
-                     (has_aggregations(set.hierarchy) || is_combined(set.hierarchy));
+                     tool_is_master_of(set.hierarchy);
     tool_set_close(&set);
     tool_session_close(&session);
     return is_master;

@@ -210,6 +210,8 @@ refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs
 
 /** Whether a local file is the master of aggregations. */
 bool tool_is_master(const char *name);
+/** The same of what is open. */
+bool tool_is_master_of(const refs_hierarchy *hierarchy);
 
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
@@ -310,10 +312,19 @@ refs_status tool_write_arrays(const tool_session *session, const char *output,
  * and of others. */
 tool_exit tool_gather(const tool_arguments *arguments);
 
-/** The same; where sources differ as those of one aggregation that is not unpacked cannot,
- * `otherwise` runs. */
-tool_exit tool_gather_or(const tool_arguments *arguments,
-                         tool_exit (*otherwise)(const tool_arguments *arguments));
+struct tool_master;
+
+/** What an append may turn out to be once the set is open. */
+typedef struct tool_append_ways {
+    /** One to a master that was joined, or whose fragments and sources differ as those of one
+     * aggregation that is not unpacked cannot; takes what *master has. */
+    tool_exit (*join)(const tool_arguments *arguments, struct tool_master *master);
+    /** One to what is no master, though it ends in ".nc". */
+    tool_exit (*grow)(const tool_arguments *arguments);
+} tool_append_ways;
+
+/** Appends to a master, which is read once, or goes another way. */
+tool_exit tool_gather_append(const tool_arguments *arguments, const tool_append_ways *ways);
 
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);
