@@ -317,6 +317,9 @@ refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *er
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
+/** The largest ".zmetadata" of a Parquet set that is read and written. */
+#define REFS_SET_MAX_METADATA_BYTES (64 * REFS_MIB)
+
 /* The states of sources are stored in the attribute "sources" of a separate group, which other
  * readers show as an empty group: a list of objects with "url", "size", "modified" (seconds since
  * 1970), "modified_ns" (and billionths) and "etag". */

@@ -62,6 +62,26 @@ TEST(ParquetWriter, ReplacesNoOtherFolder) {
     EXPECT_EQ(under.folder.List(), "a.parq ");
 }
 
+TEST(ParquetWriter, WritesMetadataThatAreRead) {
+    for (const size_t n : {63, 65}) {
+        WriterUnderTest under("a.parq");
+        ASSERT_TRUE(under.Open()) << under.Message();
+        ASSERT_TRUE(under.Document(".zgroup", R"({"zarr_format":2})"));
+        for (size_t i = 0; i < n; i++) {
+            const std::string name = std::to_string(10 + i) + std::string(REFS_MIB - 64, 'a');
+            const refs_source_state state = {View(name), 1, 1, View(""), 1};
+            ASSERT_EQ(refs_writer_source(under.writer, &state, &under.error), REFS_OK);
+        }
+        ASSERT_EQ(under.Finish(), n == 63) << under.Message();
+        if (n == 63) continue;
+        EXPECT_NE(
+            under.Message().find("bytes: expected at most 67108864: write JSON, or several sets"),
+            std::string::npos)
+            << under.Message();
+        EXPECT_EQ(under.folder.List(), "");
+    }
+}
+
 TEST(ParquetWriter, RefusesWhatItCannotHold) {
     WriterUnderTest under("a.parq");
     ASSERT_TRUE(under.Open());

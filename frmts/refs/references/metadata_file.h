@@ -5,9 +5,6 @@
 #include "refs/refset.h"
 #include "version.h"
 
-/** The largest ".zmetadata" that is read. */
-#define REFS_MAX_METADATA_BYTES (64 * REFS_MIB)
-
 /** Whether `location` is ".zmetadata", by its name. */
 bool refs_refset__is_metadata_file(refs_str location);
 

@@ -256,7 +256,7 @@ static refs_status read_growth(const refs_set_state *state, const refs_vfs_valid
     refs_buf text = REFS_BUF_INIT;
     refs_json_doc *document = NULL;
     refs_status status =
-        refs_vfs_read_whole(state->vfs, state->metadata, REFS_MAX_METADATA_BYTES, &text, err);
+        refs_vfs_read_whole(state->vfs, state->metadata, REFS_SET_MAX_METADATA_BYTES, &text, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &document, err);
     bool is_same_text = false;

@@ -19,7 +19,7 @@ static refs_status read_document(const refs_set_input *input, refs_json_doc **do
                                  refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status =
-        refs_vfs_read_whole(input->vfs, input->location, REFS_MAX_METADATA_BYTES, &text, err);
+        refs_vfs_read_whole(input->vfs, input->location, REFS_SET_MAX_METADATA_BYTES, &text, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
     refs_buf_clear(&text);

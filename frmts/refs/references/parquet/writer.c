@@ -239,6 +239,11 @@ static refs_status finish_parquet(void *self, refs_error *err) {
     REFS_TRY(refs_buf_printf(text, err, "},\n\"record_size\":%llu",
                              (unsigned long long)parquet->record_size));
     REFS_TRY(refs_buf_append(text, "}\n", 2, err));
+    if (text->size > REFS_SET_MAX_METADATA_BYTES)
+        return refs_fail(err, REFS_LIMIT,
+                         "its .zmetadata, with the states of all sources, has %zu bytes: expected "
+                         "at most %zu: write JSON, or several sets",
+                         text->size, REFS_SET_MAX_METADATA_BYTES);
     REFS_TRY(refs_buf_printf(&path, err, "%s/.zmetadata", parquet->folder));
     refs_status status = refs_write__file((const char *)path.data, refs_buf_view(text), err);
     refs_buf_clear(&path);
