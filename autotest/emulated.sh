@@ -39,7 +39,7 @@ build_and_test() {
     in_tree cmake -S /root/refs -B "/root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_C_COMPILER="$1-linux-gnu-gcc" -DCMAKE_CXX_COMPILER="$1-linux-gnu-g++" \
         -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
-        -DREFS_PYTHON=/usr/bin/python3 -DREFS_PYTHON_TESTS=OFF -DREFS_WERROR=ON "-DREFS_TEST_OPTIONS=-O0;-g1" &&
+        -DREFS_TEST_PYTHON=/usr/bin/python3 -DREFS_PYTHON_TESTS=OFF -DREFS_WERROR=ON "-DREFS_TEST_OPTIONS=-O0;-g1" &&
         in_tree cmake --build /root/build &&
         in_tree ctest --test-dir /root/build --label-regex 'unit|conform|driver' --parallel "$(nproc)" \
             --timeout 1800 --no-tests=error --no-label-summary --output-on-failure

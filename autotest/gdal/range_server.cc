@@ -39,7 +39,7 @@ RangeServer::RangeServer(const std::string &folder, const std::vector<std::strin
     int input[2], output[2];
     if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
         throw std::runtime_error("no pipes");
-    std::vector<std::string> arguments = {REFS_PYTHON, REFS_SERVER, folder, log_path_};
+    std::vector<std::string> arguments = {REFS_TEST_PYTHON, REFS_SERVER, folder, log_path_};
     arguments.insert(arguments.end(), options.begin(), options.end());
     process_ = fork();
     if (process_ == 0) become_server(input[0], output[1], arguments);
