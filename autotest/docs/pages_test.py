@@ -30,6 +30,7 @@ def names(pattern):
 
 
 PAGES = [*names("*.md"), *names("docs/*.md"), *names("docs/decisions/*.md")]
+EVERY_PAGE = [*PAGES, *(path for folder in (".github", "autotest", "autotest/*", "data", "python") for path in names(f"{folder}/*.md"))]
 SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
            for path in names(f"{folder}/*.{extension}")}
@@ -63,7 +64,7 @@ def quoted(text):
 def anchors(text):
     """The names that headings have in links."""
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-            for title in re.findall(r"^#+ (.*)$", text, re.M)}
+            for title in re.findall(r"^#+ (.*)$", without_blocks(text), re.M)}
 
 
 def links(page):
@@ -89,7 +90,8 @@ class Tables(unittest.TestCase):
 
 class Links(unittest.TestCase):
     def test_lead_somewhere(self):
-        for page in PAGES:
+        self.assertGreater(sum(1 for page in EVERY_PAGE for _ in links(page)), 300)
+        for page in EVERY_PAGE:
             for path, anchor in links(page):
                 with self.subTest(page=page, path=path, anchor=anchor):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, path)))
@@ -104,6 +106,33 @@ class Links(unittest.TestCase):
                 reached.add(page)
                 todo += [path for path, _ in links(page)]
         self.assertEqual([page for page in names("docs/*.md") if page not in reached], [])
+
+
+class Index(unittest.TestCase):
+    GROUPS = ["Tutorials", "How-to guides", "Reference", "Explanation"]
+
+    def test_has_every_page_once_with_its_question(self):
+        listed = []
+        for group in self.GROUPS:
+            for line in section("docs/index.md", group).strip().splitlines():
+                with self.subTest(group=group, line=line):
+                    entry = re.fullmatch(r"\* \[[^\]]+\]\(([^)#]+)\): [^?]+\?", line)
+                    self.assertTrue(entry)
+                    listed.append(os.path.normpath(os.path.join("docs", entry[1])))
+        expected = {*names("docs/*.md"), "docs/decisions/index.md"} - {"docs/index.md"}
+        self.assertEqual(sorted(listed), sorted(expected))
+
+    def test_of_decisions_has_each_with_its_number_and_title(self):
+        listed = {}
+        for number, link, question in rows(read("docs/decisions/index.md")):
+            title, page = re.fullmatch(r"\[(.*)\]\((.*)\)", link).groups()
+            listed[f"docs/decisions/{page}"] = (int(number), title.lower())
+            self.assertTrue(question.endswith("?"), question)
+        expected = {}
+        for page in names("docs/decisions/[0-9]*.md"):
+            title = re.match(r"# (\d+)[.:] (.*)", read(page))
+            expected[page] = (int(title[1]), title[2].lower())
+        self.assertEqual(listed, expected)
 
 
 class Help(unittest.TestCase):
