@@ -6,6 +6,7 @@ usage: pages_test.py ROOT
 import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,10 @@ from glob import glob
 from osgeo import gdal
 
 ROOT = sys.argv.pop(1)
+sys.path.insert(0, os.path.join(ROOT, "packaging"))
+sys.dont_write_bytecode = True
+import site_hooks  # noqa: E402
+
 gdal.UseExceptions()
 UNITS = {"KiB": 10, "MiB": 20, "GiB": 30}
 
@@ -133,6 +138,29 @@ class Index(unittest.TestCase):
             title = re.match(r"# (\d+)[.:] (.*)", read(page))
             expected[page] = (int(title[1]), title[2].lower())
         self.assertEqual(listed, expected)
+
+
+class Site(unittest.TestCase):
+    """packaging/site_hooks.py, without mkdocs."""
+
+    def test_navigation_is_the_index(self):
+        with tempfile.TemporaryDirectory() as pages:
+            shutil.copytree(os.path.join(ROOT, "docs"), os.path.join(pages, "docs"))
+            for page in ("README.md", "CONTRIBUTING.md"):
+                shutil.copy(os.path.join(ROOT, page), pages)
+            found = site_hooks.navigation(pages)
+        self.assertEqual([title for group in found for title in group],
+                         ["REFS", "All pages", *Index.GROUPS, "Project"])
+        pages = site_hooks.paths(found)
+        self.assertEqual(sorted(pages), sorted({"README.md", "CONTRIBUTING.md", *names("docs/*.md"), *names("docs/decisions/*.md")}))
+
+    def test_markdown_becomes_that_of_the_site(self):
+        for github, site in (("```sh as-root\nls\n```\n", "```sh\nls\n```\n"),
+                             ("Text:\n* a\n  b\n* c\n", "Text:\n\n* a\n    b\n* c\n"),
+                             ("1. a\n\n   ```sh long\n   ls\n     x\n   ```\n\n   b\n2. c\n",
+                              "1. a\n\n    ```sh\n    ls\n      x\n    ```\n\n    b\n\n2. c\n"),
+                             ("```c\na:\n* b\n  c\n```\n", "```c\na:\n* b\n  c\n```\n")):
+            self.assertEqual(site_hooks.on_page_markdown(github), site)
 
 
 class Help(unittest.TestCase):
