@@ -103,7 +103,7 @@ in_tree sh -c 'apt-get install -qq -y --no-install-recommends /root/debian/libgd
 in_tree gdalinfo --version
 step="testing on $suite"
 in_tree autopkgtest --no-built-binaries "/root/refs-$version" -- null >"$log" 2>&1
-grep -E '^read +PASS' "$log"
+grep -m 1 -E '^read +PASS' "$log"
 step="removing on $suite"
 in_tree apt-get purge -qq -y libgdal-plugin-refs refs libncrefs librefs0 >"$log" 2>&1
 ! in_tree gdalinfo --formats | grep REFS
