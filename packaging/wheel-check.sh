@@ -79,8 +79,7 @@ fi
 
 # The system's GDAL, by Python and in a shell.
 if /usr/bin/python3 -c 'import osgeo' 2>/dev/null; then
-    /usr/bin/python3 -m venv --system-site-packages system 2>/dev/null ||
-        "$python" -m venv --without-pip system
+    /usr/bin/python3 -m venv --without-pip --system-site-packages system
     "$work/programs/bin/python" -m pip install -q --no-deps --python "$work/system/bin/python" "$wheel"
     own=$work/system/bin/python
     "$own" read_osgeo.py "$sample" || status=1
