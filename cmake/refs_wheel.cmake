@@ -26,6 +26,8 @@ function(refs_wheel_plugin place folder)
   string(REGEX MATCH "[0-9.]+$" minor ${place})
   refs_gdal_objects(refs_gdal_${name} ${minor})
   target_include_directories(refs_gdal_${name} SYSTEM PRIVATE ${folder})
+  # cpl_config.h of a build of GDAL has this, that of its sources in gdal-async has not.
+  target_compile_definitions(refs_gdal_${name} PRIVATE USE_GCC_VISIBILITY_FLAG=1)
   if(place MATCHES "^cxx98/")
     target_compile_definitions(refs_gdal_${name} PRIVATE _GLIBCXX_USE_CXX11_ABI=0)
   endif()

@@ -114,7 +114,9 @@ def _load_plugin(path, version):
     failures = []
     for file in files:
         try:
-            return ctypes.CDLL(file)
+            # Libraries that came with the plugin must not take functions and objects of others of the same name, such as
+            # those of the PROJ of this GDAL, which may be of another version.
+            return ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL | os.RTLD_DEEPBIND)
         except OSError as error:
             failures.append(str(error))
     raise RegistrationError(f"gdal_refs: cannot load the driver into GDAL {version} ({path}): {failures[0]}")
