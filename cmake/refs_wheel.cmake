@@ -1,9 +1,13 @@
 # What a wheel has: the component `wheel`, below the package gdal_refs.
 #
-# A process loads the libgdal of another wheel, whose file has a name of its own, so that the plugins here name no
-# libgdal and no libcurl: both are looked up among the symbols of the process, where gdal_refs puts them. libcurl
-# has to be the one of libgdal (docs/decisions/0005-the-libcurl-of-libgdal.md). PROJ's functions have other
-# names in some of these wheels: the plugin brings its own PROJ.
+# A process loads the libgdal of another wheel, whose file has a name of its own. The plugins here are linked with a
+# library of a name that gdal_refs replaces by that of libgdal when it loads them; libcurl has to be the one of
+# libgdal (docs/decisions/0005-the-libcurl-of-libgdal.md) and is found behind it. PROJ's functions have other names in
+# some of these wheels: the plugin brings its own PROJ.
+set(refs_placeholder gdal-is-named-here-when-gdal_refs-loads-this-plugin-0000)
+file(WRITE ${PROJECT_BINARY_DIR}/placeholder.c "extern int refs_placeholder;\nint refs_placeholder;\n")
+add_library(refs_placeholder SHARED ${PROJECT_BINARY_DIR}/placeholder.c)
+set_target_properties(refs_placeholder PROPERTIES OUTPUT_NAME ${refs_placeholder})
 
 # Wheels for manylinux2014 have the C++ interface that GCC had before 2015, in which strings are other types; those
 # of rasterio and fiona up to GDAL 3.9. Their plugins lie in the folder cxx98.
@@ -33,8 +37,9 @@ function(refs_wheel_plugin place folder)
   endif()
   add_library(gdal_REFS_${name} MODULE $<TARGET_OBJECTS:refs_gdal_${name}>)
   add_dependencies(gdal_REFS_${name} refs_core)
-  target_link_libraries(gdal_REFS_${name} PRIVATE refs_compile $<TARGET_FILE:refs_core> ${libraries})
-  target_link_options(gdal_REFS_${name} PRIVATE LINKER:--as-needed LINKER:--exclude-libs,ALL)
+  target_link_libraries(gdal_REFS_${name} PRIVATE
+    -Wl,--no-as-needed refs_placeholder -Wl,--as-needed refs_compile $<TARGET_FILE:refs_core> ${libraries})
+  target_link_options(gdal_REFS_${name} PRIVATE LINKER:--exclude-libs,ALL)
   set_target_properties(gdal_REFS_${name} PROPERTIES
     PREFIX ""
     OUTPUT_NAME gdal_REFS

@@ -3,18 +3,18 @@
 import shlex
 import sys
 
-from . import RegistrationError, driver_path, register, versions
+from ._register import RegistrationError, register, shell_path, versions
 
 
 def main(arguments):
-    if arguments == ["env"]:
-        print(f"export GDAL_DRIVER_PATH={shlex.quote(driver_path())}")
-        return 0
-    if arguments:
+    if arguments not in ([], ["env"]):
         print("usage: python -m gdal_refs [env]", file=sys.stderr)
         return 2
     try:
-        print(f"GDAL {register()} has the driver REFS; this package has it for GDAL {', '.join(versions())}")
+        if arguments:
+            print(f"export GDAL_DRIVER_PATH={shlex.quote(shell_path())}")
+        else:
+            print(f"GDAL {register()} has the driver REFS; this package has it for GDAL {', '.join(versions())}")
     except RegistrationError as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,16 +1,20 @@
 """Finds the libgdal of this process and registers the driver in it.
 
-The plugins name no libgdal, since each wheel has one of its own name: its symbols, and those of the libcurl that it
-is linked with, are made global before the plugin of its minor version is loaded.
+Each wheel has a libgdal of its own name. The plugins of this package need a library of a name that is replaced by
+that of the libgdal in question, in a copy that is kept in the user's cache. No symbol becomes global: packages that
+bring other versions of the same libraries, as pyproj does of PROJ, would take those.
 """
 
 import ctypes
+import ctypes.util
 import glob
+import hashlib
 import importlib.abc
 import importlib.util
 import os
 import re
 import sys
+import tempfile
 import warnings
 
 PACKAGES = ("rasterio", "osgeo", "pyogrio", "fiona")
@@ -18,6 +22,7 @@ PACKAGES = ("rasterio", "osgeo", "pyogrio", "fiona")
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _LIBGDAL = re.compile(r"libgdal[^/]*\.so[^/]*")
+_PLACEHOLDER = b"libgdal-is-named-here-when-gdal_refs-loads-this-plugin-0000.so"  # cmake/refs_wheel.cmake
 _registered = {}
 
 
@@ -103,30 +108,86 @@ def _use_own_proj(plugin):
         plugin.proj_context_set_search_paths(None, 1, paths)
 
 
-def _load_plugin(path, version):
-    """The plugin for a version of GDAL: of the two C++ interfaces of GCC, the one that its libgdal has."""
+def _plugins(path, version):
+    """The plugins for a version of GDAL, one for each of the two C++ interfaces of GCC."""
     minor = ".".join(version.split(".")[:2])
-    files = [file for file in (os.path.join(driver_path(), minor, "gdal_REFS.so"),
-                               os.path.join(driver_path(), "cxx98", minor, "gdal_REFS.so")) if os.path.exists(file)]
+    folders = [os.path.join(driver_path(), minor), os.path.join(driver_path(), "cxx98", minor)]
+    files = [file for file in (os.path.join(folder, "gdal_REFS.so") for folder in folders) if os.path.exists(file)]
     if not files:
         raise RegistrationError(f"gdal_refs: no driver for GDAL {version} ({path}): expected GDAL {', '.join(versions()) or 'none'}."
                                 " Install another version of the package that brings GDAL, or of gdal-refs")
-    failures = []
-    for file in files:
+    return files
+
+
+def _cache():
+    """A folder of this user for copies of plugins."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    key = hashlib.sha256(_FOLDER.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    folder = os.path.join(cache, "gdal-refs", key)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError:
+        folder = tempfile.mkdtemp(prefix="gdal-refs-")
+    return folder
+
+
+def name_libgdal(file, libgdal):
+    """A plugin that needs the library of this name: a copy, or the file itself where it needs none by that name."""
+    with open(file, "rb") as plugin:
+        content = plugin.read()
+    if _PLACEHOLDER not in content:
+        return file
+    name = os.fsencode(os.path.basename(libgdal))
+    if len(name) > len(_PLACEHOLDER):
+        raise RegistrationError(f"gdal_refs: {libgdal}: expected a name of at most {len(_PLACEHOLDER)} bytes")
+    content = content.replace(_PLACEHOLDER, name.ljust(len(_PLACEHOLDER), b"\0"))
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    place = os.path.relpath(os.path.dirname(file), driver_path())
+    folder = os.path.join(_cache(), digest, "gdalplugins", place)
+    copy = os.path.join(folder, "gdal_REFS.so")
+    libraries = os.path.normpath(os.path.join(folder, os.path.relpath(os.path.dirname(_FOLDER), os.path.dirname(file)), "gdal_refs.libs"))
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not os.path.exists(copy):
+        handle, temporary = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as target:
+            target.write(content)
+        os.replace(temporary, copy)
+    if not os.path.islink(libraries):
         try:
-            # Libraries that came with the plugin must not take functions and objects of others of the same name, such as
-            # those of the PROJ of this GDAL, which may be of another version.
-            return ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL | os.RTLD_DEEPBIND)
+            os.symlink(os.path.join(os.path.dirname(_FOLDER), "gdal_refs.libs"), libraries)
+        except FileExistsError:
+            pass  # by another process
+    return copy
+
+
+def _load_plugin(path, version):
+    failures = []
+    for file in _plugins(path, version):
+        try:
+            # Libraries that came with the plugin take no functions and objects of others of the same name.
+            return ctypes.CDLL(name_libgdal(file, path), mode=ctypes.RTLD_LOCAL | os.RTLD_DEEPBIND)
         except OSError as error:
             failures.append(str(error))
     raise RegistrationError(f"gdal_refs: cannot load the driver into GDAL {version} ({path}): {failures[0]}")
 
 
-def _register_in(path):
-    # Makes the symbols of a loaded library global, those of what it is linked with too.
-    libgdal = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL | os.RTLD_NOLOAD)
+def _version_of(libgdal):
     libgdal.GDALVersionInfo.restype = ctypes.c_char_p
-    version = libgdal.GDALVersionInfo(b"RELEASE_NAME").decode()
+    return libgdal.GDALVersionInfo(b"RELEASE_NAME").decode()
+
+
+def shell_path():
+    """What GDAL_DRIVER_PATH has to be for programs of the system's GDAL."""
+    name = ctypes.util.find_library("gdal")
+    if name is None:
+        raise RegistrationError("gdal_refs: the system has no libgdal")
+    file = name_libgdal(_plugins(name, _version_of(ctypes.CDLL(name)))[0], name)
+    return os.path.dirname(os.path.dirname(file))
+
+
+def _register_in(path):
+    libgdal = ctypes.CDLL(path, mode=os.RTLD_NOLOAD)
+    version = _version_of(libgdal)
     _warn_of_foreign_path()
     plugin = _load_plugin(path, version)
     _use_own_proj(plugin)
