@@ -131,8 +131,9 @@ def _cache():
     return folder
 
 
-def name_libgdal(file, libgdal):
-    """A plugin that needs the library of this name: a copy, or the file itself where it needs none by that name."""
+def name_libgdal(file, libgdal, libproj=None):
+    """A plugin that needs the library of this name, and this PROJ in place of its own: a copy, or the file itself where
+    it needs none by that name."""
     with open(file, "rb") as plugin:
         content = plugin.read()
     if _PLACEHOLDER not in content:
@@ -141,6 +142,9 @@ def name_libgdal(file, libgdal):
     if len(name) > len(_PLACEHOLDER):
         raise RegistrationError(f"gdal_refs: {libgdal}: expected a name of at most {len(_PLACEHOLDER)} bytes")
     content = content.replace(_PLACEHOLDER, name.ljust(len(_PLACEHOLDER), b"\0"))
+    if libproj is not None:
+        content = re.sub(rb"libproj-[0-9a-f]{8}\.so[.0-9]*",
+                         lambda own: os.fsencode(libproj).ljust(len(own.group()), b"\0"), content)
     digest = hashlib.sha256(content).hexdigest()[:16]
     place = os.path.relpath(os.path.dirname(file), driver_path())
     folder = os.path.join(_cache(), digest, "gdalplugins", place)
@@ -181,7 +185,9 @@ def shell_path():
     name = ctypes.util.find_library("gdal")
     if name is None:
         raise RegistrationError("gdal_refs: the system has no libgdal")
-    file = name_libgdal(_plugins(name, _version_of(ctypes.CDLL(name)))[0], name)
+    # GDAL loads the plugin by itself: functions and objects of a second PROJ would be mixed with those of the system's.
+    libproj = ctypes.util.find_library("proj")
+    file = name_libgdal(_plugins(name, _version_of(ctypes.CDLL(name)))[0], name, libproj)
     return os.path.dirname(os.path.dirname(file))
 
 
