@@ -315,10 +315,6 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
 
 /* -- other files ------------------------------------------------------------------------------- */
 
-bool refs_source_is_local(const refs_source *source) {
-    return source->is_local;
-}
-
 /* The name of the other file: what follows a "?" in a URL stays behind it. */
 refs_status refs_source_name_beside(const refs_source *source, const refs_source_ending *ending,
                                     refs_buf *name, refs_error *err) {

@@ -37,9 +37,6 @@ typedef struct refs_source_ending {
  * something of that is read that is not kept, all of it comes. More than the maximum is nothing. */
 void refs_source_keep_together(refs_source *source, uint64_t bytes);
 
-/** Whether a read costs no more than its bytes. */
-bool refs_source_is_local(const refs_source *source);
-
 /** Opens `location` by `vfs`, which must outlive the source. */
 refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_source **source,
                              refs_error *err);

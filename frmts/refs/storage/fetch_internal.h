@@ -71,9 +71,6 @@ bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size);
 /** Gives reserved bytes back: as the `freed` of a block. */
 void refs_waiter__give_back(void *waiter, size_t size);
 
-/** Bytes that all calls of the process have reserved. */
-uint64_t refs_fetch__process_bytes(void);
-
 /** In the child of a fork: no other thread holds anything. */
 void refs_fetch__forget_process_bytes(void);
 

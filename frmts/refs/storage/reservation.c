@@ -22,10 +22,6 @@ static void return_to_process(uint64_t less) {
         continue;
 }
 
-uint64_t refs_fetch__process_bytes(void) {
-    return atomic_load(&process_bytes);
-}
-
 void refs_fetch__forget_process_bytes(void) {
     atomic_store(&process_bytes, 0);
 }
