@@ -1700,6 +1700,30 @@ class Together(Folder):
                 then()
         self.server.before = before
 
+    def test_masters_take_days_that_are_packed_otherwise(self):
+        days = []
+        for day in range(5):
+            name = self.write(f"p{day}.nc", (day,), data=self.values()[:1])
+            with netCDF4.Dataset(name, "a") as file:
+                if day > 1:
+                    file["tas"].scale_factor = 0.5
+                file.createVariable("small", "f4", ("time",))[:] = day
+            with open(name, "rb") as file:
+                self.server.objects[f"/archive/{name}"] = file.read()
+            days.append(f"s3://store/archive/{name}")
+        expected = np.stack([self.values()[0] * (0.5 if day > 1 else 1) for day in range(5)])
+        run("index", *days[:2], "-o", "local.nc", "-q")
+        run("combine", "--format", "cfa", *days[:2], "-o", "s3://store/archive/two.nca")
+        with open("local.nc", "rb") as file:
+            self.server.objects["/archive/joined.nc"] = file.read()
+        for master in "s3://store/archive/joined.nc", "s3://store/archive/two.nca":
+            for day in range(2, 5):
+                self.assertEqual(run("append", master, days[day], "-q"), "")
+                gdal.VSICurlClearCache()
+                np.testing.assert_array_equal(read(master), expected[:day + 1])
+                self.assertEqual(read(master, "small").tolist(), list(range(day + 1)))
+        self.assertIn("is a file of this machine", run("append", "s3://store/archive/joined.nc", "p0.nc", status=1))
+
     def test_the_second_is_told_and_changes_nothing(self):
         self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))
         said = run("append", MASTER, self.part(1), status=1)

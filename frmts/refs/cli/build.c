@@ -41,6 +41,7 @@ typedef struct build {
     refs_join_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_list dims;
+    tool_sending sending; /* a master that grows */
     tool_selection selection;
     tool_cuts *cuts;                 /* of each source */
     const refs_join_cut **cut_items; /* their items */
@@ -558,15 +559,19 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     refs_master *master = NULL;
     options.version = REFS_CFA_CF_1_13;
     if (all->master.files.n > 0) options = all->master.options;
-    REFS_TRY(refs_master_open(all->output, &options, &master, err));
+    const char *path = all->sending.path != NULL ? all->sending.path : all->output;
+    REFS_TRY(refs_master_open(path, &options, &master, err));
     const refs_source_visitor visitor = {record_in_master, master};
     refs_status status = record_how_in_master(all, master, err);
     if (status == REFS_OK) status = refs_join_aggregate(all->join, master, err);
     if (status == REFS_OK) status = refs_join_sources_each(all->sources, &visitor, err);
     if (status == REFS_OK) status = tool_check_interrupted(err);
-    if (status == REFS_OK) return refs_master_finish(master, err);
-    refs_master_free(master);
-    return status;
+    if (status != REFS_OK) {
+        refs_master_free(master);
+        return status;
+    }
+    REFS_TRY(refs_master_finish(master, err));
+    return tool_sending_send(&all->sending, err);
 }
 
 /* The folder in which the set will lie, absolute. */
@@ -691,8 +696,9 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
-    if (!given->relative && !names_relatively(all->grown) && !all->master.has_relative)
-        return REFS_OK;
+    const bool is_relative =
+        given->relative || names_relatively(all->grown) || all->master.has_relative;
+    if (!is_relative || tool_is_remote(all->output)) return REFS_OK;
     REFS_TRY(find_folder(all, err));
     all->options.urls.relative_to = all->folder;
     return REFS_OK;
@@ -736,6 +742,7 @@ static void clear(build *all) {
     refs_free(all->options.urls.used);
     refs_free(all->states);
     tool_kept_close(&all->kept);
+    tool_sending_close(&all->sending);
     tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
@@ -807,6 +814,9 @@ static refs_status check_own(const build *all, refs_error *err) {
 
 /* The files of a master come before those that are added to it. */
 static refs_status open_master(build *all, refs_error *err) {
+    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
+    all->sending.is_guarded = all->sending.location != NULL;
+    all->sending.was = all->master.was;
     const refs_buf *how = &all->master.how;
     const tool_names *files = &all->master.files;
     if (!all->master.has_sources) REFS_TRY(check_own(all, err));
@@ -828,6 +838,8 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     for (size_t i = 0; i < added.n && status == REFS_OK; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);
+    for (size_t i = all->n_own; i < all->names.n && status == REFS_OK; i++)
+        status = tool_check_named(all->output, all->names.items[i], err);
     REFS_TRY(status);
     all->n_not_sources = all->skipped.n;
     REFS_TRY(leave_out_output(all, &names, err));

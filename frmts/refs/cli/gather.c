@@ -241,7 +241,8 @@ static refs_status open_master(gathering *all, refs_error *err) {
         return REFS_OK;
     }
     REFS_TRY(read_master(all, err));
-    if (!is_remote && all->master.how.size > 0) all->way = GATHER_JOINS;
+    all->master.was = all->sending.was;
+    if (all->master.how.size > 0) all->way = GATHER_JOINS;
     all->options = all->master.options;
     REFS_TRY(add_names(all, &all->master.files, err));
     return add_names(all, &all->master.fillers, err);
@@ -366,11 +367,11 @@ tool_exit tool_gather(const tool_arguments *arguments) {
     return end(&all, status, &err);
 }
 
-/* Where its parts differ, a master whose steps are known from it alone is joined. */
+/* Where its parts differ, a master is joined whose files have all steps. */
 static bool may_join(const gathering *all) {
     bool has_others = false;
     for (size_t f = 0; f < all->n_fields; f++) has_others = has_others || all->fields[f].has_others;
-    return has_others && all->master.has_all_steps && !tool_is_remote(all->output);
+    return has_others && all->master.has_all_steps;
 }
 
 tool_exit tool_gather_append(const tool_arguments *arguments, const tool_append_ways *ways) {

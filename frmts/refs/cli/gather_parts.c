@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "refs/file_name.h"
 
@@ -38,21 +39,25 @@ static refs_status name_relative(const char *path, char **named, refs_error *err
     return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
+refs_status tool_check_named(const char *master, const char *name, refs_error *err) {
+    if (!tool_is_remote(master) || tool_is_remote(name) || access(name, F_OK) != 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is a file of this machine, which the master %s cannot name: copy the "
+                     "fragments to where others read them, and name them there",
+                     name, master);
+}
+
 /* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
  * it. */
 static refs_status name_part(const gathering *all, const char *name, char **named,
                              refs_error *err) {
     char real[PATH_MAX];
     const size_t size = strlen(all->folder);
+    REFS_TRY(tool_check_named(all->output, name, err));
     if (tool_is_remote(name) || realpath(name, real) == NULL) {
         const size_t above = size_of_folder(all, name);
         if (above > 0) return name_relative(name + above, named, err);
         *named = refs_str_copy(refs_str_from(name));
-    } else if (tool_is_remote(all->output)) {
-        return refs_fail(err, REFS_INVALID,
-                         "%s: is a file of this machine, which the master %s cannot name: copy the "
-                         "fragments to where others read them, and name them there",
-                         name, all->output);
     } else {
         const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
         if (is_inside) return name_relative(real + size + 1, named, err);

@@ -19,9 +19,13 @@ typedef struct tool_master {
     bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
                             variable needs */
     tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
+    refs_validator was; /**< of an object, before it was read */
     bool has_all_steps; /**< of each dimension of its aggregations, `files` have all */
 } tool_master;
 
 void tool_master_clear(tool_master *master);
+
+/** Fails where a master in an object store would name a file of this machine. */
+refs_status tool_check_named(const char *master, const char *name, refs_error *err);
 
 #endif
