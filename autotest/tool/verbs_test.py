@@ -20,6 +20,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "server"))
 from own_folder import OwnFolder  # noqa: E402
 
 REFS = os.path.abspath(sys.argv.pop(1))
+# Programs go on ignoring what is ignored when they start: shells may have this one ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*arguments, status=0):
