@@ -169,10 +169,11 @@ class Help(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    def documented(self, title):
-        """name -> default of the options in the table of a section of docs/driver.md."""
+    @staticmethod
+    def documented(page, title):
+        """name -> default of the options in the tables of a section of a page."""
         found = {}
-        for cells in rows(section("docs/driver.md", title)):
+        for cells in rows(section(page, title)):
             for name in quoted(cells[0]):
                 found[name] = cells[1].strip("`")
         return found
@@ -181,7 +182,7 @@ class Options(unittest.TestCase):
         driver = gdal.GetDriverByName("REFS")
         options = {option.get("name"): option.get("default", "") for option in
                    xml.fromstring(driver.GetMetadataItem("DMD_OPENOPTIONLIST")) if option.get("name") != "*"}
-        documented = self.documented("Open options")
+        documented = self.documented("docs/open-options.md", "Open options")
         for name, default in documented.items():
             number = re.fullmatch(r"(\d+) (\w+)", default)
             if number:
@@ -218,7 +219,7 @@ class Options(unittest.TestCase):
     def test_of_configuration_are_those_that_the_code_asks_for(self):
         asked = self.asked_for("\n".join(text for path, text in SOURCES.items() if not path.startswith(HOST)))
         asked -= {"SSL_VERIFYSTATUS", "CPL_DEBUG"}  # a name inside of GDAL; one that is set, and not asked for
-        text = section("docs/driver.md", "Configuration options")
+        text = section("docs/configuration.md", "Configuration options")
         documented = {name for name in quoted(text) if re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", name)}
         elsewhere = {"GDAL_PAM_ENABLED", "IF_SAME_HOST", "AS_IS"}  # GDAL asks for these
         self.assertEqual(documented - elsewhere, asked)

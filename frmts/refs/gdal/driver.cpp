@@ -18,7 +18,8 @@ namespace {
 constexpr int sniffBytes = 64 * 1024;
 
 /** What a person sets, as dialogs show it. GDAL accepts all others by the last one, whose scope
- * keeps it out of dialogs: docs/driver.md has their list, RefsWarnOfOpenOptions checks them. */
+ * keeps it out of dialogs: docs/open-options.md has their list, RefsWarnOfOpenOptions checks them.
+ */
 const char openOptions[] =
     "<OpenOptionList>"
     "<Option name='ALONG' type='string' description='Dimensions along which the files are joined "
@@ -41,7 +42,7 @@ const char openOptions[] =
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
     "moved data: old=&gt;new[,old=&gt;new]*'/>"
     "<Option name='*' type='string' scope='other' description='Further options, which are also "
-    "configuration options with the prefix REFS_: see docs/driver.md'/>"
+    "configuration options with the prefix REFS_: see docs/open-options.md'/>"
     "</OpenOptionList>";
 
 /** Whether the beginning is that of JSON, or of a compressed file which may hold such. */
