@@ -81,7 +81,7 @@ fi
 # The system's GDAL, by Python and in a shell.
 if /usr/bin/python3 -c 'import osgeo' 2>/dev/null; then
     /usr/bin/python3 -m venv --without-pip --system-site-packages system
-    "$work/programs/bin/python" -m pip install -q --no-deps --python "$work/system/bin/python" "$wheel"
+    "$work/programs/bin/python" -m pip --python "$work/system/bin/python" install -q --no-deps "$wheel"
     own=$work/system/bin/python
     "$own" read_osgeo.py "$sample" || status=1
     eval "$("$own" -m gdal_refs env)"
