@@ -25,7 +25,8 @@ bool lost_find(const lost_case *of, char *what, size_t size);
 /** Whether `text` has `name`, and not only as a part of a longer word. */
 bool lost_is_named(const char *text, const char *name);
 
-/** Whether the record of how a set was joined names a group or variables: append takes no others. */
+/** Whether the record of how a set was joined names a group or variables: append takes no others.
+ */
 bool lost_selects(const char *name);
 
 /** Whether a set has arrays whose attributes say that other arrays are what they consist of. */

@@ -1,9 +1,9 @@
 /* array.h -- region -> chunks -> bytes -> values -> the caller's buffer, and the chunk cache.
  *
- * This is where the other modules meet: the grid of an array gives chunk keys, the store gives their
- * bytes, and the codec chain their values. Decoded chunks are kept in a cache, limited in bytes,
- * that all arrays and threads share: a chunk that spans many bands is fetched once and decoded
- * once.
+ * This is where the other modules meet: the grid of an array gives chunk keys, the store gives
+ * their bytes, and the codec chain their values. Decoded chunks are kept in a cache, limited in
+ * bytes, that all arrays and threads share: a chunk that spans many bands is fetched once and
+ * decoded once.
  *
  * Arrays are immutable and may be read from any number of threads at once.
  *

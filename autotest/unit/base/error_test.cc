@@ -66,14 +66,12 @@ TEST(Error, ShowsVariablesUnderTheNamesThatNetcdfGivesThem) {
     (void)refs_fail(&err, REFS_IO, "/_nc4_non_coord_x, \"/g/_nc4_non_coord_y\" chunk %s",
                     "g/_nc4_non_coord_x/0.0: no");
     refs_error_prefix(&err, "a.nc: %s", "/_nc4_non_coord_z");
-    EXPECT_STREQ(err.message,
-                 "a.nc: /z: /x, \"/g/y\" chunk g/_nc4_non_coord_x/0.0: no");
+    EXPECT_STREQ(err.message, "a.nc: /z: /x, \"/g/y\" chunk g/_nc4_non_coord_x/0.0: no");
     std::string heard;
-    const refs_notes notes = {
-        [](void *user, refs_note_kind, const char *text) {
-            *static_cast<std::string *>(user) = text;
-        },
-        &heard};
+    const refs_notes notes = {[](void *user, refs_note_kind, const char *text) {
+                                  *static_cast<std::string *>(user) = text;
+                              },
+                              &heard};
     refs_note(&notes, REFS_NOTE_WARNING, "%s is left out", "/_nc4_non_coord_");
     EXPECT_EQ(heard, "/ is left out");
 }

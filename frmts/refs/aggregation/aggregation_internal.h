@@ -226,7 +226,8 @@ refs_status refs_aggregation__find_origin(refs_aggregation *aggregation, refs_er
 /** REFS_LIMIT for a variable that has more elements than any encoding needs. */
 refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_error *err);
 
-/** REFS_LIMIT where memory for `declared` elements is out of proportion to those that are stored. */
+/** REFS_LIMIT where memory for `declared` elements is out of proportion to those that are stored.
+ */
 refs_status refs_aggregation__check_stored(const char *path, uint64_t declared, uint64_t stored,
                                            refs_error *err);
 

@@ -40,9 +40,9 @@ typedef struct refs_fragment_file {
     char *locations; /* to be tried, each with a NUL after it, and another one at the end */
     unsigned n_holders;
     file_state state, outcome; /* outcome: of the attempt that is under way */
-    bool is_noted;          /* that it is missing */
-    refs_expected expected; /* as the aggregation's file recorded it */
-    refs_set *set;          /* NULL: the aggregation's own file */
+    bool is_noted;             /* that it is missing */
+    refs_expected expected;    /* as the aggregation's file recorded it */
+    refs_set *set;             /* NULL: the aggregation's own file */
     refs_store *store;
     refs_hierarchy *own_hierarchy;
     const refs_hierarchy *hierarchy;
@@ -286,8 +286,8 @@ static refs_status run_open(void *argument, refs_error *unused) {
     return REFS_OK;
 }
 
-/* Also where it could not begin, for want of memory or of a thread. The outcome is shown here alone:
- * where it is shown, another may begin to open the file again. */
+/* Also where it could not begin, for want of memory or of a thread. The outcome is shown here
+ * alone: where it is shown, another may begin to open the file again. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;

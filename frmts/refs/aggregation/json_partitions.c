@@ -307,8 +307,8 @@ static refs_status note_breaks(const reading *job, const partition *part, refs_e
             if (goes_on(listed->list, first, k)) continue;
             first = k;
             uint64_t behind = part->extras.is_reversed[i] ? listed->n - k : k;
-            REFS_TRY(refs_agg_dim__break(&job->aggregation->dims[dim], part->begin[dim] + behind,
-                                         err));
+            REFS_TRY(
+                refs_agg_dim__break(&job->aggregation->dims[dim], part->begin[dim] + behind, err));
         }
     }
     return REFS_OK;

@@ -1,5 +1,5 @@
-/* own_attributes.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs pass
- * over attributes whose names begin so.
+/* own_attributes.h -- attributes of our own: what Zarr or netCDF has no place for. Other programs
+ * pass over attributes whose names begin so.
  *
  * Read before this: nothing.
  */

@@ -1,8 +1,8 @@
 /* combine.c -- parts are added, see refs/join.h. */
 #include <stdlib.h>
 
-#include "combine_internal.h"
 #include "combine_aggregate.h"
+#include "combine_internal.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
 

@@ -2,13 +2,13 @@
 #ifndef REFS_COMBINE_COMBINE_INTERNAL_H
 #define REFS_COMBINE_COMBINE_INTERNAL_H
 
+#include "combine_attributes.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/join.h"
-#include "combine_attributes.h"
 #include "refs/zarr.h"
 
 #define REFS_JOIN_NONE UINT32_MAX
@@ -413,8 +413,8 @@ typedef struct refs_values {
 
 refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
 
-/** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13, section 2.5.1),
- * whatever attributes say. */
+/** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13,
+ * section 2.5.1), whatever attributes say. */
 refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array);
 
 /** Value number `i`, unpacked. */

@@ -1,4 +1,5 @@
-/* holes.c -- what stands where sources do not have an array: its fill value, see combine_internal.h.
+/* holes.c -- what stands where sources do not have an array: its fill value, see
+ * combine_internal.h.
  *
  * Zarr reads chunks that are not there as fill_value, which sources without a fill value of their
  * own leave at zero: a value as good as any. NUG, appendix B (attribute _FillValue): what nobody

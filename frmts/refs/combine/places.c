@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "combine_internal.h"
 #include "combine_aggregate.h"
+#include "combine_internal.h"
 #include "refs/one_crs.h"
 
 /* What an attribute tells. */

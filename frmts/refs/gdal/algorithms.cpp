@@ -1,5 +1,5 @@
-/* algorithms.cpp -- see algorithms.h. Options are those of the verbs; what they mean, the module cli
- * says. */
+/* algorithms.cpp -- see algorithms.h. Options are those of the verbs; what they mean, the module
+ * cli says. */
 #include "algorithms.h"
 
 #include <list>

@@ -83,7 +83,7 @@ class RefsArchive {
     const std::shared_ptr<RefsIndex> index_;
     const std::string location_;
     const uint64_t openedAt_;
-    RefsWatchHandle watch_;  ///< of targets here
+    RefsWatchHandle watch_;       ///< of targets here
     RefsFilePoolHandle filePool_; ///< keeps few of them open
     RefsFetcherHandle fetcher_;
     RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none

@@ -78,8 +78,8 @@ using RefsAdviseOptions = char **;
 #endif
 
 // The netCDF driver came to place more files, or otherwise.
-constexpr refs_cf_placement refsPlacement = {REFS_GDAL_AT_LEAST(3, 7), REFS_GDAL_AT_LEAST(3, 8),
-                                             REFS_GDAL_AT_LEAST(3, 9), REFS_GDAL_AT_LEAST(3, 11),
+constexpr refs_cf_placement refsPlacement = {REFS_GDAL_AT_LEAST(3, 7),  REFS_GDAL_AT_LEAST(3, 8),
+                                             REFS_GDAL_AT_LEAST(3, 9),  REFS_GDAL_AT_LEAST(3, 11),
                                              REFS_GDAL_AT_LEAST(3, 11), REFS_GDAL_AT_LEAST(3, 11)};
 
 // GDAL 3.12 asks arrays where the bytes of a chunk are.

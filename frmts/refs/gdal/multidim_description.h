@@ -20,7 +20,7 @@ struct RefsPacking {
 
 struct RefsArrayDescription {
     std::string unit;
-    std::vector<GByte> nodata; ///< one element as GDAL sees it, or nothing
+    std::vector<GByte> nodata;    ///< one element as GDAL sees it, or nothing
     bool hasOtherMissing = false; ///< missing_value says more than `nodata`
     RefsPacking scale, offset;
     std::shared_ptr<OGRSpatialReference> spatialRef; ///< or null

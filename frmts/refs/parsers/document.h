@@ -58,8 +58,8 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err);
 
-/** Puts the name of a dimension without limit into the attributes of its group (own_attributes.h), which
- * may be NULL yet. */
+/** Puts the name of a dimension without limit into the attributes of its group (own_attributes.h),
+ * which may be NULL yet. */
 refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err);
 
 /** Puts a dimension that no variable has into the attributes of its group. */

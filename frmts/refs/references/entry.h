@@ -29,7 +29,8 @@ typedef struct refs_entry {
 /** Numbers of URLs are below. */
 #define REFS_ENTRY_MAX_URLS REFS_ENTRY_BROKEN
 
-/** A range that does not fit into an entry: too long, or with codecs that were not applied to it. */
+/** A range that does not fit into an entry: too long, or with codecs that were not applied to it.
+ */
 typedef struct refs_wide_range {
     uint64_t offset;
     uint64_t length;

@@ -1,9 +1,9 @@
 /* scanned_format.c -- data files (HDF5, …) as a format of sets, see format.h and refs/scan.h. */
 #include "chunk_key.h"
 #include "format.h"
+#include "refs/own_attributes.h"
 #include "refs/refset.h"
 #include "refs/scan.h"
-#include "refs/own_attributes.h"
 #include "set.h"
 
 static bool sniff(const refs_set_input *input, refs_bytes head) {

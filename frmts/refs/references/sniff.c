@@ -1,8 +1,8 @@
 /* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
 #include "format.h"
-#include "json/source.h"
 #include "metadata_file.h"
 #include "set_list.h"
+#include "json/source.h"
 
 #include "refs/refset.h"
 

@@ -2,7 +2,8 @@
 #include "refs/json.h"
 #include "writer_internal.h"
 
-refs_status refs_source_state_write(const refs_source_state *source, refs_buf *list, refs_error *err) {
+refs_status refs_source_state_write(const refs_source_state *source, refs_buf *list,
+                                    refs_error *err) {
     REFS_TRY(refs_buf_printf(list, err, "%s{\"url\":", list->size == 0 ? "" : ","));
     REFS_TRY(refs_json_write_string(source->url, list, err));
     if (source->size != REFS_SOURCE_UNKNOWN)

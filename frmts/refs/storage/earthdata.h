@@ -5,8 +5,8 @@
 #ifndef REFS_STORAGE_EARTHDATA_H
 #define REFS_STORAGE_EARTHDATA_H
 
-#include "refs/http.h"
 #include "identity.h"
+#include "refs/http.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
-/* zarr_internal.h -- what the files of this module share: memory, the tree of documents, the readers
- * of array metadata.
+/* zarr_internal.h -- what the files of this module share: memory, the tree of documents, the
+ * readers of array metadata.
  *
  * Read before this: zarr.h.
  */
@@ -106,9 +106,9 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
 /* -- shard.c ----------------------------------------------------------------------------------- */
 
 /** Where the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
- * `*codecs` theirs. Changes nothing where the codec module has to see to it: other codecs around it,
- * elements of variable length, a configuration that makes no sense. The data type and the grid must
- * be set. */
+ * `*codecs` theirs. Changes nothing where the codec module has to see to it: other codecs around
+ * it, elements of variable length, a configuration that makes no sense. The data type and the grid
+ * must be set. */
 refs_status refs_zarr__read_shard(const refs_array_source *source, refs_array_meta *meta,
                                   const refs_json **codecs, refs_error *err);
 

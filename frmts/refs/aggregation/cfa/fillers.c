@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cfa/cfa_internal.h"
-#include "refs/vfs.h"
 #include "cfa/writing.h"
+#include "refs/vfs.h"
 
 /* Names that are tried, and the largest file that one is compared with. */
 #define MAX_NAMES        1000

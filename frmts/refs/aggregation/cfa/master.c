@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "cfa/cfa_internal.h"
+#include "cfa/writing.h"
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
 #include "refs/write.h"
-#include "cfa/writing.h"
 
 /* Fragments of one variable. */
 #define MAX_FRAGMENTS ((size_t)16 << 20)

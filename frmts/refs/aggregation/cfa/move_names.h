@@ -15,8 +15,8 @@ refs_status refs_cfa__rename_json(const refs_cfa_moving *moving, refs_str text, 
 /** Whether the partition at `index` is meant, or any is. */
 bool refs_cfa__is_meant(const refs_cfa_moving *moving, const uint64_t *index, size_t rank);
 
-/** The record of fragments (own_attributes.h) with their new names. Where not all are renamed, one that
- * has a new name somewhere may have the old one elsewhere: it is recorded under both. */
+/** The record of fragments (own_attributes.h) with their new names. Where not all are renamed, one
+ * that has a new name somewhere may have the old one elsewhere: it is recorded under both. */
 refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,
                                      refs_buf *renamed, refs_error *err);
 

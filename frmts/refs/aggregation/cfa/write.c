@@ -7,8 +7,8 @@
 
 #include "cfa/cfa_internal.h"
 #include "cfa/generation.h"
-#include "refs/file_name.h"
 #include "cfa/writing.h"
+#include "refs/file_name.h"
 
 /* All files that are written. */
 typedef struct cfa_files {

@@ -1,7 +1,7 @@
 /* external.c -- datasets whose values are in files of their own. Specification IV.A.2.h. */
 #include "hdf5/group.h"
-#include "hdf5/index.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/index.h"
 
 refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body,
                                      refs_hdf5_external *external, refs_error *err) {

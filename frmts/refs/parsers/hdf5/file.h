@@ -37,9 +37,9 @@ typedef struct refs_hdf5_file {
     uint8_t version;     /**< of the superblock */
     uint16_t group_leaf_k, group_internal_k, chunk_k; /**< half the entries of B-tree 1 nodes */
     uint64_t bytes_left;                              /**< of the task */
-    uint64_t values_left;     /**< values of attributes that may still be kept */
-    uint64_t shared_table;    /**< address of the table of shared messages */
-    uint8_t n_shared_indexes; /**< in it */
+    uint64_t values_left;         /**< values of attributes that may still be kept */
+    uint64_t shared_table;        /**< address of the table of shared messages */
+    uint8_t n_shared_indexes;     /**< in it */
     refs_hdf5_cache_image *image; /**< structures that are not at their addresses, or NULL */
 
     bool is_collecting; /**< what is not at hand is not read but noted in `missing` */

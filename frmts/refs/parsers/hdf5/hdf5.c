@@ -1,6 +1,6 @@
 /* hdf5.c -- HDF5 and netCDF-4 files, see format.h. */
-#include "hdf5/index.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/index.h"
 #include "hdf5/superblock.h"
 
 static bool sniff(refs_bytes head) {

@@ -1,7 +1,7 @@
 /* parts.c -- chunks of virtual datasets: those of other datasets, where they fit as they are.
  */
-#include "hdf5/index.h"
 #include "hdf5/hdf5.h"
+#include "hdf5/index.h"
 #include "hdf5/virtual.h"
 
 /* A dataset that parts are taken from. */

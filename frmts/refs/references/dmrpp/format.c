@@ -1,6 +1,6 @@
 /* format.c -- DMR++ as a format of sets, see format.h and dmrpp/document.h. */
-#include "dmrpp/document.h"
 #include "format.h"
+#include "dmrpp/document.h"
 
 static refs_status read_into(const refs_set_input *input, const refs_dmrpp_job *job,
                              refs_error *err) {

@@ -1,4 +1,5 @@
-/* decompress.h -- Zstandard, by which files of a repository and locations in them are compressed. */
+/* decompress.h -- Zstandard, by which files of a repository and locations in them are compressed.
+ */
 #ifndef REFS_REFERENCES_ICECHUNK_DECOMPRESS_H
 #define REFS_REFERENCES_ICECHUNK_DECOMPRESS_H
 

@@ -3,8 +3,8 @@
 
 #include <stdatomic.h>
 
-#include "icechunk/file.h"
 #include "icechunk/decompress.h"
+#include "icechunk/file.h"
 
 /* Fields of the tables, in the order of the schema. */
 enum { MANIFEST_ID, MANIFEST_ARRAYS, MANIFEST_DICTIONARY, MANIFEST_COMPRESSION };

@@ -12,8 +12,8 @@
 #ifndef REFS_REFERENCES_ICECHUNK_MANIFEST_H
 #define REFS_REFERENCES_ICECHUNK_MANIFEST_H
 
-#include "refs/block_cache.h"
 #include "icechunk/snapshot.h"
+#include "refs/block_cache.h"
 
 /** Reads the file of manifest number `number` of the snapshot into a block, held once. It shall
  * have the size, and as many references, as the snapshot says. */

@@ -6,8 +6,8 @@
 #define REFS_REFERENCES_ICECHUNK_SNAPSHOT_H
 
 #include "icechunk/flatbuffer.h"
-#include "icechunk/object_id.h"
 #include "icechunk/icechunk.h"
+#include "icechunk/object_id.h"
 #include "refs/intern.h"
 
 #define REFS_NODE_ID_SIZE 8
@@ -47,7 +47,7 @@ typedef struct refs_icechunk_snapshot {
     size_t node_capacity;
     refs_manifest_ref *refs;
     size_t n_refs, ref_capacity;
-    refs_intern manifests; /**< ids, 12 bytes each */
+    refs_intern manifests;     /**< ids, 12 bytes each */
     refs_manifest_file *files; /**< one for each */
     bool is_any_doubtful;
 } refs_icechunk_snapshot;

@@ -2,8 +2,8 @@
 #include "format.h"
 
 #include "builder.h"
-#include "json/json_set.h"
 #include "set_list.h"
+#include "json/json_set.h"
 
 typedef struct json_input {
     const refs_set_input *input;

@@ -2,8 +2,8 @@
 #include "json/json_set.h"
 
 #include "generator.h"
-#include "json/value.h"
 #include "set_list.h"
+#include "json/value.h"
 
 typedef struct set_reader {
     refs_json_reader *reader;

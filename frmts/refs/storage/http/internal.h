@@ -6,11 +6,11 @@
 
 #include "fetch_internal.h"
 #include "http/cookies.h"
+#include "http/handle.h"
 #include "http/login.h"
 #include "http/origins.h"
 #include "http/response.h"
 #include "refs/http.h"
-#include "http/handle.h"
 
 /** What is reserved for a whole object before its size is known, and what it is given before its
  * bytes come, whatever size the server claims. */

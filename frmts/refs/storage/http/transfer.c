@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/redirect.h"
 #include "http/handle.h"
+#include "http/redirect.h"
 #include "identity.h"
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
