@@ -302,6 +302,27 @@ TEST(Each, TellsTheFailureOfTheLeastNumber) {
     }
 }
 
+/** A context that one of the tasks cannot enter. */
+struct NarrowContext {
+    static inline std::atomic<int> left{0};
+    static void *capture() { return &left; }
+    static void release(void *) {}
+    static void *enter(void *captured) { return left-- > 0 ? captured : nullptr; }
+    static void leave(void *) {}
+};
+
+TEST(Each, FailsWhereAnItemCannotBeRun) {
+    Items items;
+    NarrowContext::left = 3;
+    const refs_task_context context = {NarrowContext::capture, NarrowContext::enter,
+                                       NarrowContext::leave, NarrowContext::release};
+    refs_error error = REFS_ERROR_INIT;
+    const refs_each each = {Items::run, &items, 50, 2, &context};
+    EXPECT_EQ(refs_each_run(&each, &error), REFS_NOMEM);
+    EXPECT_STREQ(error.message, "out of memory");
+    EXPECT_EQ(items.done.size(), 3U);
+}
+
 TEST(Each, OfNothingIsDoneAtOnce) {
     const refs_each each = {nullptr, nullptr, 0, 16, nullptr};
     EXPECT_EQ(refs_each_run(&each, nullptr), REFS_OK);

@@ -350,6 +350,7 @@ static refs_status run_numbered(void *argument, refs_error *err) {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = run->each->run(run->each->user, item->number, &error);
     if (status == REFS_OK) return REFS_OK;
+    (void)refs_fail(&error, status, "%s", refs_status_text(status));
     refs_lock(&run->lock);
     if (run->n_failed == 0 || item->number + 1 < run->n_failed) {
         run->n_failed = item->number + 1;
@@ -367,10 +368,12 @@ static refs_status run_in(refs_pool *pool, numbered_run *run, numbered *items, r
         items[i] = (numbered){run, i};
         added = refs_group_add(group, run_numbered, NULL, &items[i], err);
     }
-    (void)refs_group_wait(group, NULL);
+    refs_error first = REFS_ERROR_INIT; /* also of an item that could not be run */
+    (void)refs_group_wait(group, &first);
     refs_group_free(group);
     REFS_TRY(added);
-    return refs_fail(err, run->error.status, "%s", run->error.message);
+    const refs_error *failure = run->n_failed > 0 ? &run->error : &first;
+    return refs_fail(err, failure->status, "%s", failure->message);
 }
 
 refs_status refs_each_run(const refs_each *each, refs_error *err) {
