@@ -25,6 +25,7 @@ memory=/dev/shm
 if [ -z "${TMPDIR:-}" ] && [ -w $memory ] &&
     [ "$(df -Pk $memory | awk 'NR == 2 { print $4 }')" -gt $((4 * 1024 * 1024)) ]; then
     TMPDIR=$(mktemp -d -p $memory)
+    chmod 1777 "$TMPDIR" # some tests are other users, too
     export TMPDIR
     trap 'rm -rf "$TMPDIR"' EXIT
 fi
