@@ -462,6 +462,27 @@ class Selections(InFolder):
         self.assertIn("found indices 1 to 5", run("combine", *names, "-o", "q.json", "--variables", "v[time=2024-01-31:2024-02-04]", status=1))
         self.assertFalse(os.path.exists("q.json"))
 
+    def test_of_sources_that_cannot_be_read_are_failures(self):
+        later, last = self.later("b.json", 6 * 24), self.later("c.json", 48 * 24)
+        chosen = ("--along", "time", "--variables", "v[time=2024-02]", "-o", "o.json")
+        with open(self.later("torn.json", 12 * 24), encoding="utf-8") as file:
+            refs = json.load(file)
+        refs.get("refs", refs)["time/0"] = ["lost.bin", 0, 48]
+        write("torn.json", refs.get("refs", refs))
+        for names in (("a.json", "missing.json", later), ("missing.json", "a.json", later), ("a.json", later, "missing.json")):
+            with self.subTest(names=names):
+                self.assertIn("missing.json", run("index", *names, *chosen, status=1))
+                self.assertFalse(os.path.exists("o.json"))
+                self.assertIn("missing.json", run("index", *names, *chosen, "--skip-errors", status=1))
+                np.testing.assert_array_equal(read("o.json", "time"), np.arange(2, 12) * 24.)
+                os.remove("o.json")
+        for names in (("a.json", "torn.json"), ("torn.json", "a.json"), (last, "torn.json", "a.json")):
+            self.assertIn("lost.bin", run("index", *names, *chosen, status=1))
+            self.assertFalse(os.path.exists("o.json"))
+        run("combine", "a.json", "-o", "o.json", "--along", "time", "--variables", "v")
+        self.assertIn("missing.json", run("append", "o.json", later, "missing.json", "--variables", "v[time=2024-02]", status=1))
+        np.testing.assert_array_equal(read("o.json", "time"), self.TIMES)
+
     def test_of_what_is_appended_leave_the_set_as_it_is(self):
         for output in "o.json", "o.parq":
             run("combine", "a.json", "-o", output, "--along", "time", "--variables", "v")

@@ -231,25 +231,29 @@ static refs_status note_record(build *all, const refs_set *set, refs_error *err)
     return status;
 }
 
-/* What the selections take of a source. None of it is no failure, as others may have some: `none`
- * is why. */
-static refs_status select_of(build *all, size_t number, refs_error *none, refs_error *err) {
-    tool_cuts *cuts = &all->cuts[number];
-    refs_error problem = REFS_ERROR_INIT;
-    const refs_status status =
-        tool_select(&all->session, all->names.items[number], &all->selection, cuts, &problem);
-    all->cut_items[number] = cuts->items;
-    cuts->is_none = status == REFS_NOT_FOUND;
-    if (!cuts->is_none) return refs_fail(err, status, "%s", problem.message);
-    (void)refs_fail(none, status, "%s", problem.message);
-    return REFS_OK;
+/* Whether it is asked for that a source which cannot be read is left out. */
+static bool may_skip(const build *all, size_t number, refs_status status) {
+    return status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+           all->arguments->skip_errors && number >= all->n_own;
 }
 
-/* Once it is known along which dimensions sources are joined. */
+static refs_status select_of(build *all, size_t number, refs_error *err) {
+    tool_cuts *cuts = &all->cuts[number];
+    const refs_status status =
+        tool_select(&all->session, all->names.items[number], &all->selection, cuts, err);
+    all->cut_items[number] = cuts->items;
+    return status;
+}
+
+/* Once it is known along which dimensions sources are joined. A source with nothing of what is
+ * selected is no failure, as others may have some. */
 static refs_status select_source(build *all, size_t number, refs_error *err) {
     if (all->cuts == NULL || (all->grown != NULL && number == 0)) return REFS_OK;
     const tool_cuts *cuts = &all->cuts[number];
-    if (cuts->items == NULL && !cuts->is_none) REFS_TRY(select_of(all, number, NULL, err));
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = REFS_OK;
+    if (cuts->items == NULL && !cuts->is_none) status = select_of(all, number, &problem);
+    if (status != REFS_OK && !cuts->is_none) return refs_fail(err, status, "%s", problem.message);
     for (size_t i = 0; i < cuts->n; i++)
         if (!tool_is_given(&all->dims, cuts->items[i].dim))
             return refs_fail(err, REFS_INVALID,
@@ -336,9 +340,7 @@ static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **s
         refs_error problem = REFS_ERROR_INIT;
         status = open_source(all, *at, &location, set, &problem);
         bool is_last = *at + by >= all->names.n; /* by may be -1 */
-        bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
-                     all->arguments->skip_errors && *at >= all->n_own && !is_last;
-        if (skips) continue;
+        if (may_skip(all, *at, status) && !is_last) continue;
         if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
         break;
     }
@@ -381,7 +383,8 @@ static refs_status fail_selected_netcdf(refs_error *err) {
  * selected. */
 static refs_status choose_selection(build *all, refs_error *err) {
     tool_list *variables = &all->record.variables;
-    refs_error none = REFS_ERROR_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = REFS_OK;
     size_t first = all->grown != NULL ? 1 : 0;
     if (!tool_has_selection(variables)) return REFS_OK;
     if (is_aggregation(all->output)) return fail_selected_netcdf(err);
@@ -392,11 +395,12 @@ static refs_status choose_selection(build *all, refs_error *err) {
     all->selection.notes = all->options.notes;
     REFS_TRY(tool_selection_take(variables, &all->selection, err));
     for (; first < all->names.n; first++) {
-        refs_error_clear(&none);
-        REFS_TRY(select_of(all, first, &none, err));
-        if (!all->cuts[first].is_none) break;
+        refs_error_clear(&problem);
+        status = select_of(all, first, &problem);
+        if (!all->cuts[first].is_none && !may_skip(all, first, status)) break;
     }
-    if (first == all->names.n) return refs_fail(err, none.status, "%s", none.message);
+    if (first == all->names.n || status != REFS_OK)
+        return refs_fail(err, status, "%s", problem.message);
     for (size_t i = 0; i < all->cuts[first].n; i++)
         if (!tool_is_given(&all->dims, all->cuts[first].items[i].dim) &&
             !tool_append(&all->dims, all->cuts[first].items[i].dim))

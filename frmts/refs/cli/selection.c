@@ -27,13 +27,27 @@ bool tool_has_selection(const tool_list *variables) {
     return false;
 }
 
-static refs_status read_coordinates(void *user, const refs_array_meta *meta, double *values,
-                                    refs_error *err) {
-    tool_arrays *arrays = user;
+/* Coordinates of a source. Where some cannot be read, nothing tells what they have. */
+typedef struct selecting {
+    tool_arrays arrays;
+    refs_error unread; /* of the first that cannot */
+} selecting;
+
+static refs_status read_array(tool_arrays *arrays, const refs_array_meta *meta, double *values,
+                              refs_error *err) {
     const size_t i = tool_arrays_find(arrays, meta->path);
     if (i == SIZE_MAX) return refs_fail(err, REFS_NOT_FOUND, "%s: cannot be read", meta->path);
     REFS_TRY(tool_arrays_open_array(arrays, i, err));
     return refs_array_read_doubles(arrays->arrays[i], MAX_COORDINATES, values, err);
+}
+
+static refs_status read_coordinates(void *user, const refs_array_meta *meta, double *values,
+                                    refs_error *err) {
+    selecting *of = user;
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = read_array(&of->arrays, meta, values, &problem);
+    if (status != REFS_OK && of->unread.status == REFS_OK) of->unread = problem;
+    return refs_fail(err, status, "%s", problem.message);
 }
 
 /* Selections of several variables are the same where they have a dimension in common. */
@@ -85,35 +99,41 @@ static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_me
     return REFS_OK;
 }
 
-static refs_status select_from(tool_arrays *arrays, const tool_selected *selected,
+static refs_status select_from(selecting *of, const tool_selected *selected,
                                const refs_notes *notes, tool_cuts *cuts, refs_error *err) {
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    const refs_cf_values values = {.read = read_coordinates, .user = arrays};
+    const refs_cf_values values = {.read = read_coordinates, .user = of};
+    const refs_hierarchy *hierarchy = of->arrays.set.hierarchy;
     refs_cf_description description = {.x_dim = REFS_CF_NO_DIM};
     const char *name = selected->name;
     while (*name == '/') name++;
-    const refs_array_meta *meta =
-        refs_hierarchy_find_array(arrays->set.hierarchy, refs_str_from(name));
+    const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy, refs_str_from(name));
     if (meta == NULL)
         return refs_fail(err, REFS_INVALID, "--variables %s[%s]: no variable %s", name,
                          selected->text, name);
     options.values = &values;
     options.selection = selected->text;
     options.notes = *notes;
-    refs_status status = refs_cf_describe(arrays->set.hierarchy, meta, &options, &description, err);
+    refs_status status = refs_cf_describe(hierarchy, meta, &options, &description, err);
+    const bool is_unread = status == REFS_NOT_FOUND && of->unread.status != REFS_OK;
+    cuts->is_none = status == REFS_NOT_FOUND && !is_unread;
+    if (is_unread) status = refs_fail(err, of->unread.status, "%s", of->unread.message);
     if (status != REFS_OK) refs_error_prefix(err, "--variables %s", name);
-    if (status == REFS_OK) status = add_cuts(arrays->set.hierarchy, meta, &description, cuts, err);
+    if (status == REFS_OK) status = add_cuts(hierarchy, meta, &description, cuts, err);
     refs_cf_description_clear(&description);
     return status;
 }
 
 refs_status tool_select(const tool_session *session, const char *source,
                         const tool_selection *selection, tool_cuts *cuts, refs_error *err) {
-    tool_arrays arrays;
-    refs_status status = tool_arrays_open(session, source, &arrays, err);
+    selecting of = {.unread = REFS_ERROR_INIT};
+    refs_status status = tool_arrays_open(session, source, &of.arrays, err);
     for (size_t i = 0; i < selection->n && status == REFS_OK; i++)
-        status = select_from(&arrays, &selection->items[i], &selection->notes, cuts, err);
-    tool_arrays_close(&arrays);
+        status = select_from(&of, &selection->items[i], &selection->notes, cuts, err);
+    tool_arrays_close(&of.arrays);
+    const bool is_none = cuts->is_none;
+    if (status != REFS_OK) tool_cuts_clear(cuts);
+    cuts->is_none = is_none;
     return status;
 }
 
