@@ -309,11 +309,16 @@ static refs_status open_itself(const refs_names_host *host, const refs_join_file
     refs_buf names = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = refs_set_open(files->vfs, files->location, files->sets, set, &problem);
+    refs_status listed = REFS_OK;
     if (status == REFS_OK) return REFS_OK;
     if (status == REFS_NOT_FOUND || status == REFS_INVALID)
-        REFS_TRY(list_prefix(host, files->location, &names, err));
-    status = names.size > 0 ? open_listed(files, &names, set, err)
-                            : fail_open(files->location, &problem, status, err);
+        listed = list_prefix(host, files->location, &names, err);
+    if (listed != REFS_OK)
+        status = listed;
+    else if (names.size > 0)
+        status = open_listed(files, &names, set, err);
+    else
+        status = fail_open(files->location, &problem, status, err);
     refs_buf_clear(&names);
     return status;
 }
