@@ -423,6 +423,23 @@ class Combine(Folder):
         said = self.combine(*glob.glob("m/*.nc"), version="1.13", status=1)
         self.assertIn("m.tas.fill.1x6x8.nc: stands for fragments that held nothing but the fill value", said)
 
+    def test_takes_files_of_others_for_what_they_are(self):
+        """Only a file with one array and nothing else, called as that is, stands for missing fragments."""
+        for name in "sst.fill.nc", "obs.fill.2.nc", "obs.version.fill.nc", "m.tas.fill.2x6x8.nc", "tas.fill.2x6x8.nc":
+            for version in VERSIONS:
+                with self.subTest(name=name, version=version):
+                    self.write("a.nc", (0, 1), data=self.values()[:2])
+                    self.write(name, (2, 3), data=self.values()[2:])
+                    with netCDF4.Dataset(name, "a") as file:
+                        file.createVariable("version", "i4")[...] = 7
+                    self.combine("a.nc", name, version=version, name="m.nca")
+                    np.testing.assert_array_equal(read("m.nca"), self.values())
+                    self.write("b.nc", (4,), data=self.values()[:1])
+                    run("append", "m.nca", "b.nc")
+                    np.testing.assert_array_equal(read("m.nca"), np.concatenate([self.values(), self.values()[:1]]))
+                    os.remove("m.nca")
+            os.remove(name)
+
     def test_what_is_in_no_fragment_cannot_be_made_again(self):
         self.write()
         with netCDF4.Dataset("source.nc", "a") as file:

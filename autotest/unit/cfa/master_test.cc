@@ -302,15 +302,20 @@ TEST(Master, HasVariablesInGroups) {
     EXPECT_EQ(opened.array("/forecast/t2m")->rank, 3u);
 }
 
-TEST(Master, KnowsNamesOfFillersByTheirShape) {
+TEST(Master, KnowsNamesOfFillersByTheirPathAndShape) {
     const uint64_t shape[] = {3, 4};
-    for (const char *name : {"m/m.v.fill.3x4.nc", "m.v.fill.3x4.g12.nc", "a.fill.b/v.fill.3x4.nc"})
-        EXPECT_TRUE(refs_cfa_is_filler(name, shape, 2)) << name;
-    for (const char *name : {"m.v.fill.4x3.nc", "m.v.fill.3.nc", "m.v.fill.3x4x5.nc", "m.v.fill.nc",
-                             "m.v.fill.3x4", "m.v.fill.3x4.h1.nc", "m.v.fill.3x.nc",
-                             "v.fill/3x4.nc", "m.fill.a.3x4.nc", "fill.3x4.nc", "m.v.fill.3x4.nc4"})
-        EXPECT_FALSE(refs_cfa_is_filler(name, shape, 2)) << name;
-    EXPECT_TRUE(refs_cfa_is_filler("m.v.fill.nc", nullptr, 0));
+    for (const char *name : {"m/m.v.fill.3x4.nc", "m.v.fill.3x4.g12.nc", "a.fill.b/m.v.fill.3x4.nc",
+                             "a.fill.b.v.fill.3x4.nc", "m.%76.fill.3x4.nc"})
+        EXPECT_TRUE(refs_cfa_is_filler(name, "/v", shape, 2)) << name;
+    for (const char *name :
+         {"m.v.fill.4x3.nc", "m.v.fill.3.nc", "m.v.fill.3x4x5.nc", "m.v.fill.nc", "m.v.fill.3x4",
+          "m.v.fill.3x4.h1.nc", "m.v.fill.3x.nc", "v.fill/3x4.nc", "m.fill.a.3x4.nc", "fill.3x4.nc",
+          "m.v.fill.3x4.nc4", "v.fill.3x4.nc", "m/v.fill.3x4.nc", "m/.v.fill.3x4.nc",
+          "m.w.fill.3x4.nc", "m.wv.fill.3x4.nc", "m.v.w.fill.3x4.nc", "m.v/fill.3x4.nc"})
+        EXPECT_FALSE(refs_cfa_is_filler(name, "/v", shape, 2)) << name;
+    EXPECT_TRUE(refs_cfa_is_filler("m.v.fill.nc", "/v", nullptr, 0));
+    EXPECT_TRUE(refs_cfa_is_filler("m.g.v.fill.3x4.nc", "/g/v", shape, 2));
+    EXPECT_FALSE(refs_cfa_is_filler("g.v.fill.3x4.nc", "/g/v", shape, 2));
     EXPECT_TRUE(refs_cfa_may_be_filler("m.v.fill.2020.nc"));
     EXPECT_FALSE(refs_cfa_may_be_filler("m.v.fill.spring.nc"));
 }

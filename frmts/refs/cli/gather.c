@@ -20,8 +20,9 @@ typedef struct collected_steps {
 typedef struct collecting {
     const tool_session *session;
     tool_master *master;
-    const char *name;        /* of the master, as the user calls it */
-    size_t rank;             /* of an aggregation whose partitions are shown */
+    const char *name; /* of the master, as the user calls it */
+    const char *path; /* of an aggregation whose partitions are shown */
+    size_t rank;
     const char *const *dims; /* their names */
     collected_steps *steps;  /* that files have, of all aggregations */
     size_t n_steps, capacity;
@@ -100,7 +101,7 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
     for (size_t dim = 0; dim < to->rank; dim++)
         shape[dim] = partition->end[dim] - partition->begin[dim];
     if (*partition->file == '\0') return REFS_OK;
-    const bool is_filler = refs_cfa_is_filler(partition->file, shape, to->rank);
+    const bool is_filler = refs_cfa_is_filler(partition->file, to->path, shape, to->rank);
     if (!is_filler) REFS_TRY(collect_steps(to, partition, err));
     return add_file(to, is_filler ? &to->master->fillers : &to->master->files, partition->file,
                     err);
@@ -151,6 +152,7 @@ static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_e
             REFS_TRY(note_own(to, arrays, i, err));
             continue;
         }
+        to->path = variable->path;
         to->rank = meta->rank;
         to->dims = variable->dims;
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));

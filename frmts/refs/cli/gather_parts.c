@@ -194,14 +194,13 @@ const refs_cfa_array *gather_bounded_by(const gathering *all, size_t p, size_t i
     return NULL;
 }
 
+/* A filler has one array and nothing else. */
 bool gather_is_filler(const gathering *all, size_t p) {
     const gather_part *part = &all->parts[p];
-    for (size_t i = 0; refs_cfa_may_be_filler(part->named) && i < part->arrays.source.n_arrays;
-         i++) {
-        const refs_cfa_array *array = gather_array_of(all, p, i);
-        if (refs_cfa_is_filler(part->named, array->shape, array->variable.rank)) return true;
-    }
-    return false;
+    if (!refs_cfa_may_be_filler(part->named) || part->arrays.source.n_arrays != 1) return false;
+    const refs_cfa_array *array = gather_array_of(all, p, 0);
+    return refs_cfa_is_filler(part->named, array->variable.path, array->shape,
+                              array->variable.rank);
 }
 
 refs_notes gather_notes(const gathering *all) {

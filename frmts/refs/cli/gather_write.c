@@ -98,7 +98,7 @@ static void fill_gaps(const gathering *all, const gather_field *of, refs_cfa_fra
     const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
     size_t first = all->names.n;
     /* They are last (gather_move_fillers). */
-    while (first > 0 && gather_is_filler(all, first - 1)) first--;
+    while (first > 0 && refs_cfa_may_be_filler(all->parts[first - 1].named)) first--;
     for (size_t i = 0; i < n; i++) {
         /* One that was written is lost, not nothing. */
         if (of->outline != SIZE_MAX && !is_known_to_be_nothing(of, i)) continue;

@@ -129,9 +129,9 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err);
 
-/** Whether a name is that of such a small file, which stands for fragments of this shape: a file of
- * somebody else may be called "rain.fill.2020.nc". */
-bool refs_cfa_is_filler(const char *name, const uint64_t *shape, size_t rank);
+/** Whether a name is that of such a small file, which stands for fragments of the array at `path`
+ * that have this shape: a file of somebody else may be called "rain.fill.2020.nc". */
+bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shape, size_t rank);
 
 /** Whether it is one of some shape. */
 bool refs_cfa_may_be_filler(const char *name);

@@ -10,6 +10,7 @@
 
 #include "cfa/cfa_internal.h"
 #include "cfa/writing.h"
+#include "refs/file_name.h"
 #include "refs/vfs.h"
 
 /* Names that are tried, and the largest file that one is compared with. */
@@ -54,48 +55,74 @@ static bool take_number(refs_str *text, uint64_t *number) {
     return is_number;
 }
 
-/* What is between "….fill" and ".nc", or "….g1.nc"; *has_mark is false where nothing is. */
-static refs_str shape_text(const char *name, bool *has_mark) {
-    refs_str text = refs_str_from(name), number;
+/* A name of a filler, "m/m.v.fill.3x4.nc". */
+typedef struct filler_name {
+    refs_str owner; /* "m.v" */
+    uint64_t shape[REFS_MAX_RANK];
+    size_t rank;
+} filler_name;
+
+/* Takes ".nc", or ".g1.nc", from the end of a text. */
+static bool take_end(refs_str *text) {
     uint64_t generation;
-    *has_mark = refs_str_ends(text, ".nc");
-    text.size -= *has_mark ? strlen(".nc") : 0;
-    const size_t dot = refs_str_find_last(text, '.');
-    number = refs_str_part(text, dot == SIZE_MAX ? text.size : dot + 1, text.size);
-    if (refs_str_starts(number, "g") &&
-        refs_str_to_u64(refs_str_part(number, 1, number.size), &generation))
-        text.size = dot;
-    size_t begin = text.size;
-    while (begin > 0 && text.data[begin - 1] != '/' &&
-           !refs_str_ends(refs_str_part(text, 0, begin), ".fill"))
-        begin--;
-    *has_mark = *has_mark && refs_str_ends(refs_str_part(text, 0, begin), ".fill");
-    return refs_str_part(text, begin, text.size);
+    if (!refs_str_ends(*text, ".nc")) return false;
+    text->size -= strlen(".nc");
+    const size_t dot = refs_str_find_last(*text, '.');
+    const refs_str mark = refs_str_part(*text, dot == SIZE_MAX ? text->size : dot + 1, text->size);
+    if (refs_str_starts(mark, "g") &&
+        refs_str_to_u64(refs_str_part(mark, 1, mark.size), &generation))
+        text->size = dot;
+    return true;
 }
 
-/* Sets `shape` to that in a name. */
-static bool read_shape(const char *name, uint64_t *shape, size_t *rank) {
-    bool has_mark;
-    refs_str text = shape_text(name, &has_mark);
-    for (*rank = 0; has_mark && text.size > 0 && *rank < REFS_MAX_RANK; ++*rank) {
-        const bool is_begun = *text.data == (*rank == 0 ? '.' : 'x');
-        text = refs_str_part(text, 1, text.size);
-        if (!is_begun || !take_number(&text, &shape[*rank])) return false;
+/* Splits "m/m.v.fill.3x4" into "m.v" and ".3x4". */
+static bool split_mark(refs_str text, refs_str *owner, refs_str *shape) {
+    const size_t slash = refs_str_find_last(text, '/');
+    const refs_str name = refs_str_part(text, slash == SIZE_MAX ? 0 : slash + 1, text.size);
+    size_t end = name.size;
+    while (end > 0 && !refs_str_ends(refs_str_part(name, 0, end), ".fill")) end--;
+    if (end == 0) return false;
+    *owner = refs_str_part(name, 0, end - strlen(".fill"));
+    *shape = refs_str_part(name, end, name.size);
+    return true;
+}
+
+static bool read_name(refs_str text, filler_name *name) {
+    refs_str shape;
+    if (!take_end(&text) || !split_mark(text, &name->owner, &shape)) return false;
+    for (name->rank = 0; shape.size > 0 && name->rank < REFS_MAX_RANK; ++name->rank) {
+        const bool is_begun = *shape.data == (name->rank == 0 ? '.' : 'x');
+        shape = refs_str_part(shape, 1, shape.size);
+        if (!is_begun || !take_number(&shape, &name->shape[name->rank])) return false;
     }
-    return has_mark && text.size == 0;
+    return shape.size == 0;
+}
+
+/* Whether "m.g.v" ends with the path "/g/v", as refs_cfa__filler_name writes it behind a stem. */
+static bool is_of_path(refs_str owner, const char *path) {
+    const size_t size = strlen(path);
+    if (owner.size <= size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (owner.data[owner.size - size + i] != (path[i] == '/' ? '.' : path[i])) return false;
+    return true;
 }
 
 bool refs_cfa_may_be_filler(const char *name) {
-    uint64_t shape[REFS_MAX_RANK];
-    size_t rank;
-    return read_shape(name, shape, &rank);
+    filler_name read;
+    return read_name(refs_str_from(name), &read);
 }
 
-bool refs_cfa_is_filler(const char *name, const uint64_t *shape, size_t rank) {
-    uint64_t named[REFS_MAX_RANK];
-    size_t n;
-    return read_shape(name, named, &n) && n == rank &&
-           (rank == 0 || memcmp(named, shape, rank * sizeof *shape) == 0);
+bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shape, size_t rank) {
+    filler_name read;
+    refs_buf plain = REFS_BUF_INIT;
+    if (!read_name(refs_str_from(name), &read) || read.rank != rank ||
+        (rank > 0 && memcmp(read.shape, shape, rank * sizeof *shape) != 0))
+        return false;
+    const bool is = is_of_path(read.owner, path) ||
+                    (refs_file_name_unescape(read.owner, &plain, NULL) == REFS_OK &&
+                     is_of_path(refs_str_view((const char *)plain.data, plain.size), path));
+    refs_buf_clear(&plain);
+    return is;
 }
 
 /* "/folder/stem" */
