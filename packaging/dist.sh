@@ -1,19 +1,27 @@
 #!/bin/sh
-# usage: dist.sh [--check] [FOLDER]
+# usage: dist.sh [--check] [--release] [FOLDER]
 #
 # Makes the source release refs-VERSION.tar.gz of the commit that is checked out, in FOLDER (build/dist), and
 # prints its size and SHA-256. The same commit gives the same bytes: names are sorted, owners are root, and all
 # dates are that of the commit.
 # With --check it also builds the plugin and the program from the archive alone, in a temporary folder, without
 # git and, for root, without network, and reads the sample with both.
+# With --release, and where the commit has a tag, CHANGELOG.md must have a section for the version; else [Unreleased]
+# will do.
 set -eu
 cd "$(dirname "$0")/.."
 
 check=
-if [ "${1:-}" = --check ]; then
-    check=1
+release=$(sh packaging/version.sh --tag)
+while :; do
+    case ${1:-} in
+    --check) check=1 ;;
+    --release) release=1 ;;
+    -*) echo "usage: dist.sh [--check] [--release] [FOLDER]" >&2 && exit 2 ;;
+    *) break ;;
+    esac
     shift
-fi
+done
 version=$(sh packaging/version.sh)
 name=refs-$version
 folder=${1:-build/dist}
@@ -25,8 +33,12 @@ fail() {
 
 git rev-parse -q --verify HEAD >/dev/null || fail "not a git repository: run it in a clone"
 git diff --quiet HEAD -- || echo "dist.sh: warning: uncommitted changes are not in the archive" >&2
-git show HEAD:CHANGELOG.md | grep -q "^## \[$version\]" ||
-    fail "CHANGELOG.md has no section $version: rename [Unreleased] first (RELEASE.md)"
+sections=$(git show HEAD:CHANGELOG.md | grep '^## \[')
+case $sections in
+*"## [$version]"*) ;;
+*"## [Unreleased]"*) [ -z "$release" ] || fail "CHANGELOG.md has no section $version: write it below [Unreleased] first (RELEASE.md)" ;;
+*) fail "CHANGELOG.md has neither a section $version nor [Unreleased]" ;;
+esac
 
 mkdir -p "$folder"
 archive=$(cd "$folder" && pwd)/$name.tar.gz

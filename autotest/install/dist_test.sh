@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: dist_test.sh ROOT
-# The source release is the same bytes when it is made again, and has what a build needs. A tree without git, as
-# the release itself is, makes none: exit status 77.
+# The source release is the same bytes when it is made again, and has what a build needs. An unreleased version has an
+# archive, too, but no release. A tree without git, as the release itself is, makes none: exit status 77.
 set -eu
 git -C "$1" rev-parse -q --verify HEAD >/dev/null 2>&1 || exit 77
 work=$(mktemp -d)
@@ -23,3 +23,14 @@ tar -tvzf "$work/first/$name.tar.gz" >"$work/list"
 for file in CMakeLists.txt LICENSE CHANGELOG.md README.md docs/driver.md data/sample.json autotest/run.sh; do
     grep -q " $name/$file\$" "$work/list" || fail "no $file in the archive"
 done
+
+# The version after the last section of CHANGELOG.md: an archive, but no release, by option or by tag.
+git clone -q "$1" "$work/next" 2>/dev/null
+cp "$1/packaging/dist.sh" "$1/packaging/version.sh" "$work/next/packaging/"
+sed -i 's/^project(refs VERSION [0-9.]*/project(refs VERSION 99.0.0/' "$work/next/CMakeLists.txt"
+git -C "$work/next" -c user.name=test -c user.email=test@example.invalid commit -q -a -m next
+sh "$work/next/packaging/dist.sh" "$work/third"
+[ -f "$work/third/refs-99.0.0.tar.gz" ] || fail "no archive of a version that is not released"
+! sh "$work/next/packaging/dist.sh" --release "$work/fourth" 2>/dev/null || fail "a release without a section"
+git -C "$work/next" tag v99.0.0
+! sh "$work/next/packaging/dist.sh" "$work/fourth" 2>/dev/null || fail "a tag without a section"
