@@ -41,6 +41,16 @@ class Importing(unittest.TestCase):
     def test_registers_where_gdal_is_loaded(self):
         self.assertEqual(run(f"from osgeo import gdal\nimport gdal_refs\n{DRIVER}"), ("True", ""))
 
+    def test_warns_of_a_gdal_that_was_replaced_on_disk(self):
+        with tempfile.TemporaryDirectory() as folder:
+            loaded = "next(line.split()[-1] for line in open('/proc/self/maps') if '/libgdal' in line)"
+            library = run(f"from osgeo import gdal\nprint({loaded})")[0]
+            copy = shutil.copy(library, folder)
+            printed, warned = run(f"import ctypes, os\nctypes.CDLL({copy!r})\nos.unlink({copy!r})\nimport gdal_refs\n"
+                                  "print(gdal_refs.open)")
+        self.assertIn("function open", printed, warned)
+        self.assertIn(f"{copy} was replaced or deleted after this process had loaded it: restart the process", warned)
+
     def test_opens_a_set(self):
         code = f"import gdal_refs\nfrom osgeo import gdal\nprint(gdal.Open('REFS:\"{SAMPLE}\":/t2m').RasterCount)"
         self.assertEqual(run(code), ("24", ""))

@@ -42,14 +42,22 @@ def versions():
                   key=lambda minor: [int(part) for part in minor.split(".")])
 
 
-def _loaded():
-    """The files of all libgdal that this process has mapped."""
+_REPLACED = " (deleted)"  # behind the name in /proc/self/maps
+
+
+def _mapped():
+    """The files of all libgdal that this process has mapped, also those that are on disk no more."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
             paths = [line.rstrip("\n").split(None, 5)[5] for line in maps if line.count("/")]
     except OSError:
         return []
     return sorted({path for path in paths if _LIBGDAL.fullmatch(os.path.basename(path))})
+
+
+def _loaded():
+    """The files of all libgdal that this process has mapped and that can be opened."""
+    return [path for path in _mapped() if not path.endswith(_REPLACED)]
 
 
 def _load(package):
@@ -87,6 +95,9 @@ def _find(package):
                       RuntimeWarning, stacklevel=2)
     if loaded:
         return loaded[0]
+    if _mapped():
+        raise RegistrationError(f"gdal_refs: {_mapped()[0].removesuffix(_REPLACED)} was replaced or deleted after this process had"
+                                " loaded it: restart the process")
     return next(filter(None, map(_load, PACKAGES)), None)
 
 
@@ -221,7 +232,7 @@ def register(package=None):
 def _register_or_warn():
     try:
         register()
-    except RegistrationError as error:
+    except (RegistrationError, OSError) as error:
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 
 
@@ -241,7 +252,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
             def execute_and_register(module):
                 execute(module)
-                if _loaded():
+                if _mapped():
                     _register_or_warn()
             spec.loader.exec_module = execute_and_register
         return spec
@@ -249,7 +260,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 def register_when_loaded():
     """Registers the driver now, if a GDAL is loaded, or as soon as a package that brings one is imported."""
-    if _loaded():
+    if _mapped():
         _register_or_warn()
     if not any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, _AfterImport())
