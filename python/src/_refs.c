@@ -123,8 +123,11 @@ static const char **list_texts(PyObject *sequence, PyObject **owned) {
         PyObject *item = PySequence_GetItem(sequence, i);
         PyObject *bytes = item != NULL ? PyUnicode_EncodeFSDefault(item) : NULL;
         Py_XDECREF(item);
-        if (bytes == NULL || PyList_Append(*owned, bytes) != 0) Py_CLEAR(*owned);
-        if (bytes != NULL) list[i] = PyBytes_AsString(bytes);
+        char *text = NULL; /* without a NUL in it: else it would be another text for the library */
+        if (bytes == NULL || PyBytes_AsStringAndSize(bytes, &text, NULL) != 0 ||
+            PyList_Append(*owned, bytes) != 0)
+            Py_CLEAR(*owned);
+        list[i] = text;
         Py_XDECREF(bytes);
     }
     if (list == NULL || *owned == NULL) {
@@ -475,11 +478,11 @@ static PyObject *counters(PyObject *object, PyObject *unused) {
 }
 
 static PyObject *take_warnings(PyObject *object, PyObject *unused) {
-    refs_dataset *handle = handle_of(object);
-    PyObject *list = handle != NULL ? PyList_New(0) : NULL;
+    refs_dataset *handle = ((dataset *)object)->handle; /* a read may end after it was closed */
+    PyObject *list = PyList_New(0);
     char text[2048];
     (void)unused;
-    while (list != NULL && refs_dataset_take_warning(handle, text, sizeof text)) {
+    while (list != NULL && handle != NULL && refs_dataset_take_warning(handle, text, sizeof text)) {
         PyObject *item = text_or_none(text);
         if (item == NULL || PyList_Append(list, item) != 0) Py_CLEAR(list);
         Py_XDECREF(item);
