@@ -94,6 +94,52 @@ class Served(unittest.TestCase):
         with self.assertRaises(gdal_refs.RefsError):
             dataset["v"][...]
 
+    def test_reads_that_end_after_close_succeed(self):
+        import threading
+
+        server = self.serve({"/v.bin": {"stall_s": 1}})
+        dataset = gdal_refs.open(server.url("refs.json"))
+        array, found = dataset["v"], []
+        reader = threading.Thread(target=lambda: found.append(array[...]))
+        reader.start()
+        while not server.requests("v.bin"):
+            time.sleep(0.01)
+        dataset.close()
+        reader.join()
+        self.assertEqual([int(values.sum()) for values in found], [sum(range(16 * 64))])
+
+    def write_state(self, folder, value):
+        array = {"zarr_format": 2, "shape": [], "chunks": [], "dtype": "|u1", "fill_value": value,
+                 "order": "C", "compressor": None, "filters": None}
+        folder.write("state.json", json.dumps({
+            ".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array), "v/.zattrs": "{}"}))
+
+    def test_pickled_datasets_have_the_state_that_theirs_has(self):
+        folder = served.Folder()
+        self.addCleanup(folder.close)
+        server = served.Server(folder)
+        self.addCleanup(server.close)
+        local = os.path.join(folder.served, "state.json")
+        for name in (server.url("state.json"), "file://" + local, local):
+            for value in (1, 7):
+                with self.subTest(name=name, value=value):
+                    self.write_state(folder, value)
+                    dataset = gdal_refs.open(name)
+                    copies = [pickle.loads(pickle.dumps(dataset)) for _ in range(2)]
+                    self.assertEqual([int(dataset["v"][()]), int(copies[0]["v"][()])], [value] * 2)
+                    self.assertIs(copies[0], copies[1])
+                    self.assertIs(pickle.loads(pickle.dumps(copies[0])), copies[0])
+
+    def test_pickled_datasets_are_kept_in_bounds_and_open(self):
+        from gdal_refs import dataset as module
+
+        for _ in range(module.MAX_KEPT + 3):
+            copy = pickle.loads(pickle.dumps(gdal_refs.open(SAMPLE)))
+        self.assertEqual(len(module._datasets), module.MAX_KEPT)
+        text = pickle.dumps(copy)
+        copy.close()
+        self.assertEqual(pickle.loads(text)["t2m"][:1].shape, (1, 81, 121))
+
     def run_interrupted(self, call):
         code = INTERRUPTED.format(package=PACKAGE, call=call)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
@@ -168,6 +214,13 @@ class Sets(unittest.TestCase):
         dataset = gdal_refs.open(self.write(dtype="<q9"))
         self.assertIsNotNone(dataset["v"].problem)
         self.fails(lambda: dataset["v"][...], "UNSUPPORTED")
+
+    def test_keys_and_options_with_nul_are_refused(self):
+        dataset = gdal_refs.open(SAMPLE)
+        with self.assertRaises(ValueError):
+            dataset._handle.get([".zgroup\0junk"])
+        with self.assertRaises(ValueError):
+            gdal_refs.open(SAMPLE, missing="FILL\0junk")
 
     def test_signals_are_left_to_handlers_of_the_program(self):
         self.assertEqual(signal.getsignal(signal.SIGINT), SIGINT_AT_START)

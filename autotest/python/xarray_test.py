@@ -8,6 +8,7 @@ Left out where Python has no xarray.
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,19 @@ class Engine(unittest.TestCase):
                     self.assertEqual(encoding["chunks"], variable.encoding["chunksizes"])
             self.assertEqual(found.encoding["source"], FILE)
             self.assertEqual(found.encoding["unlimited_dims"], expected.encoding["unlimited_dims"])
+
+    def test_relative_names_are_those_of_the_folder_they_were_opened_in(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        shutil.copy(FILE, self.path("a.nc"))
+        for name in ("a.nc", "*.nc", "./a.nc"):
+            with self.subTest(name=name):
+                os.chdir(self.folder.name)
+                found = xr.open_dataset(name, engine="refs")
+                text = pickle.dumps(found.t2m.variable)
+                self.assertEqual(found.encoding["source"], os.path.abspath(name))
+                self.assertEqual(found.t2m.encoding["source"], os.path.abspath(name))
+                os.chdir("/")
+                xr.testing.assert_identical(pickle.loads(text).load(), found.t2m.variable.load())
 
     def test_what_is_opened_can_be_written(self):
         found = xr.open_dataset(SAMPLE, engine="refs")

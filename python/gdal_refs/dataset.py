@@ -5,7 +5,9 @@ import collections.abc
 import json
 import operator
 import os
+import re
 import threading
+import uuid
 import warnings
 import weakref
 
@@ -22,8 +24,18 @@ MAX_KEPT = 16
 MAX_FRAGMENT_BYTES = 256 * 2**20
 
 
+_WITH_SCHEME = re.compile(r"[\w+.-]+(://|::)")
+
+
 class RefsWarning(UserWarning):
     """Something that is no failure, but that users should know."""
+
+
+def _absolute(name):
+    """The name that means the same in whatever folder this or another process is."""
+    if not name or os.path.isabs(name) or _WITH_SCHEME.match(name):
+        return name
+    return os.path.abspath(name) + ("/" if name.endswith("/") else "")
 
 
 def _option_texts(options):
@@ -292,12 +304,15 @@ class Dataset:
     """What a name opens: a set, a data file, an aggregation, or files that a pattern matches.
 
     `options` are those of the library: {"URL_REWRITE": "old=>new", "BRANCH": "dev"}; lists repeat
-    an option. Pickling sends name and options. Any number of threads may read.
+    an option. Any number of threads may read. Pickling sends name and options: copies of one
+    dataset in another process are one dataset, and copies of a dataset that was opened later are
+    another one, so that it has the data of its time.
     """
 
     def __init__(self, name, options=None):
-        self.name = os.fspath(name)
+        self.name = _absolute(os.fsdecode(name))
         self.options = dict(options or {})
+        self._identity = uuid.uuid4().hex
         self._handle = _refs.Dataset(self.name, _option_texts(self.options))
         self._descriptions = self._handle.arrays()
         self._by_path = {one["path"]: one for one in self._descriptions}
@@ -310,7 +325,7 @@ class Dataset:
         return f"<gdal_refs.Dataset {self.name!r}>"
 
     def __reduce__(self):
-        return _kept, (self.name, self.options)
+        return _kept, (self.name, self.options, self._identity)
 
     def __enter__(self):
         return self
@@ -353,10 +368,12 @@ class Dataset:
 
     def cancel(self):
         """Ends all reads, current and later ones, with RefsError."""
+        _forget(self)
         self._handle.cancel()
 
     def close(self):
         """Closes it, once current reads have ended."""
+        _forget(self)
         self._handle.close()
 
     def _read(self, number, axes, values):
@@ -390,20 +407,28 @@ def _stamp(name):
     return state.st_mtime_ns, state.st_size, state.st_ino
 
 
-def _kept(name, options):
-    key = (name, _option_texts(options), _stamp(name))
+def _kept(name, options, identity):
+    key = (identity, _stamp(name))
     with _lock:
         found = _datasets.get(key)
         if found is not None:
             _datasets.move_to_end(key)
             return found
     made = Dataset(name, options)
+    made._identity = identity
     with _lock:
         made = _datasets.setdefault(key, made)
         _datasets.move_to_end(key)
         while len(_datasets) > MAX_KEPT:
             _datasets.popitem(last=False)
     return made
+
+
+def _forget(dataset):
+    """The next task opens it again."""
+    with _lock:
+        for key in [key for key, kept in _datasets.items() if kept is dataset]:
+            del _datasets[key]
 
 
 def _new_lock():
