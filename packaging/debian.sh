@@ -5,7 +5,9 @@
 # different folders, languages, time zones and umasks, without network; both must be the same bytes. lintian may
 # find neither errors nor warnings. Then installs the packages in a clean tree of that suite, runs debian/tests
 # there, and removes them. Needs root and a mirror of Debian. With --once the packages are built once.
-#   REFS_MAINTAINER='Name <mailbox>'   whom the packages name as their maintainer
+#   REFS_MAINTAINER='Name <mailbox>'   whom the packages name as their maintainer; a commit with a tag needs it
+# Each suite has a version of its own, which an upgrade to the next suite replaces: 0.1.0-1~deb12u1 for bookworm,
+# 0.1.0-1~deb13u1 for trixie, 0.1.0-1 for sid.
 # The tree for building is build/matrix/SUITE, as for autotest/matrix.sh.
 set -eu
 once=
@@ -16,7 +18,19 @@ fi
 [ $# -eq 1 ] || { echo "usage: debian.sh [--once] SUITE" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 suite=$1
+case $suite in
+bookworm) addition='~deb12u1' ;;
+trixie) addition='~deb13u1' ;;
+sid) addition='' ;;
+*) echo "debian.sh: suite: expected bookworm, trixie or sid, found $suite" >&2; exit 2 ;;
+esac
 version=$(sh packaging/version.sh)
+maintainer=${REFS_MAINTAINER:-}    # trees.sh unsets what is called REFS_
+tag=$(sh packaging/version.sh --tag)
+if [ -n "$tag" ] && [ -z "$maintainer" ]; then
+    echo "debian.sh: packages of $tag need a maintainer: set REFS_MAINTAINER='Name <mailbox>'" >&2
+    exit 1
+fi
 output=$PWD/build/debian/$suite
 log=$output/log
 step="making a $suite to build in"
@@ -32,16 +46,22 @@ report() {
 }
 trap 'report $?' EXIT
 
+# name_suite FOLDER: the version of this suite, and the maintainer, in a folder debian. debian/changelog may still have
+# the version of the last release.
+name_suite() {
+    sed -i "1s/([0-9.]*\(-[0-9]*\))/($version\1$addition)/" "$1/changelog"
+    [ -n "$maintainer" ] || return 0
+    sed -i "s/^Maintainer: .*/Maintainer: $maintainer/" "$1/control"
+    sed -i "s/^ -- .*>  / -- $maintainer  /" "$1/changelog"
+}
+
 # build FOLDER: the source package and its binaries in a folder of the tree, with the environment of the caller.
 build() {
     rm -rf "$tree$1"
     mkdir -p "$tree$1"
     cp "$output/refs-$version.tar.gz" "$tree$1/refs_$version.orig.tar.gz"
     tar -xzf "$output/refs-$version.tar.gz" -C "$tree$1"
-    if [ -n "${REFS_MAINTAINER:-}" ]; then
-        sed -i "s/^Maintainer: .*/Maintainer: $REFS_MAINTAINER/" "$tree$1/refs-$version/debian/control"
-        sed -i "s/^ -- .*>  / -- $REFS_MAINTAINER  /" "$tree$1/refs-$version/debian/changelog"
-    fi
+    name_suite "$tree$1/refs-$version/debian"
     # ccache only where the caller says so: the second build compiles.
     DEB_BUILD_OPTIONS="parallel=$(nproc)" DEBIAN_FRONTEND=noninteractive unshare -n \
         chroot "$tree" sh -c "cd $1/refs-$version && exec dpkg-buildpackage -us -uc" >"$log" 2>&1
