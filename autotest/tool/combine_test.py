@@ -127,6 +127,21 @@ class Nothing(InFolder):
             said = run("combine", "a.json", "b.json", "-o", name, "--along", "t", "--variables", "v,h")
             self.assertIn("element 1 of h is missing and 8", said)
 
+    def test_is_lost_of_long_integers_beside_missing_ones(self):
+        """A double holds no more than 53 bits of them."""
+        for dtype, missing, one, other in (("<i8", 2**60, 2**60 + 1, 2**60 + 2), ("<i8", -2**63, 1 - 2**63, 2 - 2**63),
+                                           ("<u8", 2**64 - 1, 2**64 - 2, 2**64 - 3), ("<u8", 2**60, 2**60 + 1, 2**60 + 2)):
+            for name in "missing_value", "_FillValue":
+                with self.subTest(dtype=dtype, missing=missing, name=name):
+                    told = {name: missing}
+                    self.part("a.json", [0], [1], array("h", ["z"], np.array([missing, one], dtype), **told))
+                    self.part("b.json", [1], [2], array("h", ["z"], np.array([missing, other], dtype), **told))
+                    said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
+                    self.assertIn("element 1 of h is ", said)
+                    self.part("b.json", [1], [2], array("h", ["z"], np.array([missing, one], dtype)))
+                    said = run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
+                    self.assertIn("element 0 of h is missing and ", said)
+
     def filled(self, name, step, values, fill):
         """A set that declares a fill value as kerchunk does."""
         found = array("v", ["t", "x"], np.array([values], "<i2"))

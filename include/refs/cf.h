@@ -332,6 +332,11 @@ refs_status refs_cf_describe_elements(const refs_hierarchy *hierarchy, const ref
  * valid range. `element` as read: unsigned where the description says so. */
 bool refs_cf_is_missing(const refs_cf_description *description, double element);
 
+/** The same of an element of eight bytes that is an integer, exactly: as it is stored, of which
+ * `dtype` says whether it has a sign. */
+bool refs_cf_is_missing_integer(const refs_cf_description *description, const refs_dtype *dtype,
+                                int64_t element);
+
 /** Number of bands: product of the band axes; false where that overflows. */
 bool refs_cf_n_bands(const refs_cf_description *description, uint64_t *n_bands);
 

@@ -146,10 +146,32 @@ static bool is_number(refs_cf_missing missing, double element) {
                                                    : false;
 }
 
+static bool is_out_of_range(const refs_cf_description *description, double element) {
+    return description->has_valid_range &&
+           (element < description->valid_min || element > description->valid_max);
+}
+
 bool refs_cf_is_missing(const refs_cf_description *description, double element) {
     bool is_missing = isnan(element) || is_number(nodata_of(description), element);
     for (size_t i = 0; i < description->n_missing; i++)
         is_missing = is_missing || is_number(description->missing[i], element);
-    return is_missing || (description->has_valid_range &&
-                          (element < description->valid_min || element > description->valid_max));
+    return is_missing || is_out_of_range(description, element);
+}
+
+/* `number` is the element, too, rounded. */
+static bool is_integer(refs_cf_missing missing, uint64_t element, double number) {
+    return missing.kind == REFS_CF_NODATA_INT64    ? element == (uint64_t)missing.int64
+           : missing.kind == REFS_CF_NODATA_UINT64 ? element == missing.uint64
+                                                   : is_number(missing, number);
+}
+
+bool refs_cf_is_missing_integer(const refs_cf_description *description, const refs_dtype *dtype,
+                                int64_t element) {
+    const uint64_t bits = (uint64_t)element;
+    const bool is_unsigned = dtype->type == REFS_TYPE_UINT || description->unsigned_values;
+    const double number = is_unsigned ? (double)bits : (double)element;
+    bool is_missing = is_integer(nodata_of(description), bits, number);
+    for (size_t i = 0; i < description->n_missing; i++)
+        is_missing = is_missing || is_integer(description->missing[i], bits, number);
+    return is_missing || is_out_of_range(description, number);
 }

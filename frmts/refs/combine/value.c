@@ -202,7 +202,10 @@ static bool may_be_missing(const refs_dtype *dtype) {
 
 static bool is_missing_at(const refs_cf_description *description, const refs_dtype *dtype,
                           refs_str values, uint64_t i) {
-    double number = refs_join__value_at(dtype, values, i).number;
+    const refs_value value = refs_join__value_at(dtype, values, i);
+    double number = value.number;
+    if (dtype->size == 8 && value.kind == REFS_VALUE_INTEGER)
+        return refs_cf_is_missing_integer(description, dtype, value.integer);
     if (description->unsigned_values && number < 0) number += ldexp(1, (int)(8 * dtype->size));
     return refs_cf_is_missing(description, number);
 }
