@@ -269,6 +269,11 @@ typedef struct refs_selection {
     const int64_t *stride; /**< as of refs_array_read */
 } refs_selection;
 
+/** REFS_INVALID where a selection lists elements outside the array, or an index does not ascend;
+ * also of an empty one, along the dimensions that have elements. Reads of empty ones do not ask. */
+refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_selection *selection,
+                                       refs_error *err);
+
 /** Reads `n` selections of one array, planned as one fetch: points that lie anywhere, or indices
  * along several dimensions (orthogonal: all combinations). Chunks that several need are read once
  * if they fit into the cache. Of mosaics, at most 256 pieces are one plan. `progress` may be NULL;

@@ -143,6 +143,28 @@ TEST_F(Rows, AreReadByIndicesAndPoints) {
     refs_array_free(array);
 }
 
+/* Also behind one that is inside; nothing is read where another dimension has no elements. */
+TEST_F(Rows, AreNotReadOutsideByPoints) {
+    put(4);
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    refs_array *array = nullptr;
+    ASSERT_EQ(files.openArray("v", &array), REFS_OK) << files.error.message;
+    const uint64_t inside[2] = {0, 0}, outside[3][2] = {{4, 0}, {0, kWidth}, {5, 0}};
+    const uint64_t one[2] = {1, 1}, none[2] = {1, 0};
+    int32_t found[2];
+    for (const auto &start : outside) {
+        const refs_selection both[] = {{{inside, one, nullptr}, nullptr, &found[0], nullptr},
+                                       {{start, one, nullptr}, nullptr, &found[1], nullptr}};
+        refs_error error = REFS_ERROR_INIT;
+        EXPECT_EQ(refs_array_read_selections(array, both, 2, nullptr, &error), REFS_INVALID);
+        EXPECT_TRUE(has(error.message, "are not inside dimension")) << error.message;
+    }
+    const refs_selection empty = {{outside[0], none, nullptr}, nullptr, found, nullptr};
+    EXPECT_EQ(refs_array_read_selections(array, &empty, 1, nullptr, nullptr), REFS_OK);
+    EXPECT_EQ(refs_array_check_selection(refs_array_meta_of(array), &empty, nullptr), REFS_INVALID);
+    refs_array_free(array);
+}
+
 TEST_F(Rows, AreReadInManyThreadsWhileFilesComeAndGo) {
     put(16);
     files.maxFiles = 2;

@@ -83,6 +83,10 @@ static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut 
         uint64_t to_break = count_to_break(parts, element, step_of(region, dim));
         if (next.n > to_break) next.n = to_break;
         if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
+        if (next.n == 0)
+            return refs_fail(err, REFS_INVALID, "element %llu is outside dimension %zu of %llu",
+                             (unsigned long long)element, dim,
+                             (unsigned long long)aggregation->meta.shape[dim]);
         next.first = first;
         made->runs[dim][made->n_runs[dim]++] = next;
         first += next.n;

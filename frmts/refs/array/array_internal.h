@@ -31,14 +31,18 @@ typedef struct refs_cut {
     uint64_t n_chunks;
 } refs_cut;
 
+/** Whether a region has no elements. */
+bool refs_array__is_empty(const refs_array_meta *meta, const refs_region *region);
+
 /** Cuts a region, REFS_INVALID where it is not inside the array. Zero chunks where it is empty.
  * `cut` is to be cleared, also after a failure. */
 refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
                             refs_error *err);
 void refs_array__cut_clear(refs_cut *cut);
 
-/** The same of what a selection lists; REFS_INVALID also where an index does not ascend. The cut
- * refers to the indices. */
+/** The same of what a selection lists, as refs_array_check_selection. The cut refers to the
+ * indices.
+ */
 refs_status refs_array__cut_selection(const refs_array_meta *meta, const refs_selection *selection,
                                       refs_cut *cut, refs_error *err);
 

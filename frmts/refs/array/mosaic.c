@@ -163,11 +163,16 @@ static void prepare_regions(const selecting *job, const run_list *list, uint64_t
     }
 }
 
-/* The same of selections without indices, such as points. */
-static void prepare_selections(const selecting *job, const refs_selection *selections, size_t n) {
-    for (size_t i = 0; i < n && i < MAX_PIECES; i++)
+/* The same of selections without indices, such as points. All that are next are checked. */
+static refs_status prepare_selections(const selecting *job, const refs_selection *selections,
+                                      size_t n, refs_error *err) {
+    for (size_t i = 0; i < n && i < MAX_PIECES; i++) {
+        if (refs_array__is_empty(job->array->meta, &selections[i].region)) continue;
+        REFS_TRY(refs_array_check_selection(job->array->meta, &selections[i], err));
         if (selections[i].index == NULL)
             job->array->mosaic.prepare(job->array->mosaic.self, &selections[i].region);
+    }
+    return REFS_OK;
 }
 
 static refs_status read_listed(selecting *job, refs_error *err) {
@@ -203,9 +208,7 @@ static refs_status list_selection(selecting *job, const refs_selection *selectio
                                   refs_error *err) {
     const refs_array_meta *meta = job->array->meta;
     run_list list = {.selection = selection, .n_regions = 1};
-    refs_cut checked;
-    refs_status status = refs_array__cut_selection(meta, selection, &checked, err);
-    refs_array__cut_clear(&checked);
+    refs_status status = REFS_OK;
     refs_array__set_strides(meta, &selection->region, selection->stride, list.stride);
     for (size_t dim = 0; dim < meta->rank && status == REFS_OK; dim++)
         status = find_runs(&list, dim, err);
@@ -227,8 +230,8 @@ refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_sel
     refs_status status = open_list(&job.list, err);
     job.list.progress = progress;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        if (i % MAX_PIECES == 0) prepare_selections(&job, &selections[i], n - i);
-        status = list_selection(&job, &selections[i], err);
+        if (i % MAX_PIECES == 0) status = prepare_selections(&job, &selections[i], n - i, err);
+        if (status == REFS_OK) status = list_selection(&job, &selections[i], err);
     }
     if (status == REFS_OK)
         status = read_listed(&job, err);

@@ -70,14 +70,28 @@ static const uint64_t *index_of(const refs_selection *selection, size_t dim) {
     return selection->index != NULL ? selection->index[dim] : NULL;
 }
 
+bool refs_array__is_empty(const refs_array_meta *meta, const refs_region *region) {
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (region->count[dim] == 0) return true;
+    return false;
+}
+
+refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_selection *selection,
+                                       refs_error *err) {
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (selection->region.count[dim] > 0)
+            REFS_TRY(index_of(selection, dim) != NULL
+                         ? check_index(meta, selection, dim, err)
+                         : check_dim(meta, &selection->region, dim, err));
+    return REFS_OK;
+}
+
 static refs_status cut_dim(const refs_array_meta *meta, const refs_selection *selection, size_t dim,
                            refs_cut *cut, refs_error *err) {
     const refs_region *region = &selection->region;
     const uint64_t *index = index_of(selection, dim);
     const uint64_t count = region->count[dim];
     size_t capacity = 0;
-    REFS_TRY(index != NULL ? check_index(meta, selection, dim, err)
-                           : check_dim(meta, region, dim, err));
     cut->is_backwards[dim] = index == NULL && step_of(region, dim) < 0;
     for (uint64_t first = 0; first < count;) {
         if (!refs_grow((void **)&cut->spans[dim], &capacity, cut->n_spans[dim], sizeof(refs_span)))
@@ -96,8 +110,8 @@ refs_status refs_array__cut_selection(const refs_array_meta *meta, const refs_se
                                       refs_cut *cut, refs_error *err) {
     memset(cut, 0, sizeof *cut);
     cut->rank = meta->rank;
-    for (size_t dim = 0; dim < meta->rank; dim++)
-        if (selection->region.count[dim] == 0) return REFS_OK;
+    if (refs_array__is_empty(meta, &selection->region)) return REFS_OK;
+    REFS_TRY(refs_array_check_selection(meta, selection, err));
     cut->n_chunks = 1;
     for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(cut_dim(meta, selection, dim, cut, err));
     return REFS_OK;
