@@ -2,7 +2,9 @@
 #include <refs/refs.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,18 @@ class Library : public testing::Test {
         std::vector<const char *> list = options;
         list.push_back(nullptr);
         return refs_dataset_open(name.c_str(), list.data(), nullptr, &dataset, &error);
+    }
+
+    /** A set of references, as members of a JSON object. */
+    refs_status openRefs(const std::string &refs) {
+        const std::string path = testing::TempDir() + "refs_library_" +
+                                 testing::UnitTest::GetInstance()->current_test_info()->name() +
+                                 ".json";
+        std::ofstream(path) << R"({"version":1,"refs":{".zgroup":{"zarr_format":2},)" << refs
+                            << "}}";
+        const refs_status status = open(path);
+        remove(path.c_str());
+        return status;
     }
 
     std::vector<float> read(const char *array, const std::vector<refs_axis> &axes, size_t n) {
@@ -114,6 +128,48 @@ TEST_F(Library, RefusesTargetsThatAreTooSmallAndPointsThatDoNotPair) {
     error = REFS_ERROR_INIT;
     EXPECT_EQ(refs_dataset_read(dataset, z, odd, &target, &error), REFS_INVALID);
     EXPECT_STREQ(error.message, "/z: dimension 3 has 1 points, others have 2");
+}
+
+TEST_F(Library, RefusesElementsOutsideBesideAnAxisWithoutElements) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const refs_array_info *z = refs_dataset_find(dataset, "z");
+    const refs_target none = {nullptr, 0, nullptr};
+    const std::vector<uint64_t> in = {80, 0}, out = {0, 81}, empty;
+    const refs_axis columns = range(0, 121), nothing = range(0, 0);
+    const std::vector<refs_axis> wrong[] = {
+        {range(2, 1), range(0, 1), range(0, 81), nothing},
+        {nothing, range(0, 1), range(80, 2), columns},
+        {nothing, range(0, 1), listed(REFS_AXIS_INDEX, out), columns},
+        {nothing, range(0, 1), listed(REFS_AXIS_POINTS, out), listed(REFS_AXIS_POINTS, in)},
+        {range(0, 3), range(0, 1), listed(REFS_AXIS_POINTS, empty), columns}};
+    for (const std::vector<refs_axis> &axes : wrong) {
+        error = REFS_ERROR_INIT;
+        EXPECT_EQ(refs_dataset_read(dataset, z, axes.data(), &none, &error), REFS_INVALID)
+            << &axes - wrong;
+        EXPECT_NE(strstr(error.message, " not inside dimension "), nullptr) << error.message;
+    }
+    const refs_axis right[] = {nothing, range(0, 2), listed(REFS_AXIS_POINTS, in),
+                               listed(REFS_AXIS_POINTS, in)};
+    EXPECT_EQ(refs_dataset_read(dataset, z, right, &none, &error), REFS_OK) << error.message;
+}
+
+TEST_F(Library, ReadsTextsOfVariableLengthAsTextsOnly) {
+    ASSERT_EQ(openRefs(R"("s/.zarray":{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"|O",
+        "compressor":null,"filters":[{"id":"vlen-utf8"}],"order":"C","fill_value":"a"})"),
+              REFS_OK)
+        << error.message;
+    const refs_array_info *s = refs_dataset_find(dataset, "s");
+    ASSERT_NE(s, nullptr);
+    void *values[2];
+    const refs_target target = {values, sizeof values, nullptr};
+    const refs_axis all = range(0, 2);
+    EXPECT_EQ(refs_dataset_read(dataset, s, &all, &target, &error), REFS_UNSUPPORTED);
+    EXPECT_STREQ(error.message,
+                 "/s: texts have no fixed size: read them with refs_dataset_read_texts");
+    refs_texts *texts = nullptr;
+    ASSERT_EQ(refs_dataset_read_texts(dataset, s, &texts, &error), REFS_OK) << error.message;
+    EXPECT_STREQ(texts->texts[1], "a");
+    refs_texts_free(texts);
 }
 
 TEST_F(Library, SaysWhichOptionIsWrong) {

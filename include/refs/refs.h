@@ -171,8 +171,9 @@ typedef struct refs_target {
  *
  * All chunks of a call are one plan of requests; up to 16384 chunks, or 256 pieces of an
  * aggregation, are under way together. Chunks that are absent give the fill value, all else that
- * does not arrive is a failure. REFS_INVALID: elements outside the array, or a target that is too
- * small. */
+ * does not arrive is a failure. REFS_INVALID: elements outside the array, also where another axis
+ * has none, or a target that is too small. REFS_UNSUPPORTED: texts of variable length ("|O"), which
+ * refs_dataset_read_texts reads. */
 REFS_EXPORT refs_status refs_dataset_read(refs_dataset *dataset, const refs_array_info *array,
                                           const refs_axis *axes, const refs_target *target,
                                           refs_error *err);

@@ -29,7 +29,7 @@ static refs_status take_axis(request *made, size_t dim, refs_error *err) {
     const bool is_point = axis->kind == REFS_AXIS_POINTS;
     made->start[dim] = axis->start;
     made->step[dim] = axis->kind == REFS_AXIS_RANGE ? axis->step : 1;
-    made->count[dim] = is_point ? 1 : axis->count;
+    made->count[dim] = is_point && axis->count > 0 ? 1 : axis->count;
     made->index[dim] = axis->kind == REFS_AXIS_INDEX ? axis->index : NULL;
     made->has_index |= axis->kind == REFS_AXIS_INDEX;
     if (is_point && made->has_points && axis->count != made->n_points)
@@ -124,6 +124,31 @@ static refs_status read_points(const request *asked, void *values, const refs_pr
     return status;
 }
 
+/* Points, whatever the other axes are. */
+static refs_status check_points(const request *asked, refs_error *err) {
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK] = {0};
+    const refs_selection point = {{start, count, NULL}, NULL, NULL, NULL};
+    for (uint64_t i = 0; asked->has_points && i < asked->n_points; i++) {
+        for (size_t dim = 0; dim < asked->rank; dim++) {
+            count[dim] = asked->axes[dim].kind == REFS_AXIS_POINTS;
+            if (count[dim] > 0) start[dim] = asked->axes[dim].index[i];
+        }
+        REFS_TRY(refs_array_check_selection(asked->array->meta, &point, err));
+    }
+    return REFS_OK;
+}
+
+/* Where one axis has no elements the others are to be inside all the same. */
+static refs_status check_empty(const request *asked, refs_error *err) {
+    uint64_t count[REFS_MAX_RANK] = {0};
+    const refs_selection rest = {
+        {asked->start, count, asked->step}, asked->has_index ? asked->index : NULL, NULL, NULL};
+    for (size_t dim = 0; dim < asked->rank; dim++)
+        if (asked->axes[dim].kind != REFS_AXIS_POINTS) count[dim] = asked->count[dim];
+    REFS_TRY(refs_array_check_selection(asked->array->meta, &rest, err));
+    return check_points(asked, err);
+}
+
 static refs_status read(refs_dataset *dataset, const refs_array_info *info, const refs_axis *axes,
                         const refs_target *target, refs_error *err) {
     refs_library_array *array = NULL;
@@ -132,8 +157,12 @@ static refs_status read(refs_dataset *dataset, const refs_array_info *info, cons
     if (target->watcher != NULL) watcher = *target->watcher;
     const refs_progress progress = progress_of(&watcher);
     REFS_TRY(refs_library_open_array(dataset, info, &array, err));
+    if (info->size == 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: texts have no fixed size: read them with refs_dataset_read_texts",
+                         info->path);
     REFS_TRY(make_request(array, axes, target->size, &asked, err));
-    if (asked.n_points == 0 || asked.point_bytes == 0) return REFS_OK;
+    if (asked.point_bytes == 0) return check_empty(&asked, err);
     if (asked.has_points) return read_points(&asked, target->values, &progress, err);
     return asked.has_index ? read_indices(&asked, target->values, &progress, err)
                            : read_range(&asked, target->values, &progress, err);
