@@ -153,6 +153,27 @@ TEST_F(Library, RefusesElementsOutsideBesideAnAxisWithoutElements) {
     EXPECT_EQ(refs_dataset_read(dataset, z, right, &none, &error), REFS_OK) << error.message;
 }
 
+TEST_F(Library, GivesAttributesATypeThatHoldsAllOfAList) {
+    ASSERT_EQ(openRefs(R"(".zattrs":{"both":[-1,18446744073709551615],"turned":[9223372036854775808,
+        -1],"large":[1,18446744073709551615],"cut":["a\u0000b","c","\u0000","d"]})"),
+              REFS_OK)
+        << error.message;
+    const refs_group_info *root = refs_dataset_group(dataset, 0);
+    ASSERT_EQ(root->n_attributes, 4u);
+    const refs_attribute *attributes = root->attributes;
+    for (size_t i = 0; i < 2; i++) {
+        ASSERT_STREQ(attributes[i].type + 1, "f8") << attributes[i].name;
+        const auto *reals = static_cast<const double *>(attributes[i].values);
+        EXPECT_EQ(reals[i], -1.0);
+        EXPECT_EQ(reals[1 - i], i == 0 ? 0x1p64 : 0x1p63);
+    }
+    EXPECT_STREQ(attributes[2].type + 1, "u8");
+    EXPECT_EQ(static_cast<const uint64_t *>(attributes[2].values)[1], UINT64_MAX);
+    const auto *texts = static_cast<const char *const *>(attributes[3].values);
+    EXPECT_EQ((std::vector<std::string>(texts, texts + 4)),
+              (std::vector<std::string>{"a", "c", "", "d"}));
+}
+
 TEST_F(Library, ReadsTextsOfVariableLengthAsTextsOnly) {
     ASSERT_EQ(openRefs(R"("s/.zarray":{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"|O",
         "compressor":null,"filters":[{"id":"vlen-utf8"}],"order":"C","fill_value":"a"})"),

@@ -41,7 +41,8 @@ typedef struct refs_opened refs_opened;
 
 /** How a set is opened. Strings, and lists of them, must outlive it. */
 typedef struct refs_open_options {
-    refs_set_options sets; /**< set_index and remote_to_local are filled in by the call */
+    refs_set_options sets; /**< the call fills in remote_to_local, and set_index where the name ends
+                              with "#set=N" */
     refs_missing missing;
     refs_ranges ranges;
     refs_changed changed;

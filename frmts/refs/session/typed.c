@@ -44,10 +44,13 @@ static refs_status read_json(const refs_json *value, refs_typed *typed, refs_err
     return status;
 }
 
-/* A value that is not a text, as JSON. */
+/* A text up to its first NUL; a value that is not a text, as JSON. */
 static refs_status append_value(const refs_json *value, refs_buf *strings, refs_error *err) {
+    const refs_str text = refs_json_text(value);
+    const size_t end = refs_str_find(text, '\0');
     if (refs_json_is_string(value))
-        REFS_TRY(refs_buf_append_str(strings, refs_json_text(value), err));
+        REFS_TRY(refs_buf_append_str(
+            strings, refs_str_part(text, 0, end < text.size ? end : text.size), err));
     else
         REFS_TRY(refs_json_write(value, strings, err));
     return refs_buf_append(strings, "", 1, err);
@@ -89,24 +92,31 @@ static bool is_written_as_integer(const refs_json *number) {
     return text.size > 0 && strspn(text.data, "-0123456789") == text.size;
 }
 
+/* Types, of which a later one takes the place of an earlier one. */
+enum { AS_INT32, AS_INT64, AS_UINT64, AS_FLOAT64 };
+
+static int type_of_number(const refs_json *number, bool *is_negative) {
+    int64_t integer = 0;
+    uint64_t positive = 0;
+    if (!is_written_as_integer(number)) return AS_FLOAT64;
+    if (!refs_json_i64(number, &integer))
+        return refs_json_u64(number, &positive) ? AS_UINT64 : AS_FLOAT64;
+    *is_negative |= integer < 0;
+    return integer > INT32_MAX || integer < INT32_MIN ? AS_INT64 : AS_INT32;
+}
+
 /* False: they are not all numbers. */
 static bool find_type(const refs_json *value, size_t n, refs_dtype *dtype) {
-    *dtype = int32;
+    const refs_dtype *const types[] = {&int32, &int64, &uint64, &float64};
+    int found = AS_INT32;
+    bool is_negative = false, truth;
     for (size_t i = 0; i < n; i++) {
-        int64_t integer = 0;
-        uint64_t positive = 0;
-        bool truth;
         if (refs_json_bool(item(value, i), &truth)) continue;
         if (!refs_json_is_number(item(value, i))) return false;
-        if (!is_written_as_integer(item(value, i)))
-            *dtype = float64;
-        else if (!refs_json_i64(item(value, i), &integer))
-            *dtype = dtype->type == REFS_TYPE_FLOAT || !refs_json_u64(item(value, i), &positive)
-                         ? float64
-                         : uint64;
-        else if ((integer > INT32_MAX || integer < INT32_MIN) && dtype->size == 4)
-            *dtype = int64;
+        const int type = type_of_number(item(value, i), &is_negative);
+        if (type > found) found = type;
     }
+    *dtype = *types[found == AS_UINT64 && is_negative ? AS_FLOAT64 : found];
     return true;
 }
 
@@ -194,8 +204,10 @@ static refs_status read_numbers(refs_str name, const refs_json *value, const ref
         if (put_numbers(value, typed)) return REFS_OK;
         typed->dtype = found;
     }
-    (void)put_numbers(value, typed);
-    return REFS_OK;
+    /* Reals are rounded; others were found to be held. */
+    if (put_numbers(value, typed) || found.type == REFS_TYPE_FLOAT) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "attribute %.*s: numbers of no one type", (int)name.size,
+                     name.data);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* typed.h -- attributes in JSON with the types that netCDF gives them. JSON does not say which type
- * a number had: whole numbers are int32 or the first of int64, uint64 that holds them, others
- * float64; numbers that CF says have the type of their variable get that if it holds them.
+ * a number had: whole numbers are int32 or the first of int64, uint64 that holds all of a list,
+ * others float64; numbers that CF says have the type of their variable get that if it holds them.
  *
  * Read before this: zarr.h.
  */
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef enum refs_typed_kind {
     REFS_TYPED_TEXT,   /**< `n` bytes of UTF-8, with a NUL after them */
-    REFS_TYPED_TEXTS,  /**< `n` pointers to texts, which follow them */
+    REFS_TYPED_TEXTS,  /**< `n` pointers to texts, which follow them and end with their first NUL */
     REFS_TYPED_NUMBERS /**< `n` elements of `dtype`, in this machine's byte order */
 } refs_typed_kind;
 
