@@ -173,6 +173,18 @@ class Nothing(InFolder):
         masks = [row.tolist() for row in dataset.GetRasterBand(1).GetMaskBand().ReadAsArray()]
         self.assertEqual(sorted(masks), [[0, 0], [255, 255]])
 
+    def test_is_lost_of_holes_where_the_fill_value_of_bytes_has_a_sign(self):
+        found = array("w", ["t", "x"], np.array([[1, 2]], "|i1"), _FillValue=200)
+        found["w/.zarray"] = found["w/.zarray"].replace('"fill_value": null', '"fill_value": -127')
+        self.part("a.json", [0], [1], found)
+        self.part("b.json", [1], [2])
+        run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
+        self.assertEqual(sorted(read("all.json", "w").tolist()), [[-127, -127], [1, 2]])
+        with open("all.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        told = [json.loads(refs["w/" + name])[key] for name, key in ((".zarray", "fill_value"), (".zattrs", "_FillValue"))]
+        self.assertEqual(told, [-127, -127])
+
     def test_is_added_to_a_master_of_a_group_but_that_group(self):
         for step, name in enumerate(("a.json", "b.json")):
             write(name, array("t", ["t"], [float(step)]), array("u", ["t"], [5.0]), array("g/v", ["t", "x"], np.full((1, 9), step, "<f8")),

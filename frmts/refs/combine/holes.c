@@ -236,7 +236,8 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
     if (is_declared || (!joined->is_loaded && has_own_fill(like) && !is_own_byte)) return REFS_OK;
     if (is_own_byte) {
-        (void)snprintf(text, sizeof text, "%u", like->fill[0]);
+        (void)snprintf(text, sizeof text, "%d",
+                       like->dtype.type == REFS_TYPE_INT ? (int8_t)like->fill[0] : like->fill[0]);
     } else if (!print_default(&like->dtype, text, sizeof text)) {
         joined->lacks_fill = !has_own_fill(like);
         return REFS_OK;
