@@ -31,9 +31,11 @@ debian() {
     keep "$work/$1/tree/usr/include/gdal"
 }
 
-# npm VERSION: gdal-async's
+# npm_sources VERSION SHA-256: gdal-async's, if the archive has that sum
 npm_sources() {
     (cd "$work" && npm pack --silent "gdal-async@$1" >/dev/null)
+    found=$(sha256sum <"$work/gdal-async-$1.tgz" | cut -d' ' -f1)
+    [ "$found" = "$2" ] || { echo "gdal-headers.sh: gdal-async-$1.tgz: expected SHA-256 $2, found $found" >&2; exit 1; }
     mkdir -p "$work/$1/flat"
     tar -xzf "$work/gdal-async-$1.tgz" -C "$work/$1" --wildcards --strip-components=4 \
         'package/deps/libgdal/gdal/*.h' 2>/dev/null
@@ -54,9 +56,9 @@ keep() {
 [ -d "$folder/3.6" ] || debian bookworm
 [ -d "$folder/3.10" ] || debian trixie
 [ -d "$folder/3.13" ] || debian sid
-[ -d "$folder/3.9" ] || npm_sources 3.9.2
-[ -d "$folder/3.11" ] || npm_sources 3.11.4
-[ -d "$folder/3.12" ] || npm_sources 3.12.3
+[ -d "$folder/3.9" ] || npm_sources 3.9.2 b5aad3e8bda5b3bf9013342a03b6662ac53d9a51bbe88c31cb0b09f55a47270e
+[ -d "$folder/3.11" ] || npm_sources 3.11.4 82d992598590d0dceae7224ba031041091051da7863de83009d5e3dc3e690683
+[ -d "$folder/3.12" ] || npm_sources 3.12.3 38bd1f5af66c3f85e0b9f219fe78ed3c5c1f81763eeecaff7a1dc9385901ae10
 {
     for path in "$folder"/3.*; do
         echo "${path##*/}=$path"

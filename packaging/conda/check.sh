@@ -10,7 +10,7 @@ version=$(sh packaging/version.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/python"
-"$work/python/bin/pip" install -q py-rattler-build
+"$work/python/bin/pip" install -q py-rattler-build==0.73.0
 sh packaging/dist.sh >/dev/null
 "$work/python/bin/python" packaging/conda/render.py
 
