@@ -260,6 +260,31 @@ TEST_F(Library, HasNoFragmentsOfWhatIsNoAggregation) {
     EXPECT_STREQ(error.message, "/z: is no aggregation, or has no dimension 0");
 }
 
+/* Along x, whose end nothing has, and y, whose begin nothing has. */
+TEST_F(Library, ListsFragmentsAndGapsOfALongDimension) {
+    ASSERT_EQ(openRefs(
+                  R"("y/.zarray":{"zarr_format":2,"shape":[4],"chunks":[4],"dtype":"<i4",
+        "compressor":null,"filters":null,"order":"C","fill_value":0},"y/.zattrs":{"_ARRAY_DIMENSIONS":["y"]},
+        "x/.zarray":{"zarr_format":2,"shape":[1099511627776],"chunks":[4],"dtype":"<i4",
+        "compressor":null,"filters":null,"order":"C","fill_value":0},"x/.zattrs":{"_ARRAY_DIMENSIONS":["x"]},
+        "v/.zarray":{"zarr_format":2,"shape":[],"chunks":[],"dtype":"<i4","compressor":null,
+        "filters":null,"order":"C","fill_value":0},"v/.zattrs":{"cf_role":"cfa_variable",
+        "cfa_dimensions":"y x","cfa_array":"{\"pmshape\":[2],\"pmdimensions\":[\"x\"],\"Partitions\":[{\"index\":[0],\"location\":[[1,2],[0,1]],\"subarray\":{\"file\":\"a.nc\",\"ncvar\":\"t\",\"shape\":[2,2]}},{\"index\":[1],\"location\":[[1,2],[2,3]],\"subarray\":{\"file\":\"b.nc\",\"ncvar\":\"t\",\"shape\":[2,2]}}]}"})"),
+              REFS_OK)
+        << error.message;
+    const refs_array_info *v = refs_dataset_find(dataset, "v");
+    ASSERT_NE(v, nullptr);
+    const std::vector<uint64_t> expected[] = {{1, 2, 1}, {2, 2, (uint64_t{1} << 40) - 4}};
+    for (size_t dim = 0; dim < 2; dim++) {
+        refs_lengths *lengths = nullptr;
+        ASSERT_EQ(refs_dataset_list_fragments(dataset, v, dim, &lengths, &error), REFS_OK)
+            << error.message;
+        EXPECT_EQ(std::vector<uint64_t>(lengths->lengths, lengths->lengths + lengths->n),
+                  expected[dim]);
+        refs_lengths_free(lengths);
+    }
+}
+
 TEST_F(Library, TellsWhatAFailureIsAbout) {
     const struct {
         const char *message, *key, *url;

@@ -154,6 +154,11 @@ typedef struct refs_partition {
 refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
                                   refs_partition *partition, refs_error *err);
 
+/** Sets *border to the first element behind `element` along dimension `dim` at which partitions begin
+ * or end: the size of the dimension where there is none. */
+refs_status refs_aggregation_border_behind(const refs_array_meta *meta, size_t dim,
+                                           uint64_t element, uint64_t *border, refs_error *err);
+
 /** Sets *n to how many fragments have one value each, which the aggregation itself stores (CF-1.13,
  * unique_values); 0: its fragments are variables. */
 refs_status refs_aggregation_count_values(const refs_array_meta *meta, uint64_t *n,

@@ -133,7 +133,8 @@ typedef struct refs_lengths {
 } refs_lengths;
 
 /** Lists how long the fragments of an aggregation are along dimension `dim`, from its first element
- * on: reads that do not cross them open fewest files. *lengths is for the caller to free. May read
+ * on: reads that do not cross them open fewest files. What no fragment has is a part of its own. At
+ * most 33554432 of them. *lengths is for the caller to free. May read
  * where the fragments are. REFS_INVALID: it is no aggregation. */
 REFS_EXPORT refs_status refs_dataset_list_fragments(refs_dataset *dataset,
                                                     const refs_array_info *array, size_t dim,

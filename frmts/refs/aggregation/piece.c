@@ -399,6 +399,20 @@ refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *e
     return REFS_OK;
 }
 
+refs_status refs_aggregation_border_behind(const refs_array_meta *meta, size_t dim,
+                                           uint64_t element, uint64_t *border, refs_error *err) {
+    refs_aggregation *aggregation = aggregation_of(meta);
+    REFS_TRY(refs_aggregation__load(aggregation, err));
+    const refs_agg_dim *parts = &aggregation->dims[dim];
+    const size_t at = refs_agg_dim__find(parts, element);
+    *border = meta->shape[dim];
+    if (at == parts->n_spans) return REFS_OK;
+    const refs_agg_span *span = &parts->spans[at];
+    const uint64_t next = span->begin > element ? span->begin : span->end;
+    if (next < *border) *border = next;
+    return REFS_OK;
+}
+
 refs_status refs_aggregation_count_values(const refs_array_meta *meta, uint64_t *n,
                                           refs_error *err) {
     refs_aggregation *aggregation = aggregation_of(meta);

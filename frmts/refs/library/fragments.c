@@ -2,6 +2,9 @@
 #include "library.h"
 #include "refs/aggregation.h"
 
+/* Of one dimension. */
+#define MAX_LENGTHS ((size_t)1 << 25)
+
 /* Lengths that are being listed. */
 typedef struct listing {
     uint64_t *items;
@@ -15,18 +18,15 @@ static refs_status add(listing *list, uint64_t length, refs_error *err) {
     return REFS_OK;
 }
 
-/* Elements that no fragment has belong to the ones before them, or are parts of their own. */
+/* Elements that no fragment has are parts of their own. */
 static refs_status list_lengths(const refs_array_meta *meta, size_t dim, listing *list,
                                 refs_error *err) {
-    uint64_t element[REFS_MAX_RANK] = {0};
-    refs_partition partition;
-    while (element[dim] < meta->shape[dim]) {
-        const refs_status status = refs_aggregation_find(meta, element, &partition, err);
-        uint64_t end = status == REFS_OK ? partition.end[dim] : element[dim] + 1;
-        if (status != REFS_OK && status != REFS_NOT_FOUND) return status;
-        if (end <= element[dim] || end > meta->shape[dim]) end = meta->shape[dim];
-        REFS_TRY(add(list, end - element[dim], err));
-        element[dim] = end;
+    for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
+        if (list->n == MAX_LENGTHS)
+            return refs_fail(err, REFS_LIMIT, "%s: more than %zu fragments along dimension %zu",
+                             meta->path, MAX_LENGTHS, dim);
+        REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
+        REFS_TRY(add(list, end - begin, err));
     }
     return REFS_OK;
 }
