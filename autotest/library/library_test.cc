@@ -188,7 +188,8 @@ TEST_F(Library, ReadsTextsOfVariableLengthAsTextsOnly) {
     EXPECT_STREQ(error.message,
                  "/s: texts have no fixed size: read them with refs_dataset_read_texts");
     refs_texts *texts = nullptr;
-    ASSERT_EQ(refs_dataset_read_texts(dataset, s, &texts, &error), REFS_OK) << error.message;
+    ASSERT_EQ(refs_dataset_read_texts(dataset, s, nullptr, &texts, &error), REFS_OK)
+        << error.message;
     EXPECT_STREQ(texts->texts[1], "a");
     refs_texts_free(texts);
 }
@@ -254,9 +255,10 @@ TEST_F(Library, GivesValuesOfKeysAsTheyAreStored) {
 TEST_F(Library, HasNoFragmentsOfWhatIsNoAggregation) {
     ASSERT_EQ(open(sample), REFS_OK) << error.message;
     refs_lengths *lengths = nullptr;
-    EXPECT_EQ(
-        refs_dataset_list_fragments(dataset, refs_dataset_find(dataset, "z"), 0, &lengths, &error),
-        REFS_INVALID);
+    const refs_listing listing = {0, nullptr};
+    EXPECT_EQ(refs_dataset_list_fragments(dataset, refs_dataset_find(dataset, "z"), &listing,
+                                          &lengths, &error),
+              REFS_INVALID);
     EXPECT_STREQ(error.message, "/z: is no aggregation, or has no dimension 0");
 }
 
@@ -277,7 +279,8 @@ TEST_F(Library, ListsFragmentsAndGapsOfALongDimension) {
     const std::vector<uint64_t> expected[] = {{1, 2, 1}, {2, 2, (uint64_t{1} << 40) - 4}};
     for (size_t dim = 0; dim < 2; dim++) {
         refs_lengths *lengths = nullptr;
-        ASSERT_EQ(refs_dataset_list_fragments(dataset, v, dim, &lengths, &error), REFS_OK)
+        const refs_listing listing = {dim, nullptr};
+        ASSERT_EQ(refs_dataset_list_fragments(dataset, v, &listing, &lengths, &error), REFS_OK)
             << error.message;
         EXPECT_EQ(std::vector<uint64_t>(lengths->lengths, lengths->lengths + lengths->n),
                   expected[dim]);

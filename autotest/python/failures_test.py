@@ -150,6 +150,25 @@ class Served(unittest.TestCase):
         server = self.serve({"/v.bin": {"stall_s": 20}})
         self.run_interrupted(f"gdal_refs.open({server.url('refs.json')!r})['v'][...]")
 
+    def serve_texts(self, faults):
+        folder = served.Folder()
+        self.addCleanup(folder.close)
+        server = served.Server(folder, faults)
+        self.addCleanup(server.close)
+        array = {"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|O", "fill_value": None,
+                 "order": "C", "compressor": None, "filters": [{"id": "vlen-utf8"}]}
+        with open(os.path.join(folder.served, "texts.bin"), "wb") as file:
+            file.write(b"\1\0\0\0\3\0\0\0one")
+        folder.write("texts.json", json.dumps({
+            ".zgroup": '{"zarr_format": 2}', "s/.zarray": json.dumps(array), "s/.zattrs": "{}",
+            "s/0": [server.url("texts.bin"), 0, 11]}))
+        return server.url("texts.json")
+
+    def test_ctrl_c_ends_a_read_of_texts(self):
+        self.assertEqual(gdal_refs.open(self.serve_texts({}))["s"][...].tolist(), ["one"])
+        name = self.serve_texts({"/texts.bin": {"stall_s": 20}})
+        self.run_interrupted(f"gdal_refs.open({name!r})['s'][...]")
+
     def test_ctrl_c_ends_an_open(self):
         server = self.serve({"/refs.json": {"stall_s": 20}})
         self.run_interrupted(f"gdal_refs.open({server.url('refs.json')!r})")

@@ -240,6 +240,10 @@ class Files(unittest.TestCase):
         self.assertEqual(v.shape, (9, 5))
         self.assertEqual(v.preferred_chunks, (3, 5))
         self.assertEqual(v[8, 4], 20 * 2.5)
+        v.dataset.cancel()
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            print(v.preferred_chunks)
+        self.assertEqual(raised.exception.code, "CANCELLED")
 
     def test_texts_are_texts(self):
         with netCDF4.Dataset(self.path("texts.nc"), "w") as file:

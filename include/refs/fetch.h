@@ -12,6 +12,7 @@
 #define REFS_FETCH_H
 
 #include "refs/bytes.h"
+#include "refs/http.h"
 #include "refs/vfs.h"
 
 struct refs_block;
@@ -231,6 +232,11 @@ typedef struct refs_fetch_client {
  * exist, is REFS_IO with location, offset, length and size. */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, refs_error *err);
+
+/** Has all fetches that this thread makes ask `check` too, on this thread, as they ask their
+ * client's `go_on`, until it is called again; NULL: nobody. Returns what was asked before. Callers
+ * that cannot reach the client, since fetches are made far below them, cancel by it. */
+const refs_cancel_check *refs_fetch_watch(const refs_cancel_check *check);
 
 /** A location, and its size in bytes; REFS_FETCH_WHOLE: not told. */
 typedef struct refs_sized_location {

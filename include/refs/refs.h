@@ -132,12 +132,19 @@ typedef struct refs_lengths {
     const uint64_t *lengths; /**< which add up to the dimension */
 } refs_lengths;
 
-/** Lists how long the fragments of an aggregation are along dimension `dim`, from its first element
- * on: reads that do not cross them open fewest files. What no fragment has is a part of its own. At
+/** Along which dimension fragments are listed. */
+typedef struct refs_listing {
+    size_t dim;
+    const refs_watcher *watcher; /**< or NULL */
+} refs_listing;
+
+/** Lists how long the fragments of an aggregation are along a dimension, from its first element on:
+ * reads that do not cross them open fewest files. What no fragment has is a part of its own. At
  * most 33554432 of them. *lengths is for the caller to free. May read
  * where the fragments are. REFS_INVALID: it is no aggregation. */
 REFS_EXPORT refs_status refs_dataset_list_fragments(refs_dataset *dataset,
-                                                    const refs_array_info *array, size_t dim,
+                                                    const refs_array_info *array,
+                                                    const refs_listing *listing,
                                                     refs_lengths **lengths, refs_error *err);
 REFS_EXPORT void refs_lengths_free(refs_lengths *lengths);
 
@@ -186,9 +193,10 @@ typedef struct refs_texts {
 } refs_texts;
 
 /** Reads all elements of an array of texts ("|O", "|S…", "<U…"); *texts is for the caller to free.
- * At most 67108864 of them. */
+ * At most 67108864 of them. `watcher` may be NULL. */
 REFS_EXPORT refs_status refs_dataset_read_texts(refs_dataset *dataset, const refs_array_info *array,
-                                                refs_texts **texts, refs_error *err);
+                                                const refs_watcher *watcher, refs_texts **texts,
+                                                refs_error *err);
 REFS_EXPORT void refs_texts_free(refs_texts *texts);
 
 /* -- keys and values --------------------------------------------------------------------------- */

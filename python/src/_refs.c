@@ -378,13 +378,14 @@ static PyObject *read_texts(PyObject *object, PyObject *arguments) {
     refs_texts *texts = NULL;
     Py_ssize_t number;
     call made;
+    const refs_watcher watcher = {look_for_signals, &made};
     if (handle == NULL || !PyArg_ParseTuple(arguments, "n:read_texts", &number)) return NULL;
     const refs_array_info *array = find_array(handle, number);
     if (array == NULL) return NULL;
     begin(&made, self);
-    const refs_status status = refs_dataset_read_texts(handle, array, &texts, &error);
-    if (!end(&made, status, self->name, &error)) return NULL;
-    PyObject *list = list_of_texts(texts->texts, texts->n);
+    const refs_status status = refs_dataset_read_texts(handle, array, &watcher, &texts, &error);
+    PyObject *list = NULL;
+    if (end(&made, status, self->name, &error)) list = list_of_texts(texts->texts, texts->n);
     refs_texts_free(texts);
     return list;
 }
@@ -396,15 +397,18 @@ static PyObject *list_fragments(PyObject *object, PyObject *arguments) {
     refs_lengths *lengths = NULL;
     Py_ssize_t number, dim;
     call made;
+    const refs_watcher watcher = {look_for_signals, &made};
     if (handle == NULL || !PyArg_ParseTuple(arguments, "nn:list_fragments", &number, &dim))
         return NULL;
     const refs_array_info *array = find_array(handle, number);
     if (array == NULL) return NULL;
+    const refs_listing listing = {(size_t)dim, &watcher};
+    PyObject *list = NULL;
     begin(&made, self);
     const refs_status status =
-        refs_dataset_list_fragments(handle, array, (size_t)dim, &lengths, &error);
-    if (!end(&made, status, self->name, &error)) return NULL;
-    PyObject *list = list_of_numbers(lengths->lengths, lengths->n);
+        refs_dataset_list_fragments(handle, array, &listing, &lengths, &error);
+    if (end(&made, status, self->name, &error))
+        list = list_of_numbers(lengths->lengths, lengths->n);
     refs_lengths_free(lengths);
     return list;
 }

@@ -40,12 +40,25 @@ bool refs_dataset_take_warning(refs_dataset *dataset, char *text, size_t size) {
     return taken != NULL;
 }
 
-/* -- opening ----------------------------------------------------------------------------------- */
+/* -- watching ---------------------------------------------------------------------------------- */
 
 static bool goes_on(void *user) {
     const refs_watcher *watcher = user;
     return watcher->go_on(watcher->user, 0);
 }
+
+void refs_library_begin_watch(refs_library_watch *watch, const refs_watcher *watcher) {
+    *watch = (refs_library_watch){.watcher = {NULL, NULL}};
+    if (watcher != NULL) watch->watcher = *watcher;
+    if (watch->watcher.go_on != NULL) watch->check = (refs_cancel_check){goes_on, &watch->watcher};
+    watch->previous = refs_fetch_watch(watch->check.go_on != NULL ? &watch->check : NULL);
+}
+
+void refs_library_end_watch(const refs_library_watch *watch) {
+    (void)refs_fetch_watch(watch->previous);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
 
 static refs_status open_dataset(const char *name, const refs_watcher *watcher,
                                 refs_dataset *dataset, refs_error *err) {

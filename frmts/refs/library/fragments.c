@@ -6,12 +6,12 @@
 #define MAX_LENGTHS ((size_t)1 << 25)
 
 /* Lengths that are being listed. */
-typedef struct listing {
+typedef struct length_list {
     uint64_t *items;
     size_t n, capacity;
-} listing;
+} length_list;
 
-static refs_status add(listing *list, uint64_t length, refs_error *err) {
+static refs_status add(length_list *list, uint64_t length, refs_error *err) {
     if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
         return refs_fail_nomem(err);
     list->items[list->n++] = length;
@@ -19,9 +19,11 @@ static refs_status add(listing *list, uint64_t length, refs_error *err) {
 }
 
 /* Elements that no fragment has are parts of their own. */
-static refs_status list_lengths(const refs_array_meta *meta, size_t dim, listing *list,
+static refs_status list_lengths(const refs_array_meta *meta, size_t dim,
+                                const refs_cancel_check *check, length_list *list,
                                 refs_error *err) {
     for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
+        REFS_TRY(refs_check_cancelled(check, err));
         if (list->n == MAX_LENGTHS)
             return refs_fail(err, REFS_LIMIT, "%s: more than %zu fragments along dimension %zu",
                              meta->path, MAX_LENGTHS, dim);
@@ -31,7 +33,7 @@ static refs_status list_lengths(const refs_array_meta *meta, size_t dim, listing
     return REFS_OK;
 }
 
-static refs_status make_lengths(const listing *list, refs_lengths **lengths, refs_error *err) {
+static refs_status make_lengths(const length_list *list, refs_lengths **lengths, refs_error *err) {
     refs_lengths *made = refs_alloc(sizeof *made + list->n * sizeof(uint64_t));
     if (made == NULL) return refs_fail_nomem(err);
     uint64_t *copy = (uint64_t *)(made + 1);
@@ -42,13 +44,17 @@ static refs_status make_lengths(const listing *list, refs_lengths **lengths, ref
 }
 
 refs_status refs_dataset_list_fragments(refs_dataset *dataset, const refs_array_info *array,
-                                        size_t dim, refs_lengths **lengths, refs_error *err) {
+                                        const refs_listing *listing, refs_lengths **lengths,
+                                        refs_error *err) {
     const refs_array_meta *meta = dataset->description.arrays[array->number].meta;
-    listing list = {NULL, 0, 0};
-    if (meta->aggregation == NULL || dim >= meta->rank)
+    length_list list = {NULL, 0, 0};
+    refs_library_watch watch;
+    if (meta->aggregation == NULL || listing->dim >= meta->rank)
         return refs_fail(err, REFS_INVALID, "%s: is no aggregation, or has no dimension %zu",
-                         array->path, dim);
-    refs_status status = list_lengths(meta, dim, &list, err);
+                         array->path, listing->dim);
+    refs_library_begin_watch(&watch, listing->watcher);
+    refs_status status = list_lengths(meta, listing->dim, &watch.check, &list, err);
+    refs_library_end_watch(&watch);
     if (status == REFS_OK) status = make_lengths(&list, lengths, err);
     refs_free(list.items);
     return refs_library_show(status, err);

@@ -6,6 +6,8 @@
 
 #include "refs/array.h"
 #include "refs/bytes.h"
+#include "refs/fetch.h"
+#include "refs/http.h"
 #include "refs/refs.h"
 #include "refs/session.h"
 #include "refs/zarr.h"
@@ -92,6 +94,17 @@ struct refs_dataset {
     char **warnings;
     size_t n_warnings, capacity;
 };
+
+/** A watcher, while a call lets the fetches of its thread ask it. */
+typedef struct refs_library_watch {
+    refs_watcher watcher;
+    refs_cancel_check check;
+    const refs_cancel_check *previous;
+} refs_library_watch;
+
+/** `watcher` may be NULL. To be ended on the same thread. */
+void refs_library_begin_watch(refs_library_watch *watch, const refs_watcher *watcher);
+void refs_library_end_watch(const refs_library_watch *watch);
 
 /** An array of the dataset, open for reading. */
 refs_status refs_library_open_array(refs_dataset *dataset, const refs_array_info *info,

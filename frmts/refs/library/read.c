@@ -205,8 +205,13 @@ static refs_status read_texts(refs_dataset *dataset, const refs_array_info *info
 }
 
 refs_status refs_dataset_read_texts(refs_dataset *dataset, const refs_array_info *array,
-                                    refs_texts **texts, refs_error *err) {
-    return refs_library_show(read_texts(dataset, array, texts, err), err);
+                                    const refs_watcher *watcher, refs_texts **texts,
+                                    refs_error *err) {
+    refs_library_watch watch;
+    refs_library_begin_watch(&watch, watcher);
+    const refs_status status = read_texts(dataset, array, texts, err);
+    refs_library_end_watch(&watch);
+    return refs_library_show(status, err);
 }
 
 void refs_texts_free(refs_texts *texts) {

@@ -189,10 +189,23 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 
 /* -- one call ---------------------------------------------------------------------------------- */
 
+static _Thread_local const refs_cancel_check *watch;
+
+const refs_cancel_check *refs_fetch_watch(const refs_cancel_check *check) {
+    const refs_cancel_check *previous = watch;
+    watch = check;
+    return previous;
+}
+
+bool refs_fetch__is_watched(const refs_fetch_job *job) {
+    return job->client->go_on != NULL || watch != NULL;
+}
+
 refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err) {
     const refs_fetch_client *client = job->client;
     bool goes_on = !atomic_load(&job->fetcher->cancelled) &&
-                   (client->go_on == NULL || client->go_on(client->user));
+                   (client->go_on == NULL || client->go_on(client->user)) &&
+                   refs_check_cancelled(watch, NULL) == REFS_OK;
     return goes_on ? REFS_OK : refs_fail(err, REFS_CANCELLED, "cancelled");
 }
 
