@@ -308,6 +308,13 @@ class Engine(unittest.TestCase):
         with self.assertRaises(ValueError):
             group["t2m"][0, 0, 0] = 1
 
+    def test_chunks_in_a_store_are_not_counted_as_none(self):
+        zarr, store = self.store(SAMPLE)
+        array = zarr.open_group(store, mode="r")["t2m"]
+        with self.assertRaises(gdal_refs.RefsError) as raised:
+            print(array.nchunks_initialized)
+        self.assertIn("chunks of /t2m cannot be listed", str(raised.exception))
+
     def test_stores_refuse_aggregations(self):
         for i in range(2):
             one = xr.Dataset({"v": ("time", np.arange(3.))}, {"time": ("time", np.arange(3) + 3 * i)})

@@ -149,7 +149,6 @@ class RefsBackendEntrypoint(BackendEntrypoint):
     servers and in stores. `options` are those of gdal_refs.open."""
 
     description = "Open reference sets, aggregations and data files with REFS"
-    url = "https://github.com/refs/refs"
     supports_groups = True
     open_dataset_parameters = ("filename_or_obj", "mask_and_scale", "decode_times",
                                "concat_characters", "decode_coords", "drop_variables",

@@ -131,7 +131,16 @@ class RefsStore(Store):
         for key in self._names():
             yield key
 
+    def _refuse_array(self, prefix):
+        """What lists an array asks for its chunks."""
+        path = "/" + prefix.strip("/")
+        if path in self._dataset.arrays:
+            raise RefsError(f"{self._dataset.name}: chunks of {path} cannot be listed: expected a "
+                            "group; ask for keys of chunks one by one", "UNSUPPORTED",
+                            self._dataset.name, path)
+
     async def list_prefix(self, prefix):
+        self._refuse_array(prefix)
         for key in self._names():
             if key.startswith(prefix):
                 yield key
