@@ -197,11 +197,7 @@ void refs_join_sources_free(refs_join_sources *sources);
 refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
                                   refs_error *err);
 
-/** Adds the state of a file. Safe from any thread. */
-refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
-                                       refs_error *err);
-
-/** The same of a file of which the state is known. */
+/** Adds the state of a file, which is known. Safe from any thread. */
 refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
                                         const refs_vfs_validators *now, refs_error *err);
 
@@ -295,9 +291,6 @@ bool refs_stac_is(refs_str head);
 
 /** Appends what an item, a collection, a catalog or a list of items names. */
 refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
-
-/** Whether a name ends as those of data files do: ".nc", ".h5", ".tif", ".grib2" and others. */
-bool refs_join_has_data_name(const char *name);
 
 /** Whether an object of a store, of so many bytes, is among those that a name stands for: those
  * that match a pattern or, where that is NULL, all below a prefix that are not hidden. Objects

@@ -49,6 +49,29 @@ refs_names_host refs_names_posix(void) {
     return host;
 }
 
+/* -- endings ----------------------------------------------------------------------------------- */
+
+/* Endings of data files. */
+static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "ncdf",  "netcdf",
+                                           "cdf",  "h5",    "he5",  "hdf",   "hdf5",  "tif",
+                                           "tiff", "gtiff", "grib", "grib1", "grib2", "grb",
+                                           "grb1", "grb2",  "gb1",  "gb2",   "dmrpp", NULL};
+
+static bool is_listed(const char *const *list, const char *text) {
+    while (*list != NULL && strcasecmp(*list, text) != 0) list++;
+    return *list != NULL;
+}
+
+static const char *ending_of(const char *path) {
+    const char *name = strrchr(path, '/'), *point = strrchr(name != NULL ? name : path, '.');
+    return point != NULL ? point + 1 : "";
+}
+
+/* Whether a name ends as those of data files do: ".nc", ".h5", ".tif", ".grib2" and others. */
+static bool has_data_name(const char *name) {
+    return is_listed(data_endings, ending_of(name));
+}
+
 /* -- object stores ----------------------------------------------------------------------------- */
 
 /* Outlines lie beside fragments, and are none. */
@@ -61,7 +84,7 @@ static bool is_hidden(refs_str name) {
 bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size) {
     const bool matches = pattern != NULL ? fnmatch(pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
                                          : !is_hidden(refs_str_from(name));
-    return matches && (size > 0 || refs_join_has_data_name(name));
+    return matches && (size > 0 || has_data_name(name));
 }
 
 const char *refs_join_advice_for(const char *name) {
@@ -89,7 +112,7 @@ unsigned refs_join_n_threads(const char *const *names, size_t n) {
         if (refs_url_authority_begin(refs_str_from(names[i])) != SIZE_MAX ||
             refs_location_is_remote(refs_str_from(names[i])))
             return REFS_JOIN_REMOTE_THREADS;
-        if (refs_join_has_data_name(names[i])) continue;
+        if (has_data_name(names[i])) continue;
         may_wait = true;
         if (stat(names[i], &found) == 0 && found.st_size > 0 && (uint64_t)found.st_size > largest)
             largest = (uint64_t)found.st_size;
@@ -167,11 +190,7 @@ refs_status refs_join_check_output(const char *output, refs_error *err) {
     return REFS_OK;
 }
 
-/* Endings of data files, and of what lies beside them and cannot be one. */
-static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "ncdf",  "netcdf",
-                                           "cdf",  "h5",    "he5",  "hdf",   "hdf5",  "tif",
-                                           "tiff", "gtiff", "grib", "grib1", "grib2", "grb",
-                                           "grb1", "grb2",  "gb1",  "gb2",   "dmrpp", NULL};
+/* Endings of what lies beside data files and cannot be one. */
 static const char *const other_endings[] = {
     "txt",  "md",    "rst", "csv",   "tsv", "log",  "pdf",    "png",    "jpg", "jpeg",
     "gif",  "svg",   "htm", "html",  "xml", "yml",  "yaml",   "toml",   "ini", "cfg",
@@ -181,20 +200,6 @@ static const char *const other_endings[] = {
 static const char *const other_names[] = {
     "README",     "LICENSE", "COPYING",  "CHANGES",    "NEWS",     "MANIFEST", "Makefile",
     "Dockerfile", "MD5SUMS", "SHA1SUMS", "SHA256SUMS", "_SUCCESS", NULL};
-
-static bool is_listed(const char *const *list, const char *text) {
-    while (*list != NULL && strcasecmp(*list, text) != 0) list++;
-    return *list != NULL;
-}
-
-static const char *ending_of(const char *path) {
-    const char *name = strrchr(path, '/'), *point = strrchr(name != NULL ? name : path, '.');
-    return point != NULL ? point + 1 : "";
-}
-
-bool refs_join_has_data_name(const char *name) {
-    return is_listed(data_endings, ending_of(name));
-}
 
 static bool has_other_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -208,7 +213,7 @@ static bool is_part(const refs_vfs *vfs, const char *name) {
     uint8_t room[HEAD_SIZE];
     refs_bytes head;
     if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return false;
-    if (refs_join_has_data_name(name)) return true;
+    if (has_data_name(name)) return true;
     if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
     return refs_scan_sniff(head) != NULL || refs_set_sniff(head);
 }

@@ -84,14 +84,6 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
     return status;
 }
 
-refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
-                                       refs_error *err) {
-    const refs_vfs *vfs = sources->vfs;
-    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
-    return refs_join_sources_add_state(sources, location, &now, err);
-}
-
 refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
                                         const refs_vfs_validators *now, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
@@ -103,12 +95,19 @@ refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *
     return status;
 }
 
+static refs_status add_file(refs_join_sources *sources, const char *location, refs_error *err) {
+    const refs_vfs *vfs = sources->vfs;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
+    return refs_join_sources_add_state(sources, location, &now, err);
+}
+
 refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
                                   refs_error *err) {
     recording at = {sources, refs_set_url_context(part->set)};
     at.names.base = part->name;
     const refs_source_visitor visitor = {record_one, &at};
-    if (refs_set_is_file(part->set)) return refs_join_sources_add_file(sources, part->name, err);
+    if (refs_set_is_file(part->set)) return add_file(sources, part->name, err);
     const refs_status status = refs_sources_read(part->set, &visitor, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
     return status;

@@ -62,10 +62,6 @@ void refs_opened_free(refs_opened *opened) {
     refs_free(opened);
 }
 
-const refs_set *refs_opened_set(const refs_opened *opened) {
-    return opened->set;
-}
-
 const refs_hierarchy *refs_opened_hierarchy(const refs_opened *opened) {
     return opened->hierarchy;
 }

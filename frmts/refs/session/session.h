@@ -74,7 +74,6 @@ refs_status refs_opened_open(refs_session *session, const char *name,
 /** Frees it; arrays of it must be freed first. NULL is allowed. */
 void refs_opened_free(refs_opened *opened);
 
-const refs_set *refs_opened_set(const refs_opened *opened);
 const refs_hierarchy *refs_opened_hierarchy(const refs_opened *opened);
 
 /** Requests and bytes of chunks since it was opened. */
