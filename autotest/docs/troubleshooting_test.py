@@ -1,4 +1,4 @@
-"""Each message that docs/troubleshooting.md explains is one that users get to see.
+"""Each message that docs/troubleshooting.md and troubleshooting-values.md explain is one that users get to see.
 
 Every message of the table is produced here, by the mistake that it is about. In messages of the page
 … stands for anything, and numbers, N and M for any number.
@@ -19,7 +19,7 @@ ROOT = sys.argv.pop(1)
 sys.path.insert(0, os.path.join(ROOT, "autotest", "server"))
 from served import Folder, Server  # noqa: E402
 
-PAGE = os.path.join(ROOT, "docs", "troubleshooting.md")
+PAGES = [os.path.join(ROOT, "docs", f"troubleshooting{part}.md") for part in ("", "-values")]
 gdal.DontUseExceptions()  # whatever is said is looked at
 PRODUCERS = {}
 PLACEHOLDER = r"…|\b[NM]\b|\d+"
@@ -36,8 +36,10 @@ def produces(*messages):
 
 def explained():
     """The messages of the tables: what is quoted, but for the names that messages are about."""
-    with open(PAGE, encoding="utf-8") as page:
-        cells = [line.split("|")[1] for line in page if line.startswith("| ")]
+    cells = []
+    for path in PAGES:
+        with open(path, encoding="utf-8") as page:
+            cells += [line.split("|")[1] for line in page if line.startswith("| ")]
     quoted = [message for cell in cells for message in re.findall(r"`([^`]+)`", cell)]
     return [message for message in quoted if message != "REFS:"]
 

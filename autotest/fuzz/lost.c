@@ -155,7 +155,7 @@ static bool is_text_of(const refs_json *was, refs_str is) {
 }
 
 /* A list of one is what netCDF has of a value alone; null is no value. Of several sources the
- * attributes of the earliest hold (docs/refs.md). */
+ * attributes of the earliest hold (docs/combine.md). */
 static bool is_kept(const comparison *at, const refs_json *was, const refs_json *is) {
     if (refs_json_kind_of(was) == REFS_JSON_KIND_NULL) return true;
     if (is == NULL) return false;
@@ -332,7 +332,7 @@ static bool has_range(const refs_array_meta *meta) {
            refs_json_get(meta->attributes, "valid_max") != NULL;
 }
 
-/* Coordinates of several sources that differ in it have no valid range (docs/refs.md): what one of
+/* Coordinates of several sources that differ in it have no valid range (docs/combine.md): what one of
  * them calls invalid, the others do not. */
 static bool drops_range(const comparison *at, const refs_array_meta *was,
                         const refs_array_meta *is) {

@@ -1,4 +1,4 @@
-"""Turns what the tests of faults print into the table of docs/faults.md.
+"""Turns what the tests of faults print into the table of docs/fault-table.md.
 
     build/release/autotest/gdal/driver_test --gtest_filter='FaultTable.*' | python3 autotest/gdal/fault_table.py
 """

@@ -1,7 +1,7 @@
 /* fault_test.cc -- servers that misbehave: each fault on each path, over each engine.
  *
  * What is read must be right, or one error that says where and what; never fill, never other
- * pixels. The tests print the table of docs/faults.md:
+ * pixels. The tests print the table of docs/fault-table.md:
  *     ctest --preset release -R driver.Fault -V | grep '|'
  */
 #include "driver_test.h"
