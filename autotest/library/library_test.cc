@@ -221,6 +221,33 @@ TEST_F(Library, EndsAReadThatIsNotWatchedOn) {
     EXPECT_EQ(allOfZ().size(), values.size());
 }
 
+/* More points than are read as one plan. */
+TEST_F(Library, TellsProgressOfPointsThatNeverFalls) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    std::vector<double> told;
+    const refs_watcher watcher = {[](void *user, double done) {
+                                      static_cast<std::vector<double> *>(user)->push_back(done);
+                                      return true;
+                                  },
+                                  &told};
+    std::vector<uint64_t> rows(40000), columns(rows.size());
+    for (size_t i = 0; i < rows.size(); i++) {
+        rows[i] = i * 7 % 81;
+        columns[i] = i * 11 % 121;
+    }
+    std::vector<float> values(rows.size());
+    const refs_target target = {values.data(), values.size() * sizeof(float), &watcher};
+    const refs_axis axes[] = {range(1, 1), range(0, 1), listed(REFS_AXIS_POINTS, rows),
+                              listed(REFS_AXIS_POINTS, columns)};
+    ASSERT_EQ(refs_dataset_read(dataset, refs_dataset_find(dataset, "z"), axes, &target, &error),
+              REFS_OK)
+        << error.message;
+    EXPECT_GE(told.size(), 3u);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    EXPECT_GE(told.back(), 0.7);
+    EXPECT_EQ(values[1], at(allOfZ(), 1, 0, 7, 11));
+}
+
 TEST_F(Library, CountsRequests) {
     ASSERT_EQ(open(sample), REFS_OK) << error.message;
     refs_counters counters;

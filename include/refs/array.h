@@ -245,6 +245,20 @@ typedef struct refs_progress {
     void *user;
 } refs_progress;
 
+/** Progress of a read that is made of parts, one after the other: each part reports to `progress`,
+ * and what `whole` is told never falls. Must not be moved; `whole` may be NULL. */
+typedef struct refs_progress_parts {
+    refs_progress progress;
+    const refs_progress *whole;
+    double begin, share; /**< of the part that is being read, in the whole */
+    double reached;
+} refs_progress_parts;
+
+void refs_progress_parts_init(refs_progress_parts *parts, const refs_progress *whole);
+
+/** Begins the next part, or the first one, which is that share of the whole. */
+void refs_progress_parts_next(refs_progress_parts *parts, double share);
+
 /** Reads a region, as refs_array_read does. */
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);

@@ -10,6 +10,7 @@
 
 #include "forked.h"
 #include "refs/fork.h"
+#include "report.h"
 
 namespace {
 
@@ -140,6 +141,38 @@ TEST_F(Rows, AreReadByIndicesAndPoints) {
         << files.error.message;
     for (size_t i = 0; i < points.size(); i++)
         ASSERT_EQ(found[i], valueAt(points[i][0], points[i][1])) << i;
+    refs_array_free(array);
+}
+
+/* Also while files of later pieces are opened. */
+TEST_F(Rows, TellProgressThatNeverFalls) {
+    put(1000);
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    refs_array *array = nullptr;
+    ASSERT_EQ(files.openArray("v", &array), REFS_OK) << files.error.message;
+    const uint64_t start[2] = {0, 0}, count[2] = {1000, kWidth}, one[2] = {1, kWidth};
+    std::vector<int32_t> found(1000 * kWidth, -7);
+    refs_reader *reader = nullptr;
+    ASSERT_EQ(refs_reader_open(array, &reader, &files.error), REFS_OK);
+    Report whole, points;
+    const refs_progress of_whole = whole.progress(), of_points = points.progress();
+    const refs_region all = {start, count, nullptr};
+    const refs_read_target target = {found.data(), nullptr, &of_whole};
+    EXPECT_EQ(refs_reader_read_to(reader, &all, &target, &files.error), REFS_OK);
+    whole.expectGrowth();
+    std::vector<std::array<uint64_t, 2>> starts(1000);
+    std::vector<refs_selection> selections;
+    for (size_t i = 0; i < starts.size(); i++) {
+        starts[i] = {i * 7 % 1000, 0};
+        selections.push_back(
+            {{starts[i].data(), one, nullptr}, nullptr, &found[i * kWidth], nullptr});
+    }
+    EXPECT_EQ(refs_array_read_selections(array, selections.data(), selections.size(), &of_points,
+                                         &files.error),
+              REFS_OK);
+    points.expectGrowth();
+    EXPECT_EQ(found[kWidth], valueAt(7, 0));
+    refs_reader_free(reader);
     refs_array_free(array);
 }
 

@@ -1,5 +1,6 @@
 /* prefetch_test.cc -- what readers prefetch: fewer requests, nothing twice, the same values. */
 #include "memory_array.h"
+#include "report.h"
 
 #include <sys/resource.h>
 
@@ -320,20 +321,10 @@ TEST_F(Prefetch, LeavesLocalBytesThatNeedNoDecodingAlone) {
 
 /* -- progress ---------------------------------------------------------------------------------- */
 
-struct Report {
-    std::vector<double> told;
-    size_t stopAt = SIZE_MAX;
-    static bool report(void *user, double done) {
-        auto *self = static_cast<Report *>(user);
-        self->told.push_back(done);
-        return self->told.size() < self->stopAt;
-    }
-};
-
 TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
     open(1 << 20);
     Report report;
-    v.progress = {Report::report, &report};
+    v.progress = report.progress();
     expectStep(0);
     EXPECT_GE(report.told.size(), 1u);
     EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
@@ -342,7 +333,7 @@ TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
     for (size_t at = 1; at <= report.told.size(); at++) {
         Report stopping;
         stopping.stopAt = at;
-        v.progress = {Report::report, &stopping};
+        v.progress = stopping.progress();
         int32_t values[width];
         const uint64_t start[] = {100 + at, 0}, count[] = {1, width};
         const refs_region region = {start, count, nullptr};
@@ -356,7 +347,7 @@ TEST_F(Prefetch, CountsChunksThatWereThere) {
     open(1 << 20);
     expectStep(5);
     Report report;
-    v.progress = {Report::report, &report};
+    v.progress = report.progress();
     read_steps(v, 5, 2, 1, width);
     EXPECT_EQ(report.told.front(), 0.0);
     EXPECT_GE(report.told.back(), 0.5);
@@ -369,7 +360,7 @@ TEST(Progress, GoesOnFromOneFetchToTheNext) {
     v.addIntegers({{n, 1}, {1, 1}});
     v.open();
     Report report;
-    v.progress = {Report::report, &report};
+    v.progress = report.progress();
     const auto values = read_steps(v, 0, n, 1, 1);
     EXPECT_EQ(values.back(), static_cast<int32_t>(n) - 1);
     EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
@@ -433,7 +424,7 @@ TEST_F(Prefetch, StopsWhileItWaitsForOthers) {
     while (!opening) std::this_thread::yield();
     Report report;
     report.stopAt = 3;
-    v.progress = {Report::report, &report};
+    v.progress = report.progress();
     int32_t values[width];
     const uint64_t start[] = {7, 0}, count[] = {1, width};
     const refs_region region = {start, count, nullptr};

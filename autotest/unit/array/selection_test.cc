@@ -1,5 +1,6 @@
 /* selection_test.cc -- indices and points, compared with an array indexed one element at a time. */
 #include "memory_array.h"
+#include "report.h"
 
 #include <random>
 
@@ -103,6 +104,28 @@ TEST(Selections, OfPointsAreOneFetch) {
         EXPECT_EQ(stats.chunks_decoded, 3u);
     }
     refs_cache_free(cache);
+}
+
+/* More points than are one fetch. */
+TEST(Selections, TellProgressThatNeverFalls) {
+    constexpr uint64_t n = 40000;
+    MemoryArray v;
+    v.addIntegers({{n}, {1}});
+    v.open();
+    const uint64_t count[1] = {1};
+    Numbers starts(n);
+    std::vector<int32_t> values(n, -7);
+    std::vector<refs_selection> points;
+    for (uint64_t i = 0; i < n; i++) {
+        starts[i] = n - 1 - i;
+        points.push_back({{&starts[i], count, nullptr}, nullptr, &values[i], nullptr});
+    }
+    Report report;
+    const refs_progress progress = report.progress();
+    ASSERT_EQ(refs_array_read_selections(v.array, points.data(), n, &progress, &v.error), REFS_OK)
+        << v.error.message;
+    EXPECT_EQ(values[1], static_cast<int32_t>(n) - 2);
+    report.expectGrowth();
 }
 
 TEST(Selections, MustAscendAndLieInside) {

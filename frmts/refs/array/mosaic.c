@@ -26,55 +26,45 @@ static refs_status open_list(refs_piece_list *list, refs_error *err) {
     return list->pieces != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* What is told of the progress of a mosaic's read: how many of its elements are there. */
-typedef struct piece_progress {
-    const refs_progress *all;
-    double begin, share;
-} piece_progress;
-
-static bool report_pieces(void *user, double done) {
-    const piece_progress *part = user;
-    return part->all->report(part->all->user, part->begin + part->share * done);
-}
-
 static uint64_t elements_of(const uint64_t *count, size_t rank) {
     uint64_t n = 1;
     for (size_t dim = 0; dim < rank; dim++) n *= count[dim];
     return n;
 }
 
-static double share_of(const refs_reading *reading, const refs_piece_list *list) {
-    uint64_t n = 0;
+/* How many elements pieces have, as progress counts them. */
+static double elements_of_list(const refs_piece_list *list) {
+    double n = 0;
     for (size_t i = 0; i < list->n; i++)
-        n += elements_of(list->pieces[i].count, list->pieces[i].rank);
-    return (double)n / (double)elements_of(reading->region->count, reading->array->meta->rank);
+        n += (double)elements_of(list->pieces[i].count, list->pieces[i].rank);
+    return n;
 }
 
 static refs_status read_list(const refs_reading *reading, const refs_piece_list *list,
-                             double *begin, refs_error *err) {
-    const refs_load_watch *watch = reading->watch;
-    piece_progress part = {watch != NULL ? watch->progress : NULL, *begin, share_of(reading, list)};
-    refs_progress of_part = {report_pieces, &part};
+                             refs_progress_parts *lists, refs_error *err) {
+    const refs_array_meta *meta = reading->array->meta;
     refs_load_watch of_list = {NULL, NULL, NULL, NULL};
-    if (watch != NULL) of_list = *watch;
+    if (reading->watch != NULL) of_list = *reading->watch;
     if (list->next != UINT64_MAX) of_list.arrived = NULL;
-    if (part.all != NULL && part.all->report != NULL) of_list.progress = &of_part;
-    *begin += part.share;
-    return refs_array__read_pieces(reading->array->meta, list, reading->dst, &of_list, err);
+    of_list.progress = &lists->progress;
+    refs_progress_parts_next(lists, elements_of_list(list) /
+                                        (double)elements_of(reading->region->count, meta->rank));
+    return refs_array__read_pieces(meta, list, reading->dst, &of_list, err);
 }
 
 refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err) {
     const refs_mosaic *mosaic = &reading->array->mosaic;
     int64_t stride[REFS_MAX_RANK];
     refs_piece_list list;
-    double done = 0;
+    refs_progress_parts lists;
     refs_array__set_strides(reading->array->meta, reading->region, reading->stride, stride);
+    refs_progress_parts_init(&lists, reading->watch != NULL ? reading->watch->progress : NULL);
     refs_status status = open_list(&list, err);
-    list.progress = reading->watch != NULL ? reading->watch->progress : NULL;
+    list.progress = &lists.progress;
     while (status == REFS_OK && list.next != UINT64_MAX) {
         list.n = 0;
         status = mosaic->gather(mosaic->self, reading->region, stride, &list, err);
-        if (status == REFS_OK) status = read_list(reading, &list, &done, err);
+        if (status == REFS_OK) status = read_list(reading, &list, &lists, err);
         mosaic->release(mosaic->self, &list);
     }
     refs_free(list.pieces);
@@ -103,7 +93,8 @@ typedef struct run_list {
 typedef struct selecting {
     refs_array *array;
     uint8_t *dst; /* of the first selection: where pieces go is told from here */
-    const refs_load_watch *watch;
+    refs_progress_parts lists;
+    double n_elements; /* of all selections */
     refs_piece_list list;
 } selecting;
 
@@ -177,8 +168,11 @@ static refs_status prepare_selections(const selecting *job, const refs_selection
 
 static refs_status read_listed(selecting *job, refs_error *err) {
     refs_piece_list *list = &job->list;
+    const refs_load_watch watch = {&job->lists.progress, NULL, NULL, NULL};
+    if (list->n > 0)
+        refs_progress_parts_next(&job->lists, elements_of_list(list) / job->n_elements);
     const refs_status status =
-        list->n > 0 ? refs_array__read_pieces(job->array->meta, list, job->dst, job->watch, err)
+        list->n > 0 ? refs_array__read_pieces(job->array->meta, list, job->dst, &watch, err)
                     : REFS_OK;
     job->array->mosaic.release(job->array->mosaic.self, list);
     list->n = 0;
@@ -223,12 +217,14 @@ static refs_status list_selection(selecting *job, const refs_selection *selectio
 refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_selection *selections,
                                                size_t n, const refs_progress *progress,
                                                refs_error *err) {
-    const refs_load_watch watch = {progress, NULL, NULL, NULL};
-    selecting job = {.array = array, .watch = &watch};
+    selecting job = {.array = array};
     if (n == 0) return REFS_OK;
     job.dst = selections[0].dst;
+    for (size_t i = 0; i < n; i++)
+        job.n_elements += (double)elements_of(selections[i].region.count, array->meta->rank);
+    refs_progress_parts_init(&job.lists, progress);
     refs_status status = open_list(&job.list, err);
-    job.list.progress = progress;
+    job.list.progress = &job.lists.progress;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         if (i % MAX_PIECES == 0) status = prepare_selections(&job, &selections[i], n - i, err);
         if (status == REFS_OK) status = list_selection(&job, &selections[i], err);

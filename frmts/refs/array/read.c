@@ -206,28 +206,17 @@ static size_t list_chunks(listing *list, refs_wanted *wanted, size_t max) {
     return n;
 }
 
-/* Part of what is told of the progress of a read in batches. */
-typedef struct batch_progress {
-    const refs_progress *all;
-    double begin, share;
-} batch_progress;
-
-static bool report_batch(void *user, double done) {
-    const batch_progress *batch = user;
-    return batch->all->report(batch->all->user, batch->begin + batch->share * done);
-}
-
 static refs_status load_batches(listing *list, uint64_t n_all, const refs_load_watch *watch,
                                 refs_wanted *wanted, refs_error *err) {
+    refs_progress_parts batches;
+    refs_progress_parts_init(&batches, watch != NULL ? watch->progress : NULL);
     for (uint64_t begin = 0, n; begin < n_all; begin += n) {
         n = list_chunks(list, wanted, MAX_BATCH_CHUNKS);
-        batch_progress part = {watch != NULL ? watch->progress : NULL,
-                               (double)begin / (double)n_all, (double)n / (double)n_all};
-        refs_progress of_part = {report_batch, &part};
+        refs_progress_parts_next(&batches, (double)n / (double)n_all);
         bool is_last = begin + n == n_all;
         refs_load_watch of_batch = {NULL, NULL, NULL, NULL};
         if (watch != NULL && is_last) of_batch = *watch;
-        if (part.all != NULL && part.all->report != NULL) of_batch.progress = &of_part;
+        of_batch.progress = &batches.progress;
         REFS_TRY(refs_array__load(wanted, (size_t)n, &of_batch, err));
     }
     return REFS_OK;
@@ -345,14 +334,17 @@ static refs_status read_selections(refs_array *array, const refs_selection *sele
 
 refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
                                        size_t n, const refs_progress *progress, refs_error *err) {
-    const refs_load_watch watch = {progress, NULL, NULL, NULL};
+    refs_progress_parts parts;
+    const refs_load_watch watch = {&parts.progress, NULL, NULL, NULL};
     if (array->meta->dtype.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
                          array->meta->path);
     if (array->mosaic.gather != NULL)
         return refs_array__read_mosaic_selections(array, selections, n, progress, err);
+    refs_progress_parts_init(&parts, progress);
     for (size_t i = 0, n_part; i < n; i += n_part) {
         n_part = n - i < MAX_SELECTIONS ? n - i : MAX_SELECTIONS;
+        refs_progress_parts_next(&parts, (double)n_part / (double)n);
         REFS_TRY(read_selections(array, selections + i, n_part, &watch, err));
     }
     return REFS_OK;

@@ -111,13 +111,16 @@ static refs_status read_points(const request *asked, void *values, const refs_pr
     const uint64_t most = asked->n_points < MAX_POINTS ? asked->n_points : MAX_POINTS;
     point_list list = {refs_calloc((size_t)most, sizeof *list.selections),
                        refs_calloc((size_t)most * asked->rank, sizeof *list.starts)};
+    refs_progress_parts parts;
     refs_status status =
         list.selections != NULL && list.starts != NULL ? REFS_OK : refs_fail_nomem(err);
+    refs_progress_parts_init(&parts, progress);
     for (uint64_t first = 0; first < asked->n_points && status == REFS_OK; first += most) {
         const uint64_t left = asked->n_points - first, n = left < most ? left : most;
         list_points(asked, first, n, values, &list);
+        refs_progress_parts_next(&parts, (double)n / (double)asked->n_points);
         status = refs_array_read_selections(asked->array->array, list.selections, (size_t)n,
-                                            progress, err);
+                                            &parts.progress, err);
     }
     refs_free(list.selections);
     refs_free(list.starts);
