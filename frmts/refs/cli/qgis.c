@@ -11,7 +11,7 @@
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
-#include "refs/place.h"
+#include "refs/staged.h"
 #include "tool.h"
 
 /* Samples of the data for the range of colours: so many pixels along a side of the raster, spread
@@ -511,7 +511,8 @@ static refs_status write_file(const making *all, const tool_arguments *arguments
                              : qgis_write_project(&raster, form, &xml, err);
     if (status == REFS_OK && refs_str_ends(output, ".qgz"))
         status = qgis_archive_project(&xml, err);
-    if (status == REFS_OK) status = refs_place_replace(arguments->output, refs_buf_view(&xml), err);
+    if (status == REFS_OK)
+        status = refs_staged_replace(arguments->output, refs_buf_view(&xml), err);
     refs_buf_clear(&xml);
     return status;
 }

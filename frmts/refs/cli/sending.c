@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "refs/folder.h"
-#include "refs/place.h"
+#include "refs/staged.h"
 #include "tool.h"
 
 /* The largest object that is fetched to be changed. */
@@ -66,7 +66,7 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
     if (sending->location == NULL) return REFS_OK;
     refs_status status = refs_vfs_read_whole(sending->session->vfs, sending->location,
                                              MAX_FETCHED_BYTES, &bytes, err);
-    if (status == REFS_OK) status = refs_place_replace(sending->path, refs_buf_view(&bytes), err);
+    if (status == REFS_OK) status = refs_staged_replace(sending->path, refs_buf_view(&bytes), err);
     refs_buf_clear(&bytes);
     return status;
 }
@@ -128,7 +128,7 @@ refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
 }
 
 void tool_sending_close(tool_sending *sending) {
-    if (*sending->folder != '\0') refs_place_remove(sending->folder);
+    if (*sending->folder != '\0') refs_staged_remove(sending->folder);
     refs_free(sending->path);
     refs_free(sending->location);
     memset(sending, 0, sizeof *sending);

@@ -4,8 +4,8 @@
 
 #include "arrays.h"
 #include "refs/host.h"
-#include "refs/place.h"
 #include "refs/s3nc.h"
+#include "refs/staged.h"
 
 /* Where files go that are not local. */
 typedef struct sending {
@@ -61,7 +61,7 @@ refs_status tool_write_arrays(const tool_session *session, const char *output,
         options->delivery = &delivery;
     }
     if (status == REFS_OK) status = refs_cfa_write(path, source, options, err);
-    if (*to.scratch != '\0') refs_place_remove(to.scratch);
+    if (*to.scratch != '\0') refs_staged_remove(to.scratch);
     refs_buf_clear(&location);
     return status;
 }

@@ -9,8 +9,8 @@
 #include "refs/cfa/cfa.h"
 #include "refs/folder.h"
 #include "refs/join.h"
-#include "refs/place.h"
 #include "refs/scan.h"
+#include "refs/staged.h"
 #include "refs/url.h"
 
 /* What files are told by. */
@@ -230,7 +230,7 @@ static bool is_resumed(const expansion *all, const char *folder, const char *nam
 
 static bool is_passed_over(const expansion *all, const char *folder, const char *name) {
     if (name[0] == '.' || is_resumed(all, folder, name)) return true;
-    if (!refs_place_is_unfinished(name)) return false;
+    if (!refs_staged_is_unfinished(name)) return false;
     refs_note(&all->host->notes, REFS_NOTE_WARNING,
               "%s in %s is passed over: refs writes it, or was killed when it did: then remove it",
               name, *folder != '\0' ? folder : ".");

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "parquet/replaced.h"
 #include "refs/json.h"
 #include "refs/vfs.h"
 
@@ -90,7 +91,7 @@ static void write_anew(refs_growth *growth, refs_str prefix, const char *reason)
     growth->is_anew = true;
 }
 
-refs_status refs_growth__open(const refs_place *place, const refs_writer_options *options,
+refs_status refs_growth__open(const refs_staged *place, const refs_writer_options *options,
                               refs_growth **growth, refs_error *err) {
     refs_growth *opened = refs_calloc(1, sizeof *opened);
     *growth = NULL;
@@ -268,7 +269,7 @@ static refs_status pass_one(const passage *along, const char *name, refs_error *
 
 /* It is on the disk before its name is: a machine that fails leaves what was there. */
 static refs_status rename_settled(const char *from, const char *to, refs_error *err) {
-    return rename(from, to) == 0 ? REFS_OK : refs_place_fail(to, err);
+    return rename(from, to) == 0 ? REFS_OK : refs_staged_fail(to, err);
 }
 
 /* A second name for the same file; where the file system has none, its bytes. */
@@ -519,19 +520,19 @@ static void note_anew(const refs_growth *growth) {
               growth->folder, (int)growth->reason.size, (const char *)growth->reason.data);
 }
 
-refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err) {
+refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_error *err) {
     const passage in = {place->written, growth->folder, rename_settled};
     const passage over = {growth->folder, place->written, link_or_copy};
     end_array(growth);
     check_lost(growth);
     if (growth->is_anew) {
-        REFS_TRY(refs_place_check_replaced(place->wanted, err));
+        REFS_TRY(refs_parquet__check_replaced(place->wanted, err));
         REFS_TRY(pass_files(growth, &over, false, err));
-        REFS_TRY(refs_place_move(place, err));
+        REFS_TRY(refs_staged_move(place, err));
         note_anew(growth);
         return REFS_OK;
     }
-    REFS_TRY(refs_place_settle(place, err));
+    REFS_TRY(refs_staged_settle(place, err));
     REFS_TRY(check_unchanged(growth, err));
     REFS_TRY(pass_files(growth, &in, true, err));
     return pass_one(&in, &METADATA[1], err);

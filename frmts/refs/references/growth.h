@@ -9,14 +9,14 @@
 #define REFS_REFERENCES_GROWTH_H
 
 #include "parquet/file_writer.h"
-#include "place.h"
+#include "refs/staged.h"
 #include "refs/write.h"
 #include "writer_internal.h"
 
 typedef struct refs_growth refs_growth;
 
 /** The set at `place->wanted`. */
-refs_status refs_growth__open(const refs_place *place, const refs_writer_options *options,
+refs_status refs_growth__open(const refs_staged *place, const refs_writer_options *options,
                               refs_growth **growth, refs_error *err);
 void refs_growth__free(refs_growth *growth);
 
@@ -57,6 +57,6 @@ refs_status refs_growth__record(refs_growth *growth, uint64_t record, refs_bytes
 
 /** Moves what was written into the set, ".zmetadata" at last; or, where it could not grow,
  * completes what was written with what was not, puts that in its place, and notes why. */
-refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err);
+refs_status refs_growth__move(refs_growth *growth, refs_staged *place, refs_error *err);
 
 #endif

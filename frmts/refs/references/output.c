@@ -35,16 +35,6 @@ struct refs_output {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-refs_status refs_write__all(int descriptor, const char *path, refs_bytes bytes, refs_error *err) {
-    while (bytes.size > 0) {
-        ssize_t n = write(descriptor, bytes.data, bytes.size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return refs_place_fail(path, err);
-        bytes = refs_bytes_view(bytes.data + n, bytes.size - (size_t)n);
-    }
-    return REFS_OK;
-}
-
 static refs_status make_folder(const refs_buf *path, refs_error *err) {
     const char *name = (const char *)path->data;
     if (mkdir(name, 0777) == 0 || errno == EEXIST) return REFS_OK;
@@ -69,9 +59,9 @@ refs_status refs_write__make_folders(const char *root, refs_str name, refs_error
 
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (descriptor < 0) return refs_place_fail(path, err);
-    refs_status status = refs_write__all(descriptor, path, bytes, err);
-    if (close(descriptor) != 0 && status == REFS_OK) status = refs_place_fail(path, err);
+    if (descriptor < 0) return refs_staged_fail(path, err);
+    refs_status status = refs_staged_write_all(descriptor, path, bytes, err);
+    if (close(descriptor) != 0 && status == REFS_OK) status = refs_staged_fail(path, err);
     return status;
 }
 
@@ -111,7 +101,7 @@ static refs_status deflate_some(refs_output *output, bool last, refs_error *err)
         stream->next_out = output->packed.data;
         stream->avail_out = (unsigned)output->packed.capacity;
         result = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
-        REFS_TRY(refs_write__all(
+        REFS_TRY(refs_staged_write_all(
             output->descriptor, output->path,
             refs_bytes_view(output->packed.data, output->packed.capacity - stream->avail_out),
             err));
@@ -130,8 +120,8 @@ static refs_status zstd_some(refs_output *output, bool last, refs_error *err) {
         if (ZSTD_isError(rest))
             return refs_fail(err, REFS_NOMEM, "%s: zstd: %s", output->path,
                              ZSTD_getErrorName(rest));
-        REFS_TRY(refs_write__all(output->descriptor, output->path,
-                                 refs_bytes_view(output->packed.data, out.pos), err));
+        REFS_TRY(refs_staged_write_all(output->descriptor, output->path,
+                                       refs_bytes_view(output->packed.data, out.pos), err));
     } while (in.pos < in.size || (last && rest > 0));
     return REFS_OK;
 }
@@ -160,8 +150,8 @@ static refs_status flush(refs_output *output, bool last, refs_error *err) {
     refs_status status = REFS_OK;
     (void)last;
     if (output->packing == REFS_PACK_NONE)
-        status = refs_write__all(output->descriptor, output->path,
-                                 refs_buf_view(&output->collected), err);
+        status = refs_staged_write_all(output->descriptor, output->path,
+                                       refs_buf_view(&output->collected), err);
 #ifdef REFS_HAS_z
     if (output->packing == REFS_PACK_GZIP) status = deflate_some(output, last, err);
 #endif
@@ -174,7 +164,7 @@ static refs_status flush(refs_output *output, bool last, refs_error *err) {
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-refs_status refs_write__output_open(const refs_place *place, const refs_writer_options *options,
+refs_status refs_write__output_open(const refs_staged *place, const refs_writer_options *options,
                                     refs_output **output, refs_error *err) {
     refs_output *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
@@ -182,7 +172,7 @@ refs_status refs_write__output_open(const refs_place *place, const refs_writer_o
     opened->packing = options->packing;
     opened->path = refs_str_copy(refs_str_from(place->written));
     refs_status status = opened->path != NULL ? open_packing(opened, err) : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_place_create(place, &opened->descriptor, err);
+    if (status == REFS_OK) status = refs_staged_create(place, &opened->descriptor, err);
     if (status == REFS_OK)
         *output = opened;
     else
@@ -208,7 +198,7 @@ refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
     refs_status status = flush(output, true, err);
     int closed = close(output->descriptor);
     output->descriptor = -1;
-    if (status == REFS_OK && closed != 0) status = refs_place_fail(output->path, err);
+    if (status == REFS_OK && closed != 0) status = refs_staged_fail(output->path, err);
     refs_write__output_free(output);
     return status;
 }

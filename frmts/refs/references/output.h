@@ -2,13 +2,13 @@
 #ifndef REFS_REFERENCES_OUTPUT_H
 #define REFS_REFERENCES_OUTPUT_H
 
-#include "place.h"
+#include "refs/staged.h"
 #include "refs/write.h"
 
 typedef struct refs_output refs_output;
 
 /** Makes the file of a place. Of the options, packing counts. */
-refs_status refs_write__output_open(const refs_place *place, const refs_writer_options *options,
+refs_status refs_write__output_open(const refs_staged *place, const refs_writer_options *options,
                                     refs_output **output, refs_error *err);
 
 refs_status refs_write__output_append(refs_output *output, const void *data, size_t size,
@@ -22,9 +22,6 @@ void refs_write__output_free(refs_output *output);
 
 /** Makes the folders in `root` that a name in it has before its last slash. */
 refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err);
-
-/** Writes all of `bytes` to an open file, which messages call `path`. */
-refs_status refs_write__all(int file, const char *path, refs_bytes bytes, refs_error *err);
 
 /** Makes the file at `path`, which must not be there, of `bytes`. */
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err);

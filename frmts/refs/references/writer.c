@@ -1,11 +1,12 @@
 /* writer.c -- what all formats have in common, see refs/write.h. */
+#include "parquet/replaced.h"
 #include "refs/utf8.h"
 #include "writer_internal.h"
 
 struct refs_writer {
     const refs_write_kind *kind;
     void *self;
-    refs_place place;
+    refs_staged place;
     refs_write_array array;
     bool has_array;
     bool has_number;
@@ -44,8 +45,13 @@ refs_status refs_writer_check_name(const char *path, refs_error *err) {
 }
 
 refs_status refs_writer_check_output(const char *path, refs_error *err) {
-    return refs_place_check(
-        path, is_parquet_name(refs_str_from(path)) ? REFS_PLACE_FOLDER : REFS_PLACE_FILE, err);
+    if (!is_parquet_name(refs_str_from(path)))
+        return refs_staged_check(path, REFS_STAGED_FILE, NULL, err);
+    char *target = NULL;
+    REFS_TRY(refs_staged_check(path, REFS_STAGED_FOLDER, &target, err));
+    const refs_status status = refs_parquet__check_replaced(target, err);
+    refs_free(target);
+    return status;
 }
 
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
@@ -67,11 +73,11 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
 
 static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
-    REFS_TRY(refs_place_open(path, writer->kind->is_folder ? REFS_PLACE_FOLDER : REFS_PLACE_FILE,
-                             &writer->place, err));
+    REFS_TRY(refs_staged_open(path, writer->kind->is_folder ? REFS_STAGED_FOLDER : REFS_STAGED_FILE,
+                              &writer->place, err));
     /* What grows is replaced only where it is written anew: see growth.c. */
     if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
-        REFS_TRY(refs_place_check_replaced(writer->place.wanted, err));
+        REFS_TRY(refs_parquet__check_replaced(writer->place.wanted, err));
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
@@ -101,7 +107,7 @@ refs_status refs_writer_open(const char *path, const refs_writer_options *option
 void refs_writer_free(refs_writer *writer) {
     if (writer == NULL) return;
     if (writer->self != NULL) writer->kind->free(writer->self);
-    refs_place_clear(&writer->place);
+    refs_staged_clear(&writer->place);
     refs_buf_clear(&writer->array.prefix);
     refs_buf_clear(&writer->sources);
     refs_buf_clear(&writer->left_out);

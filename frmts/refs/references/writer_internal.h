@@ -2,7 +2,7 @@
 #ifndef REFS_REFERENCES_WRITER_INTERNAL_H
 #define REFS_REFERENCES_WRITER_INTERNAL_H
 
-#include "place.h"
+#include "refs/staged.h"
 #include "refs/write.h"
 
 /** Dimensions of an array, at most. */
@@ -19,14 +19,14 @@ typedef struct refs_write_array {
 
 typedef struct refs_write_kind {
     bool is_folder;
-    refs_status (*open)(const refs_place *place, const refs_writer_options *options, void **self,
+    refs_status (*open)(const refs_staged *place, const refs_writer_options *options, void **self,
                         refs_error *err);
     refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
     refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
                          refs_error *err);
     refs_status (*finish)(void *self, refs_error *err);
-    refs_status (*move)(void *self, refs_place *place,
+    refs_status (*move)(void *self, refs_staged *place,
                         refs_error *err); /**< to where it is wanted */
     void (*free)(void *self);
 } refs_write_kind;

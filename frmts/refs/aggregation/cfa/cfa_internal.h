@@ -4,7 +4,7 @@
 
 #include "cfa/nc_file.h"
 #include "refs/intern.h"
-#include "refs/place.h"
+#include "refs/staged.h"
 
 /** Files that stand for fragments that are missing (fillers.c). */
 typedef struct cfa_filler cfa_filler;
@@ -17,7 +17,7 @@ typedef struct cfa_fillers {
 } cfa_fillers;
 
 struct refs_master {
-    refs_place place;
+    refs_staged place;
     cfa_fillers fillers;
     nc_file *file;
     refs_cfa_version version;
@@ -64,7 +64,7 @@ refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fra
                            refs_error *err);
 
 /** The place of filler `i`; nothing is written for one that was there. */
-refs_place *refs_cfa__filler_place(const refs_master *master, size_t i);
+refs_staged *refs_cfa__filler_place(const refs_master *master, size_t i);
 void refs_cfa__fillers_clear(refs_master *master);
 
 /** Sets *n_fragments to the number of a grid's fragments. REFS_INVALID: there is none along a
@@ -88,7 +88,7 @@ refs_status refs_cfa__check_sources(refs_str document, refs_error *err);
 
 /** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
  * NULL: all of them, or none. Frees it, also on failure. */
-refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err);
+refs_status refs_cfa__master_finish(refs_master *master, refs_staged *parts, refs_error *err);
 
 /** Names of dimensions with blanks between them, as attributes have them. */
 refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,

@@ -21,7 +21,7 @@
 struct cfa_filler {
     char *asked; /* "STEM/STEM.v.fill.3x4.nc", relative to the folder of the master */
     char *name;  /* the same, or "STEM/STEM.v.fill.3x4.g1.nc" where another file has that name */
-    refs_place place;
+    refs_staged place;
 };
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static refs_status define(nc_file *file, const refs_cfa_variable *variable, cons
 }
 
 static refs_status write_filler(const cfa_job *job, const char *identifier, const uint64_t *count,
-                                const refs_place *place, refs_error *err) {
+                                const refs_staged *place, refs_error *err) {
     const nc_creation creation = {
         .path = place->written, .shown = place->wanted, .format = refs_cfa__file_format(job->file)};
     nc_file *file = NULL;
@@ -207,7 +207,7 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
         refs_buf_printf(&path, err, "%s%s", all->folder, strchr((*added)->asked, '/'));
     if (status == REFS_OK) status = refs_buf_append(&path, "", 1, err);
     if (status == REFS_OK)
-        status = refs_place_open((const char *)path.data, REFS_PLACE_FILE, &(*added)->place, err);
+        status = refs_staged_open((const char *)path.data, REFS_STAGED_FILE, &(*added)->place, err);
     refs_buf_clear(&path);
     return status;
 }
@@ -252,12 +252,12 @@ static refs_status settle_name(const refs_master *master, cfa_filler *filler, re
         refs_free(filler->place.wanted);
         filler->place.wanted = wanted;
         if (!is_free) REFS_TRY(has_same_bytes(filler->place.written, wanted, &is_same, err));
-        if (is_same) refs_place_clear(&filler->place);
+        if (is_same) refs_staged_clear(&filler->place);
         if (is_free || is_same) return REFS_OK;
         refs_free(filler->name);
         filler->name = NULL;
     }
-    return refs_place_fail_names(filler->asked, MAX_NAMES, err);
+    return refs_staged_fail_names(filler->asked, MAX_NAMES, err);
 }
 
 static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_spot *spot,
@@ -311,14 +311,14 @@ refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fra
 
 /* -- placing ----------------------------------------------------------------------------------- */
 
-refs_place *refs_cfa__filler_place(const refs_master *master, size_t i) {
+refs_staged *refs_cfa__filler_place(const refs_master *master, size_t i) {
     return &master->fillers.items[i].place;
 }
 
 void refs_cfa__fillers_clear(refs_master *master) {
     cfa_fillers *all = &master->fillers;
     for (size_t i = 0; i < all->n; i++) {
-        refs_place_clear(&all->items[i].place);
+        refs_staged_clear(&all->items[i].place);
         refs_free(all->items[i].asked);
         refs_free(all->items[i].name);
     }

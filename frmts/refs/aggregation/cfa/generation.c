@@ -58,7 +58,7 @@ static refs_status look_into(const char *path, const char *stem, content *found,
     const refs_status status = refs_folder_each(path, &visitor, NULL);
     *found = all.found;
     if (status == REFS_OK || (status == REFS_NOT_FOUND && errno == ENOENT)) return REFS_OK;
-    return refs_place_fail(path, err);
+    return refs_staged_fail(path, err);
 }
 
 /* Whether a name is what another master with the same folder would have: the stem, and an ending or
@@ -135,7 +135,7 @@ static refs_status choose_first(cfa_generation *generation, refs_str folder, con
         if (path == NULL) return refs_fail_nomem(err);
         const bool is_there = lstat(path, &status) == 0, is_free = !is_there && errno == ENOENT;
         refs_status looked = REFS_OK;
-        if (!is_there && !is_free) looked = refs_place_fail(path, err);
+        if (!is_there && !is_free) looked = refs_staged_fail(path, err);
         if (is_there && S_ISDIR(status.st_mode) && look_into(path, stem, &found, NULL) == REFS_OK &&
             found == CONTENT_WITH_OUTLINE)
             looked = keep_old(generation, path, err);
@@ -144,7 +144,7 @@ static refs_status choose_first(cfa_generation *generation, refs_str folder, con
         REFS_TRY(looked);
         if (is_free) return generation->first != NULL ? REFS_OK : refs_fail_nomem(err);
     }
-    return refs_place_fail_names(generation->last_path, MAX_NAMES, err);
+    return refs_staged_fail_names(generation->last_path, MAX_NAMES, err);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ refs_status refs_cfa__generation_open(const char *path, const char *stem,
     const refs_str folder = refs_str_part(text, 0, slash == SIZE_MAX ? 0 : slash + 1);
     char *last = print_name(folder, stem, 0);
     if (last == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_place_open(last, REFS_PLACE_FOLDER, &generation->linked, err);
+    refs_status status = refs_staged_open(last, REFS_STAGED_FOLDER, &generation->linked, err);
     refs_free(last);
     REFS_TRY(status);
     generation->last_path = refs_str_copy(refs_str_from(generation->linked.wanted));
@@ -191,14 +191,15 @@ refs_status refs_cfa__generation_open(const char *path, const char *stem,
     REFS_TRY(choose_names(generation, folder, path + folder.size, stem, err));
     if (strcmp(generation->first, stem) == 0) {
         generation->parts = generation->linked;
-        generation->linked = (refs_place){.wanted = NULL};
+        generation->linked = (refs_staged){.wanted = NULL};
         return REFS_OK;
     }
     char *first = print_name(folder, generation->first, 0);
     if (first == NULL) return refs_fail_nomem(err);
-    status = refs_place_open(first, REFS_PLACE_FOLDER, &generation->parts, err);
+    status = refs_staged_open(first, REFS_STAGED_FOLDER, &generation->parts, err);
     refs_free(first);
-    if (status == REFS_OK) status = refs_place_keep(&generation->parts, generation->last_path, err);
+    if (status == REFS_OK)
+        status = refs_staged_keep(&generation->parts, generation->last_path, err);
     return status;
 }
 
@@ -228,10 +229,10 @@ static bool link_all(const char *from, const char *to) {
 }
 
 bool refs_cfa__generation_link(cfa_generation *generation) {
-    refs_place *linked = &generation->linked;
+    refs_staged *linked = &generation->linked;
     generation->has_moved = linked->written != NULL &&
                             link_all(generation->parts.wanted, linked->written) &&
-                            refs_place_move(linked, NULL) == REFS_OK;
+                            refs_staged_move(linked, NULL) == REFS_OK;
     return generation->has_moved;
 }
 
@@ -239,14 +240,14 @@ void refs_cfa__generation_end(cfa_generation *generation) {
     const char *path = (const char *)generation->old.data;
     for (size_t at = 0; at < generation->old.size; at += strlen(path + at) + 1)
         if (!generation->has_moved || strcmp(path + at, generation->last_path) != 0)
-            refs_place_retire(path + at);
-    if (generation->has_moved) refs_place_retire(generation->parts.wanted);
+            refs_staged_retire(path + at);
+    if (generation->has_moved) refs_staged_retire(generation->parts.wanted);
     generation->old.size = 0;
 }
 
 void refs_cfa__generation_clear(cfa_generation *generation) {
-    refs_place_clear(&generation->parts);
-    refs_place_clear(&generation->linked);
+    refs_staged_clear(&generation->parts);
+    refs_staged_clear(&generation->linked);
     refs_free(generation->first);
     refs_free(generation->last);
     refs_free(generation->last_path);

@@ -10,18 +10,18 @@
 #ifndef REFS_AGGREGATION_CFA_GENERATION_H
 #define REFS_AGGREGATION_CFA_GENERATION_H
 
-#include "refs/place.h"
+#include "refs/staged.h"
 
 /** Zeroed is none. Names are relative to the folder of the master. */
 typedef struct cfa_generation {
-    refs_place parts; /**< where fragments are written; to be moved before the first master */
-    char *first;      /**< what the folder is called first */
-    char *last;       /**< and in the end; the same where no second master is needed */
+    refs_staged parts; /**< where fragments are written; to be moved before the first master */
+    char *first;       /**< what the folder is called first */
+    char *last;        /**< and in the end; the same where no second master is needed */
     char *last_path;
-    refs_place linked; /**< last_path, where that is not the first: staged before anything is looked
-                            at, so that no link that takes its name since is followed */
-    refs_buf old;      /**< paths of folders of earlier generations, with a NUL after each */
-    bool has_moved;    /**< to the last name */
+    refs_staged linked; /**< last_path, where that is not the first: staged before anything is
+                           looked at, so that no link that takes its name since is followed */
+    refs_buf old;       /**< paths of folders of earlier generations, with a NUL after each */
+    bool has_moved;     /**< to the last name */
 } cfa_generation;
 
 /** Makes a folder for the fragments of the master at `path`, which begin with `stem`. REFS_INVALID

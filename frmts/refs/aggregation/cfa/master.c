@@ -43,11 +43,11 @@ static const char *name_of_version(refs_cfa_version version) {
 /* -- opening ----------------------------------------------------------------------------------- */
 
 /* Takes the file that is staged at `place`, also on failure. */
-static refs_status create_master(refs_place *place, const refs_master_options *options,
+static refs_status create_master(refs_staged *place, const refs_master_options *options,
                                  refs_master **master, refs_error *err) {
     refs_master *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) {
-        refs_place_clear(place);
+        refs_staged_clear(place);
         return refs_fail_nomem(err);
     }
     opened->version = options->version;
@@ -55,7 +55,7 @@ static refs_status create_master(refs_place *place, const refs_master_options *o
     const nc_creation creation = {.path = place->written,
                                   .shown = place->wanted,
                                   .format = options->format,
-                                  .is_private = refs_place_is_private(place)};
+                                  .is_private = refs_staged_is_private(place)};
     const refs_status status = refs_cfa__file_create(&creation, &opened->file, err);
     if (status == REFS_OK)
         *master = opened;
@@ -66,25 +66,25 @@ static refs_status create_master(refs_place *place, const refs_master_options *o
 
 refs_status refs_master_open(const char *path, const refs_master_options *options,
                              refs_master **master, refs_error *err) {
-    refs_place place = {.wanted = NULL};
+    refs_staged place = {.wanted = NULL};
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(
             err, REFS_INVALID,
             "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or CFA-0.4",
             path);
-    const refs_status status = refs_place_open(path, REFS_PLACE_FILE, &place, err);
+    const refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &place, err);
     if (status == REFS_OK) return create_master(&place, options, master, err);
-    refs_place_clear(&place);
+    refs_staged_clear(&place);
     return status;
 }
 
 refs_status refs_cfa__master_open_again(const refs_master *before,
                                         const refs_master_options *options, refs_master **master,
                                         refs_error *err) {
-    refs_place place = {.wanted = NULL};
-    const refs_status status = refs_place_open_again(&before->place, &place, err);
+    refs_staged place = {.wanted = NULL};
+    const refs_status status = refs_staged_open_again(&before->place, &place, err);
     if (status == REFS_OK) return create_master(&place, options, master, err);
-    refs_place_clear(&place);
+    refs_staged_clear(&place);
     return status;
 }
 
@@ -96,7 +96,7 @@ void refs_master_free(refs_master *master) {
     refs_free(master->sources);
     refs_buf_clear(&master->joined);
     refs_cfa__fillers_clear(master);
-    refs_place_clear(&master->place);
+    refs_staged_clear(&master->place);
     refs_free(master);
 }
 
@@ -522,23 +522,23 @@ static refs_status put_mark(const refs_master *master, refs_error *err) {
                                refs_str_from("all values are in this file"), err);
 }
 
-static refs_status commit(refs_master *master, refs_place *parts, refs_error *err) {
+static refs_status commit(refs_master *master, refs_staged *parts, refs_error *err) {
     const size_t n = master->fillers.n;
-    refs_place **places = refs_calloc(n + 2, sizeof(refs_place *));
+    refs_staged **places = refs_calloc(n + 2, sizeof(refs_staged *));
     size_t k = 0;
     if (places == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        refs_place *place = refs_cfa__filler_place(master, i);
+        refs_staged *place = refs_cfa__filler_place(master, i);
         if (place->written != NULL) places[k++] = place;
     }
     if (parts != NULL) places[k++] = parts;
     places[k++] = &master->place;
-    refs_status status = refs_place_commit(places, k, err);
+    refs_status status = refs_staged_commit(places, k, err);
     refs_free(places);
     return status;
 }
 
-static refs_status finish(refs_master *master, refs_place *parts, refs_error *err) {
+static refs_status finish(refs_master *master, refs_staged *parts, refs_error *err) {
     REFS_TRY(put_mark(master, err));
     REFS_TRY(put_sources(master, err));
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
@@ -546,7 +546,7 @@ static refs_status finish(refs_master *master, refs_place *parts, refs_error *er
     return commit(master, parts, err);
 }
 
-refs_status refs_cfa__master_finish(refs_master *master, refs_place *parts, refs_error *err) {
+refs_status refs_cfa__master_finish(refs_master *master, refs_staged *parts, refs_error *err) {
     refs_status status = finish(master, parts, err);
     refs_master_free(master);
     return status;

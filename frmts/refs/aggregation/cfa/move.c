@@ -10,7 +10,7 @@
 #include "cfa/move_widen.h"
 #include "cfa/nc_library.h"
 #include "refs/own_attributes.h"
-#include "refs/place.h"
+#include "refs/staged.h"
 
 /* Largest variable or attribute with names. */
 #define MAX_NAMES ((size_t)1 << 26)
@@ -350,13 +350,13 @@ static refs_status copy_all(const refs_cfa_moving *moving, FILE *in, FILE *out, 
     return ferror(in) ? REFS_IO : REFS_OK;
 }
 
-static refs_status copy_file(const moving_file *of, const refs_place *to, refs_error *err) {
+static refs_status copy_file(const moving_file *of, const refs_staged *to, refs_error *err) {
     const char *from = of->shown;
     int file = -1;
     FILE *in = fopen(from, "rb");
     if (in == NULL)
         return refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
-    refs_status status = refs_place_create(to, &file, err);
+    refs_status status = refs_staged_create(to, &file, err);
     FILE *out = status == REFS_OK ? fdopen(file, "wb") : NULL;
     if (status == REFS_OK) status = out != NULL ? copy_all(of->moving, in, out, err) : REFS_IO;
     if (out != NULL && fclose(out) != 0 && status == REFS_OK) status = REFS_IO;
@@ -383,15 +383,15 @@ static refs_status move_sources(const moving_file *file, refs_error *err) {
     return status;
 }
 
-static refs_status change(moving_file *file, const refs_place *longer, refs_error *err) {
+static refs_status change(moving_file *file, const refs_staged *longer, refs_error *err) {
     REFS_TRY(move_group(file, file->root, "", err));
     REFS_TRY(move_sources(file, err));
     if (file->wide->n == 0) return REFS_OK;
-    file->wide->is_private = refs_place_is_private(longer);
+    file->wide->is_private = refs_staged_is_private(longer);
     return refs_cfa__widen(file->root, longer->written, file->shown, file->wide, err);
 }
 
-static refs_status move_copy(moving_file *file, const refs_place *copy, const refs_place *longer,
+static refs_status move_copy(moving_file *file, const refs_staged *copy, const refs_staged *longer,
                              refs_error *err) {
     REFS_TRY(refs_cfa__nc_load(err));
     REFS_TRY(check(file, NC(nc_open(copy->written, NC_WRITE, &file->root)), err));
@@ -404,15 +404,15 @@ refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint6
                           refs_error *err) {
     cfa_widened_list wide = {.moving = moving};
     moving_file file = {path, moving, n, 0, &wide};
-    refs_place copy = {.wanted = NULL}, longer = {.wanted = NULL};
+    refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
-    refs_status status = refs_place_open(path, REFS_PLACE_FILE, &copy, err);
+    refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);
     if (status == REFS_OK) status = copy_file(&file, &copy, err);
-    if (status == REFS_OK) status = refs_place_open_again(&copy, &longer, err);
+    if (status == REFS_OK) status = refs_staged_open_again(&copy, &longer, err);
     if (status == REFS_OK) status = move_copy(&file, &copy, &longer, err);
-    if (status == REFS_OK && *n > 0) status = refs_place_move(wide.n > 0 ? &longer : &copy, err);
+    if (status == REFS_OK && *n > 0) status = refs_staged_move(wide.n > 0 ? &longer : &copy, err);
     refs_cfa__widened_clear(&wide);
-    refs_place_clear(&longer);
-    refs_place_clear(&copy);
+    refs_staged_clear(&longer);
+    refs_staged_clear(&copy);
     return status;
 }

@@ -158,7 +158,7 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     if (status != REFS_OK && path != NULL) unlink(path);
     struct stat seen;
     if (status == REFS_OK && is_written && stat(path, &seen) != 0)
-        status = refs_place_fail(path, err);
+        status = refs_staged_fail(path, err);
     if (status == REFS_OK && is_written && delivery != NULL)
         status = deliver(files, path, within, err);
     if (status == REFS_OK && (is_written || is_old)) {
@@ -434,14 +434,14 @@ static refs_status write_fragments(cfa_files *files, refs_error *err) {
 }
 
 static refs_status write_one_file(cfa_files *files, refs_error *err) {
-    refs_place place = {0};
+    refs_staged place = {0};
     bool is_written;
-    refs_status status = refs_place_open(files->path, REFS_PLACE_FILE, &place, err);
+    refs_status status = refs_staged_open(files->path, REFS_STAGED_FILE, &place, err);
     cfa_part part = {
-        .path = place.written, .field = SIZE_MAX, .is_private = refs_place_is_private(&place)};
+        .path = place.written, .field = SIZE_MAX, .is_private = refs_staged_is_private(&place)};
     if (status == REFS_OK) status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
-    if (status == REFS_OK) status = refs_place_move(&place, err);
-    refs_place_clear(&place);
+    if (status == REFS_OK) status = refs_staged_move(&place, err);
+    refs_staged_clear(&place);
     return status;
 }
 

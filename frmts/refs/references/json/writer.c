@@ -122,7 +122,7 @@ static void free_json(void *self) {
     refs_free(json);
 }
 
-static refs_status open_json(const refs_place *place, const refs_writer_options *options,
+static refs_status open_json(const refs_staged *place, const refs_writer_options *options,
                              void **self, refs_error *err) {
     json_writer *json = refs_calloc(1, sizeof *json);
     if (json == NULL) return refs_fail_nomem(err);
@@ -290,9 +290,9 @@ static refs_status finish_json(void *self, refs_error *err) {
     return refs_write__output_finish(output, err);
 }
 
-static refs_status move_json(void *self, refs_place *place, refs_error *err) {
+static refs_status move_json(void *self, refs_staged *place, refs_error *err) {
     (void)self;
-    return refs_place_move(place, err);
+    return refs_staged_move(place, err);
 }
 
 const refs_write_kind refs_write__json = {false,       open_json,   write_document, begin_array,

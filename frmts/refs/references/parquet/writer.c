@@ -40,7 +40,7 @@ static void free_parquet(void *self) {
     refs_free(parquet);
 }
 
-static refs_status open_parquet(const refs_place *place, const refs_writer_options *options,
+static refs_status open_parquet(const refs_staged *place, const refs_writer_options *options,
                                 void **self, refs_error *err) {
     parquet_writer *parquet = refs_calloc(1, sizeof *parquet);
     if (parquet == NULL) return refs_fail_nomem(err);
@@ -250,10 +250,10 @@ static refs_status finish_parquet(void *self, refs_error *err) {
     return status;
 }
 
-static refs_status move_parquet(void *self, refs_place *place, refs_error *err) {
+static refs_status move_parquet(void *self, refs_staged *place, refs_error *err) {
     parquet_writer *parquet = self;
     return parquet->growth != NULL ? refs_growth__move(parquet->growth, place, err)
-                                   : refs_place_move(place, err);
+                                   : refs_staged_move(place, err);
 }
 
 const refs_write_kind refs_write__parquet = {true,         open_parquet, write_document,

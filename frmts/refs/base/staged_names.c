@@ -1,5 +1,5 @@
-/* unfinished.c -- names of what is being written, and what is left of it by processes that were
- * ended before it was done; see place.h.
+/* staged_names.c -- names of what is being written, and what is left of it by processes that were
+ * ended before it was done; see staged.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "place.h"
-#include "refs/folder.h"
-#include "refs/lookup3.h"
+#include "folder.h"
+#include "lookup3.h"
 #include "refs/vfs.h"
+#include "staged.h"
 
 #define MARK ".tmp-"
 
@@ -34,8 +34,8 @@ static uint32_t find_tag(void) {
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-refs_status refs_place_append_name(const char *wanted, int number, refs_buf *name,
-                                   refs_error *err) {
+refs_status refs_staged_append_name(const char *wanted, int number, refs_buf *name,
+                                    refs_error *err) {
     return refs_buf_printf(name, err, "%s" MARK "%08x-%ld-%d", wanted, (unsigned)find_tag(),
                            (long)getpid(), number);
 }
@@ -73,7 +73,7 @@ static bool is_without_tag(const char *name) {
            (mark[end] == '\0' || strcmp(mark + end, ".old") == 0);
 }
 
-bool refs_place_is_unfinished(const char *name) {
+bool refs_staged_is_unfinished(const char *name) {
     unfinished of;
     return read_name(name, &of) || is_without_tag(name);
 }
@@ -97,11 +97,11 @@ static refs_status sweep_one(void *user, int folder, const char *name, refs_erro
         is_alive(found.process))
         return REFS_OK;
     if (!found.was_moved || fstatat(folder, of->result, &status, AT_SYMLINK_NOFOLLOW) == 0)
-        refs_place_remove_own(folder, name);
+        refs_staged_remove_own(folder, name);
     return REFS_OK;
 }
 
-void refs_place_sweep(const char *path) {
+void refs_staged_sweep(const char *path) {
     const refs_str text = refs_str_from(path);
     const size_t slash = refs_str_find_last(text, '/');
     const size_t n_folder = slash == SIZE_MAX ? 0 : slash + 1;

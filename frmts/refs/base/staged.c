@@ -1,0 +1,314 @@
+/* staged.c -- see staged.h. */
+#ifdef __linux__
+#define _GNU_SOURCE /* NOLINT: for RENAME_EXCHANGE */
+#endif
+#include "staged.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Links that are followed, one after the other; as Linux does. */
+#define MAX_LINKS 40
+
+refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err) {
+    return refs_fail(err, REFS_IO,
+                     "%s: cannot be written: no free name beside it, %u exist: remove old and "
+                     "unfinished results",
+                     path, n);
+}
+
+refs_status refs_staged_fail(const char *path, refs_error *err) {
+    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static char *folder_of(const char *path) {
+    const refs_str text = refs_str_from(path);
+    const size_t slash = refs_str_find_last(text, '/');
+    return refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
+                                           : refs_str_part(text, 0, slash > 0 ? slash : 1));
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status check_wanted(const refs_staged *staged, refs_error *err) {
+    struct stat status;
+    if (lstat(staged->wanted, &status) != 0)
+        return errno == ENOENT ? REFS_OK : refs_staged_fail(staged->wanted, err);
+    if (S_ISDIR(status.st_mode) && !staged->is_folder)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: is a folder, expected a file: give a name in it, or, for a Parquet "
+                         "set, one that ends in .parq",
+                         staged->wanted);
+    return REFS_OK;
+}
+
+/* The name that a link stands for, from the folder it lies in; *target is for the caller to free.
+ */
+static refs_status read_link(const char *link, char **target, refs_error *err) {
+    char text[PATH_MAX];
+    refs_buf name = REFS_BUF_INIT;
+    ssize_t size = readlink(link, text, sizeof text);
+    if (size < 0) return refs_staged_fail(link, err);
+    refs_str folder = refs_str_from(link);
+    size_t slash = refs_str_find_last(folder, '/');
+    refs_status status = REFS_OK;
+    if (text[0] != '/' && slash != SIZE_MAX)
+        status = refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err);
+    if (status == REFS_OK) status = refs_buf_append(&name, text, (size_t)size, err);
+    *target = status == REFS_OK ? refs_buf_take_text(&name) : NULL;
+    refs_buf_clear(&name);
+    if (status != REFS_OK) return status;
+    return *target != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* fs.protected_symlinks of Linux, which does not look at renames. */
+static refs_status check_link(const char *link, const struct stat *status, refs_error *err) {
+    struct stat folder;
+    char *path = folder_of(link);
+    if (path == NULL) return refs_fail_nomem(err);
+    const bool is_known = stat(path, &folder) == 0;
+    refs_free(path);
+    if (!is_known) return refs_staged_fail(link, err);
+    const bool is_open = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+    if (!is_open || status->st_uid == geteuid() || status->st_uid == folder.st_uid) return REFS_OK;
+    return refs_fail(err, REFS_IO,
+                     "%s: cannot be written: the symbolic link belongs to user %u: remove it, or "
+                     "give another name",
+                     link, (unsigned)status->st_uid);
+}
+
+/* What is written through a link takes the staged of what it leads to, be that there or not. */
+static refs_status follow_links(refs_staged *staged, refs_error *err) {
+    struct stat status;
+    for (int i = 0; lstat(staged->wanted, &status) == 0 && S_ISLNK(status.st_mode); i++) {
+        char *target;
+        if (i == MAX_LINKS)
+            return refs_fail(err, REFS_IO,
+                             "%s: cannot be written: more than %d levels of symbolic links",
+                             staged->wanted, MAX_LINKS);
+        REFS_TRY(check_link(staged->wanted, &status, err));
+        REFS_TRY(read_link(staged->wanted, &target, err));
+        refs_free(staged->wanted);
+        staged->wanted = target;
+    }
+    return REFS_OK;
+}
+
+static refs_status choose_name(refs_staged *staged, refs_error *err) {
+    for (int i = 0; i < REFS_STAGED_MAX_NAMES; i++) {
+        refs_buf name = REFS_BUF_INIT;
+        struct stat status;
+        REFS_TRY(refs_staged_append_name(staged->wanted, i, &name, err));
+        staged->written = refs_buf_take_text(&name);
+        refs_buf_clear(&name);
+        if (staged->written == NULL) return refs_fail_nomem(err);
+        bool is_free = staged->is_folder
+                           ? mkdir(staged->written, staged->kept.is_known ? 0700 : 0777) == 0
+                           : lstat(staged->written, &status) != 0 && errno == ENOENT;
+        if (is_free) return REFS_OK;
+        refs_status failed =
+            staged->is_folder && errno != EEXIST ? refs_staged_fail(staged->wanted, err) : REFS_OK;
+        refs_free(staged->written);
+        staged->written = NULL;
+        REFS_TRY(failed);
+    }
+    return refs_staged_fail_names(staged->wanted, REFS_STAGED_MAX_NAMES, err);
+}
+
+/* -- a name beside the one that is wanted ------------------------------------------------------ */
+
+static refs_status find_wanted(const char *path, refs_staged_kind kind, refs_staged *staged,
+                               refs_error *err) {
+    refs_str name = refs_str_from(path);
+    *staged = (refs_staged){.is_folder = kind != REFS_STAGED_FILE};
+    while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "the set to write has no name");
+    staged->wanted = refs_str_copy(name);
+    if (staged->wanted == NULL) return refs_fail_nomem(err);
+    REFS_TRY(follow_links(staged, err));
+    return check_wanted(staged, err);
+}
+
+refs_status refs_staged_check(const char *path, refs_staged_kind kind, char **target,
+                              refs_error *err) {
+    refs_staged staged;
+    const refs_status status = find_wanted(path, kind, &staged, err);
+    if (status == REFS_OK && target != NULL) {
+        *target = staged.wanted;
+        staged.wanted = NULL;
+    }
+    refs_staged_clear(&staged);
+    return status;
+}
+
+static refs_status open_staged(const char *path, refs_staged_kind kind, refs_staged *staged,
+                               refs_error *err) {
+    REFS_TRY(find_wanted(path, kind, staged, err));
+    REFS_TRY(refs_staged_keep(staged, staged->wanted, err));
+    return choose_name(staged, err);
+}
+
+refs_status refs_staged_open(const char *path, refs_staged_kind kind, refs_staged *staged,
+                             refs_error *err) {
+    REFS_TRY(open_staged(path, kind, staged, err));
+    refs_staged_sweep(staged->wanted);
+    return REFS_OK;
+}
+
+refs_status refs_staged_open_again(const refs_staged *staged, refs_staged *again, refs_error *err) {
+    *again = (refs_staged){.is_folder = staged->is_folder,
+                           .kept = staged->kept,
+                           .files = staged->files,
+                           .wanted = refs_str_copy(refs_str_from(staged->wanted))};
+    if (again->wanted == NULL) return refs_fail_nomem(err);
+    return choose_name(again, err);
+}
+
+/* -- moving ------------------------------------------------------------------------------------ */
+
+/* rename(2) with flags; false, and ENOSYS, where the system has none. */
+static bool rename_with(const char *from, const char *to, unsigned flags) {
+#if defined(SYS_renameat2)
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) == 0;
+#else
+    (void)from;
+    (void)to;
+    (void)flags;
+    errno = ENOSYS;
+    return false;
+#endif
+}
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1U
+#endif
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE 2U
+#endif
+
+/* The name is on the disk, too. */
+static void sync_folder_of(const char *path) {
+    char *folder = folder_of(path);
+    const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (opened >= 0) (void)fsync(opened);
+    if (opened >= 0) close(opened);
+    refs_free(folder);
+}
+
+/* Else a folder is moved away before another takes its name: rename(2) reall only empty ones. */
+static refs_status replace_folder(refs_staged *staged, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    if (rename_with(staged->written, staged->wanted, RENAME_EXCHANGE)) {
+        sync_folder_of(staged->wanted);
+        refs_staged_remove(staged->written);
+        return REFS_OK;
+    }
+    REFS_TRY(refs_buf_printf(&name, err, "%s.old", staged->written));
+    const char *old = (const char *)name.data;
+    refs_status status = REFS_OK;
+    if (rename(staged->wanted, old) != 0) {
+        status = refs_staged_fail(staged->wanted, err);
+    } else if (rename(staged->written, staged->wanted) != 0) {
+        status = refs_staged_fail(staged->wanted, err);
+        (void)rename(old, staged->wanted);
+    } else {
+        sync_folder_of(staged->wanted);
+        refs_staged_remove(old);
+    }
+    refs_buf_clear(&name);
+    return status;
+}
+
+static void forget_written(refs_staged *staged) {
+    refs_free(staged->written);
+    staged->written = NULL;
+}
+
+/* Of what is settled. */
+static refs_status replace(refs_staged *staged, refs_error *err) {
+    if (rename(staged->written, staged->wanted) != 0) {
+        bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
+        if (!staged->is_folder || !is_taken) return refs_staged_fail(staged->wanted, err);
+        REFS_TRY(replace_folder(staged, err));
+    }
+    sync_folder_of(staged->wanted);
+    forget_written(staged);
+    return REFS_OK;
+}
+
+refs_status refs_staged_move(refs_staged *staged, refs_error *err) {
+    REFS_TRY(refs_staged_settle(staged, err));
+    return replace(staged, err);
+}
+
+/* To a name that nothing has; a folder may have that of an empty one. */
+static refs_status move_new(const refs_staged *staged, refs_error *err) {
+    struct stat status;
+    if (staged->is_folder) (void)rmdir(staged->wanted);
+    if (rename_with(staged->written, staged->wanted, RENAME_NOREPLACE)) return REFS_OK;
+    if (errno == EEXIST || errno == ENOTEMPTY)
+        return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: try again",
+                         staged->wanted);
+    if (errno != ENOSYS && errno != EINVAL && errno != ENOTSUP)
+        return refs_staged_fail(staged->wanted, err);
+    if (lstat(staged->wanted, &status) == 0) errno = EEXIST;
+    if (lstat(staged->wanted, &status) != 0 && errno == ENOENT &&
+        rename(staged->written, staged->wanted) == 0)
+        return REFS_OK;
+    return refs_staged_fail(staged->wanted, err);
+}
+
+refs_status refs_staged_commit(refs_staged *const *all, size_t n, refs_error *err) {
+    refs_status status = REFS_OK;
+    size_t moved = 0;
+    for (size_t i = 0; status == REFS_OK && i < n; i++) status = refs_staged_settle(all[i], err);
+    while (status == REFS_OK && moved + 1 < n) {
+        status = move_new(all[moved], err);
+        if (status == REFS_OK) sync_folder_of(all[moved]->wanted);
+        moved += status == REFS_OK;
+    }
+    if (status == REFS_OK && n > 0) status = replace(all[n - 1], err);
+    for (size_t i = 0; i < moved; i++)
+        if (status == REFS_OK)
+            forget_written(all[i]);
+        else if (rename(all[i]->wanted, all[i]->written) != 0)
+            refs_staged_remove(all[i]->wanted);
+    return status;
+}
+
+void refs_staged_clear(refs_staged *staged) {
+    if (staged->written != NULL) refs_staged_remove(staged->written);
+    refs_free(staged->written);
+    refs_free(staged->wanted);
+    refs_free(staged->model);
+    memset(staged, 0, sizeof *staged);
+}
+
+refs_status refs_staged_write_all(int file, const char *path, refs_bytes bytes, refs_error *err) {
+    while (bytes.size > 0) {
+        const ssize_t n = write(file, bytes.data, bytes.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return refs_staged_fail(path, err);
+        bytes = refs_bytes_view(bytes.data + n, bytes.size - (size_t)n);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_staged_replace(const char *path, refs_bytes bytes, refs_error *err) {
+    refs_staged staged = {.wanted = NULL};
+    int file = -1;
+    /* One of many, maybe: nobody sweeps for each. */
+    refs_status status = open_staged(path, REFS_STAGED_FILE, &staged, err);
+    if (status == REFS_OK) status = refs_staged_create(&staged, &file, err);
+    if (status == REFS_OK) status = refs_staged_write_all(file, staged.wanted, bytes, err);
+    if (file >= 0 && close(file) != 0 && status == REFS_OK)
+        status = refs_staged_fail(staged.wanted, err);
+    if (status == REFS_OK) status = refs_staged_move(&staged, err);
+    refs_staged_clear(&staged);
+    return status;
+}

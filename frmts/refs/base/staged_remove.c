@@ -1,0 +1,69 @@
+/* staged_remove.c -- removing what is not needed any more; see staged.h. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "staged.h"
+
+static void remove_tree(int folder, const char *name, const struct stat *seen, int depth);
+
+static refs_status remove_entry(void *user, int folder, const char *name, refs_error *err) {
+    const int *depth = user;
+    (void)err;
+    remove_tree(folder, name, NULL, *depth + 1);
+    return REFS_OK;
+}
+
+/* Whether an open folder is still what was looked at, and belongs to this user. */
+static bool is_own(int opened, const struct stat *seen) {
+    struct stat now;
+    return fstat(opened, &now) == 0 && now.st_uid == geteuid() && now.st_dev == seen->st_dev &&
+           now.st_ino == seen->st_ino;
+}
+
+/* Each name is looked up in an open folder, and no link is followed: a folder that becomes a link
+ * meanwhile leads nowhere. With `seen`, a folder is removed only if it is that one. */
+static void remove_tree(int folder, const char *name, const struct stat *seen, int depth) {
+    const int opened = depth > REFS_STAGED_MAX_DEPTH
+                           ? -1
+                           : openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened < 0) {
+        (void)unlinkat(folder, name, 0);
+        return;
+    }
+    if (seen != NULL && !is_own(opened, seen)) {
+        close(opened);
+        return;
+    }
+    /* What could not be listed remains, and with it the folder. */
+    const refs_folder_visitor visitor = {remove_entry, &depth};
+    (void)refs_folder_each_in(opened, name, &visitor, NULL);
+    (void)unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+void refs_staged_remove(const char *path) {
+    remove_tree(AT_FDCWD, path, NULL, 0);
+}
+
+void refs_staged_retire(const char *path) {
+    refs_buf name = REFS_BUF_INIT;
+    struct stat status;
+    for (int i = 0; i < REFS_STAGED_MAX_NAMES; i++) {
+        name.size = 0;
+        if (refs_staged_append_name(path, i, &name, NULL) != REFS_OK) break;
+        const char *unfinished = (const char *)name.data;
+        if (lstat(unfinished, &status) == 0) continue;
+        if (rename(path, unfinished) == 0) path = unfinished;
+        break;
+    }
+    refs_staged_remove(path);
+    refs_buf_clear(&name);
+}
+
+void refs_staged_remove_own(int folder, const char *name) {
+    struct stat seen;
+    if (fstatat(folder, name, &seen, AT_SYMLINK_NOFOLLOW) == 0 && seen.st_uid == geteuid())
+        remove_tree(folder, name, &seen, 0);
+}
