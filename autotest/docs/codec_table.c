@@ -11,8 +11,8 @@ static void print_names(const refs_codec_type *type) {
 
 int main(void) {
     puts("# Codecs\n\n"
-         "What REFS decodes, as compressor or as filter of Zarr version 2 and as codec of version "
-         "3, under the\n"
+         "This table lists what REFS decodes, as compressor or as filter of Zarr version 2 and as "
+         "codec of version 3, under the\n"
          "names in the first column, and for those of numcodecs also with `numcodecs.` before "
          "them. The table is\n"
          "the driver's own: `cmake --build --preset release --target codec_table_page` writes this "
@@ -34,8 +34,8 @@ int main(void) {
          "version 3 are no\n"
          "codecs here but say how elements lie in a chunk.\n"
          "\n"
-         "Whatever a codec gives is held against the size that the metadata of the array announce: "
+         "The output of a codec must have the size that the metadata of the array announce: "
          "more or less is\n"
-         "an error, but for chunks at the edge of an array that end where the array does.");
+         "an error, except for chunks at the edge of an array that end where the array does.");
     return 0;
 }
