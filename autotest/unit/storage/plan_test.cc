@@ -138,6 +138,58 @@ TEST(FetchPlan, RefusesARangeWhoseEndOverflows) {
     EXPECT_STREQ(plan.error.message, "offset 18446744073709551612 and length 8 overflow");
 }
 
+/** "offset+length" of requests after the ranges that `dropped` lists were found not to be needed.
+ */
+std::string narrowed(std::vector<refs_range> ranges, std::vector<size_t> dropped, size_t *nServed) {
+    Plan plan(ranges);
+    const auto flags = std::make_unique<bool[]>(ranges.size());
+    for (size_t i : dropped) flags[i] = true;
+    std::string text;
+    *nServed = 0;
+    for (size_t i = 0; i < plan.plan.n_requests; i++) {
+        refs_fetch__plan_narrow(&plan.plan, i, ranges.data(), flags.get());
+        const refs_request &request = plan.request(i);
+        text += std::to_string(request.offset) + "+" + std::to_string(request.length) + " ";
+        for (size_t m = 0; m < request.n_members; m++)
+            *nServed += !flags[plan.plan.members[request.first_member + m]];
+    }
+    return text;
+}
+
+TEST(FetchPlan, LeavesBytesThatAreDroppedOutOfRequests) {
+    const std::vector<refs_range> four = {range(0, 10), range(10, 10), range(20, 10),
+                                          range(35, 10)};
+    size_t n = 0;
+    EXPECT_EQ(narrowed(four, {}, &n), "0+45 ");
+    EXPECT_EQ(n, 4u);
+    EXPECT_EQ(narrowed(four, {0}, &n), "10+35 ");
+    EXPECT_EQ(n, 3u);
+    EXPECT_EQ(narrowed(four, {3}, &n), "0+30 ");
+    EXPECT_EQ(narrowed(four, {1}, &n), "0+10 20+25 ");
+    EXPECT_EQ(n, 3u);
+    EXPECT_EQ(narrowed(four, {0, 2}, &n), "10+10 35+10 ");
+    EXPECT_EQ(n, 2u);
+    EXPECT_EQ(narrowed({range(0, 10), range(10, 10), range(200, 5)}, {0}, &n), "10+10 200+5 ");
+}
+
+TEST(FetchPlan, SplitsNoRequestForBytesThatAreNeededAnyway) {
+    size_t n = 0;
+    EXPECT_EQ(narrowed({range(0, 10), range(0, 10), range(0, 10)}, {1}, &n), "0+10 ");
+    EXPECT_EQ(n, 2u);
+    EXPECT_EQ(narrowed({range(0, 30), range(5, 10), range(25, 10)}, {1}, &n), "0+35 ");
+    EXPECT_EQ(narrowed({range(0, REFS_FETCH_WHOLE), range(5, 10)}, {1}, &n),
+              "0+" + std::to_string(REFS_FETCH_WHOLE) + " ");
+}
+
+TEST(FetchPlan, KeepsOptionalRangesOfWhatIsLeft) {
+    size_t n = 0;
+    EXPECT_EQ(narrowed({range(0, 10), optional(10, 5), range(15, 10), optional(26, 2), range(30, 9),
+                        optional(32, 3)},
+                       {0}, &n),
+              "15+24 ");
+    EXPECT_EQ(n, 4u);
+}
+
 std::vector<refs_range> randomRanges(std::mt19937 &random) {
     std::vector<refs_range> ranges(random() % 60);
     for (auto &r : ranges) r = range(random() % 2000, 1 + random() % 150, random() % 3);

@@ -289,17 +289,22 @@ static refs_status is_over_http(flights *self, const refs_range *range, bool *is
 
 /* Takes over `reserved` bytes for the next request, or gives them back. */
 static refs_status submit_next(flights *self, uint64_t reserved, refs_error *err) {
-    const refs_request *request = &self->job->plan->requests[self->next];
-    const refs_range *range = refs_fetch__first_range(self->job, self->next);
+    refs_fetch_job *job = self->job;
+    const refs_request *request = &job->plan->requests[self->next];
+    const refs_range *range = refs_fetch__first_range(job, self->next);
     bool is_http = false;
-    self->job->failed = self->job->plan->members[request->first_member];
+    job->failed = job->plan->members[request->first_member];
     refs_status status = is_over_http(self, range, &is_http, err);
     if (status == REFS_OK && is_http)
-        status = refs_fetch__begin(self->job, self->next, &is_http, err);
+        status = refs_fetch__begin_narrowed(job, self->next, &is_http, err);
     const bool is_rangeless = request->length != REFS_FETCH_WHOLE &&
-                              refs_fetch__is_rangeless(self->job->fetcher, range->location_id);
+                              refs_fetch__is_rangeless(job->fetcher, range->location_id);
+    if (request->length < reserved) { /* it was narrowed */
+        refs_waiter__give_back(&job->waiter, (size_t)(reserved - request->length));
+        reserved = request->length;
+    }
     if (status == REFS_OK && is_http && !is_rangeless) return submit(self, request, reserved, err);
-    refs_waiter__give_back(&self->job->waiter, (size_t)reserved);
+    refs_waiter__give_back(&job->waiter, (size_t)reserved);
     return status == REFS_OK && is_http ? submit_rangeless(self, self->next, err) : status;
 }
 

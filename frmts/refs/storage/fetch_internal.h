@@ -78,7 +78,7 @@ void refs_fetch__forget_process_bytes(void);
 typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
-    const refs_plan *plan;
+    refs_plan *plan;
     refs_fetch_policy policy; /**< that it was made by */
     const refs_fetch_client *client;
     size_t failed;          /**< the range that is being served, or SIZE_MAX */
@@ -104,6 +104,11 @@ const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t requ
 /** Tells the client that a request is going to be made; *is_needed is whether it is to be. */
 refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
                               refs_error *err);
+
+/** The same, and leaves bytes that the client does not need out of the request: what is not
+ * adjacent then is the next request. */
+refs_status refs_fetch__begin_narrowed(refs_fetch_job *job, size_t request, bool *is_needed,
+                                       refs_error *err);
 
 /** Whether the client does not need a range. */
 bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range);

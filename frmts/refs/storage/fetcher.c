@@ -140,20 +140,35 @@ static refs_status begin_member(refs_fetch_job *job, size_t index, bool *is_need
     return REFS_OK;
 }
 
-refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
-                              refs_error *err) {
+/* Of the members that are required, or for REFS_RANGE_OPTIONAL of all others. */
+static refs_status begin_members(refs_fetch_job *job, size_t request, refs_range_need need,
+                                 bool *is_needed, refs_error *err) {
     const refs_request *planned = &job->plan->requests[request];
     const size_t *members = job->plan->members + planned->first_member;
+    for (size_t i = 0; i < planned->n_members; i++)
+        if ((job->ranges[members[i]].need == REFS_RANGE_REQUIRED) == (need == REFS_RANGE_REQUIRED))
+            REFS_TRY(begin_member(job, members[i], is_needed, err));
+    return REFS_OK;
+}
+
+refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
+                              refs_error *err) {
+    bool is_any = false;
     *is_needed = job->client->begins == NULL;
     if (*is_needed) return REFS_OK;
-    for (size_t i = 0; i < planned->n_members; i++)
-        if (job->ranges[members[i]].need == REFS_RANGE_REQUIRED)
-            REFS_TRY(begin_member(job, members[i], is_needed, err));
+    REFS_TRY(begin_members(job, request, REFS_RANGE_REQUIRED, is_needed, err));
+    return *is_needed ? begin_members(job, request, REFS_RANGE_OPTIONAL, &is_any, err) : REFS_OK;
+}
+
+refs_status refs_fetch__begin_narrowed(refs_fetch_job *job, size_t request, bool *is_needed,
+                                       refs_error *err) {
     bool is_any = false;
-    for (size_t i = 0; i < planned->n_members && *is_needed; i++)
-        if (job->ranges[members[i]].need != REFS_RANGE_REQUIRED)
-            REFS_TRY(begin_member(job, members[i], &is_any, err));
-    return REFS_OK;
+    *is_needed = job->client->begins == NULL;
+    if (*is_needed) return REFS_OK;
+    REFS_TRY(begin_members(job, request, REFS_RANGE_REQUIRED, is_needed, err));
+    if (!*is_needed) return REFS_OK;
+    refs_fetch__plan_narrow(job->plan, request, job->ranges, job->dropped);
+    return begin_members(job, request, REFS_RANGE_OPTIONAL, &is_any, err);
 }
 
 refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
@@ -224,7 +239,7 @@ static refs_status fetch_by_vfs(refs_fetch_job *job, const bool *by_vfs, refs_er
 }
 
 static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, refs_error *err) {
-    bool *by_vfs = refs_calloc(job->plan->n_requests, sizeof *by_vfs);
+    bool *by_vfs = refs_calloc(job->plan->n_members, sizeof *by_vfs); /* requests may be split */
     if (by_vfs == NULL) return refs_fail_nomem(err);
     refs_status status = REFS_OK;
     if (job->fetcher->options.http != NULL)

@@ -135,6 +135,75 @@ refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetc
     return status;
 }
 
+/* -- after the plan was made ------------------------------------------------------------------- */
+
+/* The first required member in [begin, end) that is needed, or `end`. */
+static size_t skip_dropped(const refs_plan *plan, size_t begin, size_t end,
+                           const refs_range *ranges, const bool *dropped) {
+    for (; begin < end; begin++) {
+        const size_t index = plan->members[begin];
+        if (ranges[index].need == REFS_RANGE_REQUIRED && !dropped[index]) break;
+    }
+    return begin;
+}
+
+/* A request of needed members from `begin`, which is one, until bytes that are dropped lie between
+ * two of them. */
+static refs_request take_needed(const refs_plan *plan, size_t begin, size_t end,
+                                const refs_range *ranges, const bool *dropped) {
+    const refs_range *first = &ranges[plan->members[begin]];
+    refs_request request = {first->offset, first->length, begin, 1};
+    bool is_split = false;
+    for (size_t i = begin + 1; i < end; i++) {
+        const refs_range *range = &ranges[plan->members[i]];
+        const uint64_t request_end = request.offset + request.length;
+        if (range->need != REFS_RANGE_REQUIRED) continue;
+        if (dropped[plan->members[i]]) {
+            is_split = is_split || range->offset + range->length > request_end;
+            continue;
+        }
+        if (is_split && range->offset >= request_end) break;
+        is_split = false;
+        grow(&request, range);
+        request.n_members = i + 1 - begin;
+    }
+    while (begin + request.n_members < end &&
+           is_inside(&request, &ranges[plan->members[begin + request.n_members]]))
+        request.n_members++;
+    return request;
+}
+
+static bool is_any_dropped(const refs_plan *plan, const refs_request *request,
+                           const refs_range *ranges, const bool *dropped) {
+    for (size_t i = 0; i < request->n_members; i++) {
+        const size_t index = plan->members[request->first_member + i];
+        if (ranges[index].need == REFS_RANGE_REQUIRED && dropped[index]) return true;
+    }
+    return false;
+}
+
+void refs_fetch__plan_narrow(refs_plan *plan, size_t i, const refs_range *ranges,
+                             const bool *dropped) {
+    const refs_request all = plan->requests[i];
+    const size_t end = all.first_member + all.n_members;
+    const size_t begin = skip_dropped(plan, all.first_member, end, ranges, dropped);
+    if (all.length == REFS_FETCH_WHOLE || begin == end ||
+        !is_any_dropped(plan, &all, ranges, dropped))
+        return;
+    plan->requests[i] = take_needed(plan, begin, end, ranges, dropped);
+    const size_t rest =
+        skip_dropped(plan, begin + plan->requests[i].n_members, end, ranges, dropped);
+    if (rest == end) return;
+    memmove(&plan->requests[i + 2], &plan->requests[i + 1],
+            (plan->n_requests - i - 1) * sizeof *plan->requests);
+    plan->requests[i + 1] = all;
+    plan->requests[i + 1].offset = ranges[plan->members[rest]].offset;
+    plan->requests[i + 1].length = all.offset + all.length - plan->requests[i + 1].offset;
+    plan->requests[i + 1].first_member = rest;
+    plan->requests[i + 1].n_members = end - rest;
+    plan->n_requests++;
+}
+
 void refs_fetch__plan_clear(refs_plan *plan) {
     refs_free(plan->requests);
     refs_free(plan->members);

@@ -35,6 +35,13 @@ refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetc
                              refs_plan *plan, refs_error *err);
 void refs_fetch__plan_clear(refs_plan *plan);
 
+/** Leaves out of request `i` the bytes of ranges that are dropped: it shrinks to the first required
+ * ranges that are not, as far as no dropped one lies between them, and the others become a request
+ * of their own behind it. Nothing changes where all ranges are needed, or none, or the whole
+ * location is asked for. */
+void refs_fetch__plan_narrow(refs_plan *plan, size_t i, const refs_range *ranges,
+                             const bool *dropped);
+
 #ifdef __cplusplus
 }
 #endif
