@@ -395,7 +395,7 @@ class Names(unittest.TestCase):
 
     def test_of_files_are_in_the_tree(self):
         every = {os.path.relpath(os.path.join(folder, file), ROOT)
-                 for top in (".ci", "autotest", "cmake", "data", "docs", "examples", "frmts", "include", "packaging")
+                 for top in (".ci", ".vale", "autotest", "cmake", "data", "docs", "examples", "frmts", "include", "packaging")
                  for folder, folders, files in os.walk(os.path.join(ROOT, top))
                  for file in [*files, *folders]} | set(os.listdir(ROOT))
         endings = (".c", ".h", ".cpp", ".cc", ".py", ".sh", ".md", ".cmake", ".txt")
