@@ -1051,6 +1051,19 @@ class Unlike(Folder):
                 self.assertEqual(dump("m.nc"), before)
                 os.rename("away.nc", lost)
 
+    def test_steps_of_one_source_that_was_given_twice_are_never_lost(self):
+        for name in ("a.nc", "b.nc"):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("x", 3000)
+                file.createVariable("t", "f8", ("x",))[:] = 1
+        run("combine", "a.nc", "-o", "m.nc", "--along", "time", "-q")
+        run("append", "m.nc", "a.nc", "--along", "time", "-q")
+        self.assertEqual(gdal.Open('REFS:"m.nc":/t').RasterYSize, 2)
+        before = dump("m.nc")
+        self.assertIn("a.nc is more than one step of it, which does not grow",
+                      run("append", "m.nc", "b.nc", "--along", "time", status=1))
+        self.assertEqual(dump("m.nc"), before)
+
     def test_what_lies_in_a_joined_master_itself_stays_when_it_grows(self):
         names = self.days(1, 1, 1)
         for size in (3, 3000):  # all is in the master, or large variables are in fragments

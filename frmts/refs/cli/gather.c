@@ -26,6 +26,8 @@ typedef struct collecting {
     const char *const *dims; /* their names */
     collected_steps *steps;  /* that files have, of all aggregations */
     size_t n_steps, capacity;
+    refs_intern fragments; /* of that aggregation: file and variable */
+    refs_buf repeated;     /* a file that has one of them at two places, or nothing */
 } collecting;
 
 /* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
@@ -95,6 +97,21 @@ static refs_status collect_steps(collecting *to, const refs_partition *partition
     return REFS_OK;
 }
 
+/* Files are sources once each: of one that was joined twice, joining anew would lose steps. */
+static refs_status note_repeated(collecting *to, const refs_partition *partition, refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    const size_t n = to->fragments.count;
+    uint32_t id;
+    refs_status status = refs_buf_printf(&key, err, "%s\n%s", partition->file, partition->variable);
+    if (status == REFS_OK)
+        status = refs_intern_add(&to->fragments, refs_str_view((const char *)key.data, key.size),
+                                 &id, err);
+    if (status == REFS_OK && to->fragments.count == n && to->repeated.size == 0)
+        status = refs_buf_append(&to->repeated, partition->file, strlen(partition->file) + 1, err);
+    refs_buf_clear(&key);
+    return status;
+}
+
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
     collecting *to = user;
     uint64_t shape[REFS_MAX_RANK];
@@ -103,6 +120,7 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
     if (*partition->file == '\0') return REFS_OK;
     const bool is_filler = refs_cfa_is_filler(partition->file, to->path, shape, to->rank);
     if (!is_filler) REFS_TRY(collect_steps(to, partition, err));
+    if (!is_filler) REFS_TRY(note_repeated(to, partition, err));
     return add_file(to, is_filler ? &to->master->fillers : &to->master->files, partition->file,
                     err);
 }
@@ -155,6 +173,7 @@ static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_e
         to->path = variable->path;
         to->rank = meta->rank;
         to->dims = variable->dims;
+        refs_intern_clear(&to->fragments);
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));
     }
     return REFS_OK;
@@ -210,6 +229,13 @@ static refs_status read_master(gathering *all, refs_error *err) {
     REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
     refs_status status = read_arrays(&to, arrays, err);
     if (status == REFS_OK) master->has_all_steps = have_all_steps(&to, arrays);
+    if (status == REFS_OK && master->how.size > 0 && to.repeated.size > 0)
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%s: %s is more than one step of it, which does not grow: index all "
+                           "sources anew",
+                           all->output, (const char *)to.repeated.data);
+    refs_intern_clear(&to.fragments);
+    refs_buf_clear(&to.repeated);
     refs_free(to.steps);
     REFS_TRY(status);
     const refs_source_visitor visitor = {collect_source, &to};
