@@ -47,7 +47,7 @@ static bool are_local(const double range[2], double first, double last, double t
     return fabs(range[0] - first) <= tolerance && fabs(range[1] - last) <= tolerance;
 }
 
-/* What a coordinate is multiplied with to be in units of the CRS. */
+/* The factor that converts a coordinate to units of the CRS. */
 static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *crs) {
     if (crs->kind != REFS_CF__CRS_PROJECTED) return 1;
     refs_str unit = refs_cf__text(variable->attributes, "units");

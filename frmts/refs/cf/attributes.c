@@ -111,7 +111,7 @@ static bool parse_infinity(refs_str text, double *number) {
     return true;
 }
 
-/* As CDL writes numbers, perhaps with the letter of their type: "39.25f". */
+/* A number as CDL writes it, perhaps with the letter of its type: "39.25f". */
 static bool parse_typed_number(refs_str text, double *number) {
     if (refs_cf__parse_number(text, number) || parse_infinity(text, number)) return true;
     char last = text.size > 1 ? lower(text.data[text.size - 1]) : '\0';
@@ -175,7 +175,7 @@ refs_status refs_cf__print_number(double number, int digits, refs_buf *text, ref
     if (isinf(number)) return refs_buf_printf(text, err, number > 0 ? "inf" : "-inf");
     char printed[64];
     snprintf(printed, sizeof printed, "%.*g", digits, number);
-    /* Whatever else stands there is the decimal point of the process's locale. */
+    /* Any other character there is the decimal point of the process's locale. */
     bool point = false;
     for (const char *c = printed; *c != '\0'; c++) {
         bool plain = is_digit(*c) || *c == '-' || *c == '+' || *c == 'e';

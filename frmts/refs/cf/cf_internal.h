@@ -13,7 +13,7 @@
 #include "refs/cf.h"
 #include "refs/zarr.h"
 
-/** What a description is made from; the same in all steps. */
+/** The input of a description; the same in all steps. */
 typedef struct refs_cf__input {
     const refs_hierarchy *hierarchy;
     const refs_array_meta *array;
@@ -27,7 +27,7 @@ typedef struct refs_cf__input {
  * is absent or no text. Ends before a NUL. */
 refs_str refs_cf__text(const refs_json *attributes, const char *name);
 
-/** As refs_cf__text, for a name in any case. */
+/** Works like refs_cf__text, for a name in any case. */
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name);
 
 /** Whether `text` is `word`, or begins with it, in any case. */
@@ -41,8 +41,8 @@ size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *n
 /** The first of refs_cf__numbers. */
 bool refs_cf__number(const refs_json *attributes, const char *name, double *number);
 
-/** As refs_cf__numbers and refs_cf__number, for what describes a CRS: of a number that single
- * precision holds exactly, the 8 digits that the netCDF driver makes its CRS of. */
+/** Work like refs_cf__numbers and refs_cf__number, for what describes a CRS: of a number that
+ * single precision holds exactly, the 8 digits that the netCDF driver makes its CRS of. */
 size_t refs_cf__parameters(const refs_json *attributes, const char *name, double *numbers,
                            size_t max);
 bool refs_cf__parameter(const refs_json *attributes, const char *name, double *number);
@@ -96,7 +96,7 @@ const refs_cf__known_unit *refs_cf__unit_at(size_t number);
 /** Whether UDUNITS has a unit of this symbol that REFS has not. */
 bool refs_cf__is_other_unit(refs_str text);
 
-/** What `text` begins with: the name of a prefix, or else the longest symbol; or NULL. */
+/** The beginning of `text`: the name of a prefix, or else the longest symbol; or NULL. */
 const refs_cf__prefix *refs_cf__find_prefix(refs_str text, bool *is_name);
 
 /** x of a unit are x * number / divisor * 10^exponent + offset in base units. */
@@ -112,7 +112,7 @@ typedef struct refs_cf__unit {
  * them as another thing than people mean: "0.1 degC", which is a difference to it. */
 bool refs_cf__read_unit(refs_str text, refs_cf__unit *unit);
 
-/** What `value` of a unit is in base units, but for the offset. */
+/** Converts `value` of a unit to base units, but for the offset. */
 double refs_cf__unit_times(const refs_cf__unit *unit, double value);
 
 /* -- describe.c -------------------------------------------------------------------------------- */
@@ -127,11 +127,11 @@ void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *
 const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
                                                 const refs_array_meta *array);
 
-/** What the attribute `multiscales` of a group lists for `array` or a group with it; NULL where it
- * lists neither. */
+/** The entry of the attribute `multiscales` of a group for `array` or a group with it; NULL where
+ * it lists neither. */
 const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_array_meta *array);
 
-/** What the attribute `multiscales` of a group lists by this path itself, or NULL. */
+/** The entry of the attribute `multiscales` of a group by this path itself, or NULL. */
 const refs_json *refs_cf__level_called(const refs_group_meta *group, refs_str path);
 
 /* -- overview.c -------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ bool refs_cf__is_projection_y(const refs_array_meta *variable);
 /** Whether the two variables hold geographic longitudes and latitudes, and not merely an axis. */
 bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y);
 
-/** What a coordinate variable stands for along a band axis. */
+/** The meaning of a coordinate variable along a band axis. */
 refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable);
 
 /** The name of dimension `dim` of `array` without its group. */
@@ -208,8 +208,8 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
 /* -- regular.c: one-dimensional coordinates ---------------------------------------------------- */
 
 /** Whether `n` values go on in equal steps, none of them zero: steps differ by no more than
- * `relative` times the largest, or by `absolute` where that is no more than a tenth of a step. Of
- * steps but the first, the middle and the last also rounding is forgiven, by which values lie a
+ * `relative` times the largest, or by `absolute` where that is no more than a tenth of a step.
+ * Between the first, the middle and the last step, rounding is tolerated, by which values lie a
  * fiftieth of a step beside their places. */
 bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute);
 
@@ -496,7 +496,7 @@ refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day);
 
 enum { REFS_CF__DAY_MILLISECONDS = 86400000 };
 
-/** Where the values of a time axis count from, and in which steps. */
+/** The origin of the values of a time axis, and their unit. */
 typedef struct refs_cf__clock {
     refs_cf__calendar calendar;
     double unit_seconds;
@@ -513,7 +513,7 @@ bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__cl
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 
-/** What a value means; false where it is not a time. */
+/** The meaning of a value; false where it is not a time. */
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds);
 
 /** Appends an instant as ISO 8601. */

@@ -26,7 +26,7 @@ static refs_status try_text(refs_str text, refs_cf__crs *crs, refs_error *err) {
     return REFS_OK;
 }
 
-/* As try_text, for a name: an authority's code, a URN, a PROJ string. */
+/* Works like try_text, for a name: an authority's code, a URN, a PROJ string. */
 static refs_status try_name(refs_str name, refs_cf__crs *crs, refs_error *err) {
     if (name.size == 0 || crs->kind != REFS_CF__CRS_NONE) return REFS_OK;
     refs_buf wkt = REFS_BUF_INIT;

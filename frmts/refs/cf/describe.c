@@ -124,7 +124,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     return refs_cf__describe_band_items(input, description, err);
 }
 
-/* Where versions of GDAL place rasters differently: a CRS in metres, say, would not be that of axes
+/* Versions of GDAL may place rasters differently: a CRS in metres, say, would not be that of axes
  * that stay as they are. */
 static refs_cf_placement placement_as_stored(refs_cf_placement placement) {
     return (refs_cf_placement){.poles_need_no_ellipsoid = placement.poles_need_no_ellipsoid,

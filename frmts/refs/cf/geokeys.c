@@ -1,6 +1,6 @@
 /* geokeys.c -- GeoKeys, which are attributes in sets made of TIFF files, as the file that had them.
  *
- * What the keys mean is a library's to say, which wants them in a TIFF file: one is made here, of a
+ * A library knows the meaning of the keys and requires them in a TIFF file: one is made here, of a
  * single pixel.
  *
  * OGC GeoTIFF 1.1 (19-008r4), 7.1; TIFF 6.0, section 2. Names as tifffile spells them.

@@ -43,7 +43,7 @@ static refs_status add_items(const refs_cf__axes *axes, refs_cf_items *items, re
     return REFS_OK;
 }
 
-/* What a list of coordinates says is longitude and latitude. */
+/* The longitude and latitude in a list of coordinates. */
 typedef struct longlat {
     const refs_array_meta *longitude;
     const refs_array_meta *latitude;
@@ -85,7 +85,7 @@ static longlat find_group_longlat(const refs_cf__input *input,
     return (longlat){NULL, NULL};
 }
 
-/* What needs no word of it: arrays of these very names beside the array. */
+/* Arrays of these very names beside the array need no list. */
 static refs_status find_named(const refs_cf__input *input, const refs_cf_description *description,
                               longlat *found, refs_error *err) {
     const char *const names[] = {"lon", "lat"};

@@ -78,7 +78,7 @@ static refs_status take_projjson(const refs_json *value, refs_cf_description *de
     return status;
 }
 
-/* What writers of STAC put on arrays, without a convention. */
+/* Attributes that writers of STAC put on arrays, without a convention. */
 static refs_status take_epsg(const refs_json *attributes, refs_cf_description *description,
                              bool *taken, refs_error *err) {
     uint64_t code;
@@ -139,7 +139,7 @@ static bool find_dims(const refs_array_meta *array, const refs_json *attributes,
     return *y != REFS_CF_NO_DIM && *x != REFS_CF_NO_DIM && *y != *x;
 }
 
-/* Where an array lies: what it says itself, or what a group above says of it. */
+/* The place of an array: from its own attributes, or from those of a group above. */
 typedef struct place_source {
     const refs_json *attributes;
     const refs_group_meta *group; /* the one above, or NULL */
@@ -148,7 +148,7 @@ typedef struct place_source {
     bool box_only;          /* of a list of levels, whose place is that of all of them */
 } place_source;
 
-/* What is said of the level wins. */
+/* Attributes of the level take precedence. */
 static const refs_json *source_of(const place_source *source, const char *name) {
     return says(source->level, name) ? source->level : source->attributes;
 }
@@ -160,8 +160,8 @@ static bool has_shape(const refs_cf__input *input, const place_source *source) {
            shape[1] == (double)input->array->shape[source->x];
 }
 
-/* What a group says holds for arrays of the shape that it says, what it says of a level for that,
- * and its box for all levels that it lists. */
+/* Attributes of a group apply to arrays of the shape that it states, those of a level to that
+ * level, and its box to all levels that it lists. */
 static bool holds_for(const refs_cf__input *input, place_source *source) {
     if (source->attributes == input->array->attributes) return true;
     bool is_told = says(source->level, "spatial:transform") || says(source->level, "spatial:bbox");
@@ -202,7 +202,7 @@ static bool is_affine(const double transform[6]) {
 
 /* -- levels without a transform of their own --------------------------------------------------- */
 
-/* Of what a level is made, and how much larger its pixels are. */
+/* The source of a level, and how much larger its pixels are. */
 typedef struct origin {
     const refs_json *attributes; /* with the transform */
     double y, x;
@@ -254,7 +254,7 @@ static double ratio(double large, double small, bool is_node) {
     return isfinite(quotient) && quotient > 0 ? quotient : 1;
 }
 
-/* As the same extent in other pixels than those of the group's shape, or of the largest level. */
+/* The same extent in other pixels than those of the group's shape, or of the largest level. */
 static void compare_shapes(const refs_cf__input *input, const place_source *source, bool is_node,
                            origin *of) {
     const refs_array_meta *array = input->array;

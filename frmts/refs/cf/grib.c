@@ -1,8 +1,8 @@
 /* grib.c -- grids of GRIB messages, by the keys of ecCodes that kerchunk and cfgrib make
  * attributes.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.1, 3.10, 3.20, 3.30 and 3.40. Where
- * the figure of the Earth is not among those keys, it is the sphere that most writers of GRIB use.
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.1, 3.10, 3.20, 3.30 and 3.40. If the
+ * figure of the Earth is not among those keys, it is the sphere that most writers of GRIB use.
  */
 #include "cf_internal.h"
 
@@ -183,7 +183,7 @@ static refs_status make_crs(const refs_cf__input *input, const grid_kind *kind,
 
 /* -- placement --------------------------------------------------------------------------------- */
 
-/* Where the first point of the message is, and how far the next ones are. */
+/* The first point of the message, and how far the next ones are. */
 typedef struct grid_start {
     double x, y;
     double dx, dy;

@@ -4,7 +4,7 @@
 /* How far a date and time is written. */
 enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, N_FIELDS };
 
-/* What precedes a field, and which values it may have. */
+/* The separator before a field, and its range of values. */
 static const struct {
     const char *before;
     int least, most;

@@ -52,9 +52,9 @@ static uint64_t turned_row(const refs_cf_wrap *wrap, uint64_t row) {
     return wrap->flip_y ? wrap->height - 1 - row : row;
 }
 
-/* Blocks of a column that are read together, a group, hold the rows of one block that is shown.
- * Where rows are turned and the last block is a part of one, the first that is shown takes two, of
- * which the earlier one comes first. */
+/* Blocks of a column that are read together, a group, hold the rows of one block that is shown. If
+ * rows are turned and the last block is a part of one, the first that is shown takes two, of which
+ * the earlier one comes first. */
 static uint64_t in_first_group(const refs_cf_wrap *wrap) {
     return wrap->flip_y && wrap->height % wrap->block_height != 0 ? 2 : 1;
 }

@@ -356,7 +356,7 @@ static const refs_cf_band_axis *time_axis(const refs_cf_description *description
     return NULL;
 }
 
-/* Where a clock stands for a band whose indices along the band axes, among the selected elements,
+/* The place of a clock for a band whose indices along the band axes, among the selected elements,
  * are `index`. */
 static uint64_t place_on_clock(const refs_cf_description *description,
                                const refs_cf_band_clock *clock, const uint64_t *index) {

@@ -179,7 +179,7 @@ static refs_cf_description view_of(const refs_hierarchy *hierarchy, const refs_a
     return view;
 }
 
-/* Of two levels that are both smaller than a third, the larger one goes first. */
+/* If two levels are both smaller than a third, the larger one goes first. */
 static void insert_by_size(const refs_cf_description *view, const refs_array_meta *array,
                            const refs_array_meta **overviews, size_t n) {
     size_t at = n;

@@ -165,7 +165,8 @@ static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
     return false;
 }
 
-/* As in netCDF-3, of which kerchunk tells declared values alone; HDF5 may compress such numbers. */
+/* The rule of netCDF-3, of which kerchunk keeps declared values alone; HDF5 may compress such
+ * numbers. */
 static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
@@ -338,7 +339,7 @@ static bool holds_ticks(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
 }
 
-/* What no attribute says follows from the fill value, and from who wrote the array. */
+/* Without an attribute it follows from the fill value, and from who wrote the array. */
 static void infer_nodata(const refs_cf__input *input, bool declared,
                          refs_cf_description *description) {
     const refs_array_meta *array = input->array;
@@ -471,7 +472,7 @@ bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
            refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
 }
 
-/* What attributes tell of the signs of small integers. */
+/* The signs of small integers, as attributes state them. */
 typedef enum told_signs { SIGNS_UNTOLD, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
 
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only

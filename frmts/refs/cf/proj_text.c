@@ -91,7 +91,7 @@ void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs) {
     proj_context_destroy(context);
 }
 
-/* What `crs`, which is freed, is made from, or itself. */
+/* The source CRS of `crs`, which is freed, or `crs` itself. */
 static PJ *base_of(PJ_CONTEXT *context, PJ *crs) {
     for (PJ *base; crs != NULL && (base = proj_get_source_crs(context, crs)) != NULL; crs = base)
         proj_destroy(crs);

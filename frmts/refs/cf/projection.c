@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What a parameter is measured in: COORDINATE is the unit of the axes. */
+/* The unit of a parameter: COORDINATE is the unit of the axes. */
 typedef enum quantity_kind { ANGLE, LENGTH, SCALE, COORDINATE } quantity_kind;
 
 typedef struct method_parameter {
@@ -177,7 +177,7 @@ static const projection_method methods[] = {
       {"straight_vertical_longitude_from_pole", "Longitude of origin", 8833, ANGLE, 0},
       EASTING,
       NORTHING}},
-    /* Of a true scale at the pole GDAL makes variant B when it sets the unit of the axes, and A
+    /* From a true scale at the pole GDAL makes variant B when it sets the unit of the axes, and A
      * when it does not. */
     {"polar_stereographic",
      WITH_TRUE_SCALE_AT_POLE,
@@ -243,7 +243,7 @@ static double read_parallel(const refs_json *mapping, size_t i, double otherwise
     return parallels[i < n ? i : n - 1];
 }
 
-/* Of a cylindrical equal-area projection (Snyder, Map Projections, equation 10-4 turned round). */
+/* A cylindrical equal-area projection (Snyder, Map Projections, equation 10-4 turned round). */
 static double parallel_of_scale(const refs_json *mapping) {
     double scale;
     if (!refs_cf__parameter(mapping, "scale_factor_at_projection_origin", &scale) || scale <= 0 ||

@@ -6,7 +6,7 @@
 /* A coordinate that lies less than this part of a step beside its place was rounded. */
 static const double rounding_steps = 0.02;
 
-/* What only nearly regular steps may differ by is no more than this part of a step: not a gap. */
+/* The largest difference of nearly regular steps, as a part of a step: not a gap. */
 static const double largest_absolute = 0.1;
 
 /* The netCDF driver's measure, which looks at three steps. */

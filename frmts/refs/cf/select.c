@@ -83,7 +83,8 @@ typedef struct reading {
     double (*key)(const subject *of, uint64_t index);
 } reading;
 
-/* What says by itself what it is, or is what the coordinate has; the first that fits is taken. */
+/* A value that says by itself what it is, or is one of the coordinate; the first that fits is
+ * taken. */
 static const reading readings[] = {
     {read_marked_index, key_position},
     {read_label, key_position},

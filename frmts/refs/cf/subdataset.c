@@ -41,7 +41,7 @@ static bool is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_a
                                      array->group, array);
 }
 
-/* Of another array; sets of TIFF files say so. */
+/* Those of another array; sets of TIFF files say so. */
 static bool is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return is_named(hierarchy, "tiff_mask", array);
 }
@@ -189,7 +189,7 @@ static refs_status print_level(const refs_hierarchy *hierarchy, const refs_array
     return refs_cf__print_number(value, 15, text, err);
 }
 
-/* Of many parameters of GRIB messages cfgrib knows no standard name. */
+/* For many parameters of GRIB messages cfgrib knows no standard name. */
 static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
     static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
     const refs_json *keys = array->attributes;

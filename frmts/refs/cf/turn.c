@@ -34,7 +34,7 @@ void refs_cf__unwrap_longitudes(double *values, size_t n) {
  * as much as rounding does. */
 static const double tolerance = 0.1;
 
-/* What lies farther away from the meridian is not a longitude. */
+/* A value that lies farther away from the meridian is not a longitude. */
 static const double farthest = 3600;
 
 bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__turn *turn) {

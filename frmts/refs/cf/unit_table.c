@@ -1,8 +1,7 @@
 /* unit_table.c -- units and prefixes that UDUNITS knows, by name and by symbol; see cf_internal.h.
  *
  * Which names and symbols there are, and how large units are: the SI brochure, and the database of
- * UDUNITS 2.2.28. What people measured with before SI is left out where no field of the earth's
- * sciences has it.
+ * UDUNITS 2.2.28. Units from before SI are left out if no field of the earth's sciences has them.
  */
 #include "cf_internal.h"
 

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of parentheses, and of units that others are made of; and what powers and exponents may be. */
+/* The depth of parentheses, and of units that others are made of; and what powers and exponents may
+ * be. */
 enum { MAX_DEPTH = 12, MAX_POWER = 100, MAX_EXPONENT = 300, MAX_DIGITS = 17 };
 
 static const char multiplication_dot[] = "\xc2\xb7", minus_sign[] = "\xe2\x88\x92";

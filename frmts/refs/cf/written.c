@@ -30,7 +30,7 @@ static refs_status add_text(refs_cf_items *items, const char *name, const char *
     return text != NULL ? refs_cf__add_item(items, name, refs_str_from(text), err) : REFS_OK;
 }
 
-/* As GDAL's netCDF driver writes it. */
+/* The form is that of GDAL's netCDF driver. */
 static refs_status print_geotransform(const double *numbers, refs_buf *text, refs_error *err) {
     enum { ALL_DIGITS = 17 };
     for (size_t i = 0; i < 6; i++) {

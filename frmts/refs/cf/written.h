@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** What the axes of a raster count. */
+/** The quantities along the axes of a raster. */
 typedef enum refs_cf_grid {
     REFS_CF_GRID_PLAIN,     /**< nothing that is known */
     REFS_CF_GRID_LONGLAT,   /**< longitude and latitude */

@@ -2,7 +2,7 @@
 #include "output.h"
 #include "table.h"
 
-/* What is smaller is not worth a call of the system. */
+/* Smaller blocks are not worth a system call. */
 #define FORGET_FROM (256 * REFS_KIB)
 
 /* Chunks of more bytes are decoded with less memory where that is possible; of fewer, faster. */

@@ -80,8 +80,8 @@ refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encode
                                      refs_codec_output *output, refs_recast_pass *pass,
                                      refs_error *err);
 
-/** Takes the next block and returns how many numbers it has, 0 at the end. As integers, modulo
- * 2^64, what floats have behind the point is dropped. */
+/** Takes the next block and returns how many numbers it has, 0 at the end. Converts to integers
+ * modulo 2^64, and drops the fraction of floats. */
 size_t refs_codec__take_ints(refs_recast_pass *pass, uint64_t *numbers);
 size_t refs_codec__take_doubles(refs_recast_pass *pass, double *numbers);
 

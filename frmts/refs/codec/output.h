@@ -1,9 +1,8 @@
 /* output.h -- where a codec puts what it decodes.
  *
  * An output is memory of a fixed size that must be filled, or a buffer that
- * grows up to a limit: the chain knows which, a codec need not. Whoever knows
- * how many bytes will come adds them at once; a stream asks for room, writes,
- * and tells how much.
+ * grows up to a limit: the chain knows which, a codec need not. A caller that knows how many bytes
+ * will come adds them at once; a stream asks for room, writes, and tells how much.
  *
  * An output belongs to one call of decode.
  *

@@ -7,8 +7,8 @@
 /** Ends with NULL. */
 extern const refs_codec_type *const refs_codec__table[];
 
-/** What `id` is called by people, of codecs that no build has: "CCITT Group 4 fax, TIFF
- * compression 4". NULL where that is not known. */
+/** The common name of `id`, for codecs that no build has: "CCITT Group 4 fax, TIFF compression 4".
+ * NULL where that is not known. */
 const char *refs_codec__common_name(refs_str id);
 
 #endif

@@ -2,7 +2,7 @@
 #include "library.h"
 #include "refs/aggregation.h"
 
-/* Of one dimension. */
+/* The fragments along one dimension. */
 #define MAX_LENGTHS ((size_t)1 << 25)
 
 /* Lengths that are being listed. */

@@ -21,7 +21,7 @@ refs_status refs_library_session(const char *const *settings, refs_session **ses
 
 /* -- options.c --------------------------------------------------------------------------------- */
 
-/** What a dataset was asked to be opened with. */
+/** The options that a dataset was opened with. */
 typedef struct refs_library_options {
     char **texts; /**< copies, which the rest points into; NULL-ended */
     const char **rewrites, **templates, **along, **settings;
@@ -64,7 +64,7 @@ typedef struct refs_library_array {
     refs_reader *reader;
 } refs_library_array;
 
-/** What users see of a hierarchy, which must outlive it. */
+/** The users' view of a hierarchy, which must outlive it. */
 typedef struct refs_description {
     refs_keeper keeper;
     refs_group_info *groups;

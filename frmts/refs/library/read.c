@@ -64,7 +64,7 @@ static bool report(void *user, double done) {
     return watcher->go_on(watcher->user, done);
 }
 
-/* What the core reports to. */
+/* The receiver of the core's reports. */
 static refs_progress progress_of(refs_watcher *watcher) {
     return watcher->go_on != NULL ? (refs_progress){report, watcher} : (refs_progress){NULL, NULL};
 }
@@ -141,7 +141,7 @@ static refs_status check_points(const request *asked, refs_error *err) {
     return REFS_OK;
 }
 
-/* Where one axis has no elements the others are to be inside all the same. */
+/* If one axis has no elements the others must be inside all the same. */
 static refs_status check_empty(const request *asked, refs_error *err) {
     uint64_t count[REFS_MAX_RANK] = {0};
     const refs_selection rest = {

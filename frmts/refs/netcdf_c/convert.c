@@ -1,5 +1,5 @@
-/* convert.c -- numbers of one type as those of another, see ncrefs.h. What does not fit is cut as C
- * does it, or is the nearest bound, and told. */
+/* convert.c -- numbers of one type as those of another, see ncrefs.h. A value that does not fit is
+ * cut as C does it, or is the nearest bound, and reported. */
 #include <float.h>
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* dispatch.h -- functions of the dispatch table that ask for something, each as its namesake of
- * netCDF-C
- * ("nc_" in the place of "ncrefs_"). What is asked for may be NULL. */
+ * netCDF-C ("nc_" in the place of "ncrefs_"). Results may be NULL. */
 #ifndef NCREFS_DISPATCH_H
 #define NCREFS_DISPATCH_H
 

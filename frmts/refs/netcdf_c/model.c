@@ -135,7 +135,7 @@ static refs_status name_phony(ncrefs_model *model, const ncrefs_variable *variab
     }
 }
 
-/* Where the coordinate variable of a name and length is, as seen from a group; else the group. */
+/* Finds the coordinate variable of a name and length, as seen from a group; else the group. */
 static size_t home_of(const ncrefs_model *model, size_t group, const ncrefs_dim *wanted) {
     for (size_t above = group;; above = model->groups[above].parent) {
         const ncrefs_group *in = &model->groups[above];
@@ -213,7 +213,7 @@ static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs
     return REFS_OK;
 }
 
-/* What a variable has is there already. */
+/* Properties that a variable has are there already. */
 static refs_status add_unused(ncrefs_model *model, size_t group, refs_error *err) {
     const refs_json *sizes = model->groups[group].unused;
     for (size_t i = 0; i < refs_json_size(sizes); i++) {

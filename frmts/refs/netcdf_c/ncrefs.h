@@ -29,7 +29,7 @@
 /** The attribute that says what stands where nothing was written. */
 #define NCREFS_FILL "_FillValue"
 
-/** As REFS_TRY, for codes of netCDF-C. */
+/** REFS_TRY for codes of netCDF-C. */
 #define NCREFS_TRY(expression)                                                                     \
     do {                                                                                           \
         const int ncrefs_try_code_ = (expression);                                                 \
@@ -196,7 +196,7 @@ typedef struct ncrefs_request {
     void *values;
 } ncrefs_request;
 
-/** As nc_get_varm. */
+/** The semantics are those of nc_get_varm. */
 int ncrefs_read(const ncrefs_file *file, ncrefs_variable *variable, const ncrefs_request *request);
 
 /** The code of netCDF-C for a failure to read. */
@@ -210,7 +210,7 @@ int ncrefs_convert(nc_type from, const void *src, nc_type to, void *dst, size_t 
 
 /* -- filters.c --------------------------------------------------------------------------------- */
 
-/** What netCDF-C asks of a variable's storage. */
+/** The storage of a variable, as netCDF-C describes it. */
 typedef struct ncrefs_storage {
     bool is_contiguous, shuffles, has_fletcher32;
     int deflate_level; /**< 0: does not */

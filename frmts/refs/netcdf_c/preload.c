@@ -16,7 +16,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What files are told by. */
+/* The first bytes by which files are recognised. */
 #define HEAD_SIZE 4096
 
 /* Something that there always is: later versions of netCDF-C look into a file before they hand its
@@ -173,7 +173,7 @@ EXPORT int nc__open(const char *path, int mode, size_t *chunk_size, int *ncid);
 EXPORT int nc_inq_path(int ncid, size_t *size, char *path);
 
 static int open_set(open_function *open, char *name, int mode, int *ncid, int flag) {
-    /* What is held in memory by netCDF-C, or locked by it, is none of its files. */
+    /* Files that netCDF-C holds in memory, or locks, are left to it. */
     mode &= ~(NC_DISKLESS | NC_MMAP | NC_PERSIST | NC_SHARE | NC_LOCK);
     ncrefs_open_next(name);
     int code = open(STAND_IN, mode | flag, ncid);

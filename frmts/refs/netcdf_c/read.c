@@ -85,7 +85,7 @@ static void widen_halves(void *elements, size_t n) {
     }
 }
 
-/* What a region is read into before it is converted. */
+/* The buffer that a region is read into before it is converted. */
 typedef struct conversion {
     const ncrefs_variable *variable;
     nc_type type;

@@ -13,7 +13,7 @@
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-/* What NCREFS_VERBOSE says, or `otherwise` where it is not set. */
+/* The value of NCREFS_VERBOSE, or `otherwise` if it is not set. */
 static bool is_verbose(bool otherwise) {
     const char *value = getenv("NCREFS_VERBOSE");
     if (value == NULL || *value == '\0') return otherwise;

@@ -8,8 +8,8 @@
 #include "refs/own_attributes.h"
 #include "refs/utf8.h"
 
-/* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
- * that is QUOTED_NUL. */
+/* Tokens that jansson does not write are strings that begin with NUL, which no other does. Writes
+ * text that is QUOTED_NUL. */
 #define MAX_NUMBER_BYTES 64
 #define QUOTED_NUL       "\"\\u0000"
 
@@ -141,7 +141,7 @@ static refs_status check_count(const refs_documents *documents, refs_error *err)
                      (unsigned long long)documents->limits->max_arrays);
 }
 
-/* What a master records of its fragments is no attribute of the data: it has a key of its own. */
+/* A master's record of its fragments is no attribute of the data: it has a key of its own. */
 static refs_status move_sources(refs_documents *documents, json_t *attributes, refs_error *err) {
     const char *text = json_string_value(json_object_get(attributes, REFS_SOURCES_ATTRIBUTE));
     if (text == NULL) return REFS_OK;
@@ -270,7 +270,8 @@ refs_status refs_documents_add_problem(refs_documents *documents, const char *pa
 
 /* -- of other files ---------------------------------------------------------------------------- */
 
-/* What follows `path` in a key or a path that is at or below it: "" or "/..."; NULL of others. */
+/* The part behind `path` in a key or a path that is at or below it: "" or "/..."; NULL of others.
+ */
 static const char *below(const char *key, const char *path) {
     size_t size = strlen(path);
     if (size == 0) return key;

@@ -157,8 +157,8 @@ static refs_status append_clean(refs_str path, refs_buf *location, refs_error *e
     return REFS_OK;
 }
 
-/* Where a file may be: in a folder, which may end without a slash, with the query of a URL. What
- * names it, where that is confined (url.h), or NULL. */
+/* A place where a file may be: in a folder, which may end without a slash, with the query of a URL.
+ * The document that names it, if that is confined (url.h), or NULL. */
 typedef struct candidate {
     refs_str folder, name, query;
     const char *confined_by;

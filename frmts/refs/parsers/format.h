@@ -7,7 +7,7 @@
 #include "files.h"
 #include "source.h"
 
-/** What a scanner works with; all of it outlives the scanner. */
+/** The environment of a scanner; all of it outlives the scanner. */
 typedef struct refs_scan_job {
     refs_source *source;
     refs_documents *documents;

@@ -50,7 +50,7 @@ const char *refs_scan_sniff(refs_bytes head) {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* What another thread of the parent was reading is read again. */
+/* Reads that another thread of the parent had begun are made again. */
 static void in_child(void *self) {
     refs_scan *scan = self;
     pthread_mutex_init(&scan->lock, NULL);

@@ -45,7 +45,7 @@ typedef struct refs_scan_options {
 
 typedef struct refs_scan refs_scan;
 
-/** What the format of a file that begins with `head` is called, "HDF5"; NULL where no scanner knows
+/** The name of the format of a file that begins with `head`, "HDF5"; NULL where no scanner knows
  * it. 4 KiB are enough for all but HDF5 behind a longer user block, which refs_scan_open finds. */
 const char *refs_scan_sniff(refs_bytes head);
 
@@ -71,7 +71,7 @@ refs_status refs_scan_each_problem(const refs_scan *scan,
                                                         const refs_error *why, refs_error *err),
                                    void *user, refs_error *err);
 
-/** Where the bytes of a chunk are. */
+/** The place of the bytes of a chunk. */
 typedef struct refs_scan_chunk {
     refs_bytes bytes;     /**< these, borrowed from the scan, unless `data` is NULL: then … */
     uint32_t location_id; /**< … bytes [offset, offset + length) of that location */
@@ -105,7 +105,7 @@ refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *
 const char *refs_scan_location(const refs_scan *scan, uint32_t id);
 uint32_t refs_scan_n_locations(const refs_scan *scan);
 
-/** What scanning the file itself has cost so far, others that it names left out. */
+/** The cost of scanning the file itself so far, others that it names left out. */
 typedef struct refs_scan_stats {
     uint64_t reads;          /**< of the vfs; those that are asked for together count one each */
     uint64_t rounds;         /**< of these: those that are asked for together are one */

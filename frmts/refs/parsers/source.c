@@ -9,13 +9,13 @@
 #define FIRST_BLOCK_BYTES (64 * REFS_KIB)
 #define MAX_BLOCK_BYTES   (1 * REFS_MIB)
 
-/* Of local files, where a read costs next to nothing: what is shorter than the first of these comes
+/* For local files, where a read costs next to nothing: reads shorter than the first of these come
  * in blocks, of which a few are kept, each in the one place that it can be in. */
 #define LOCAL_DIRECT_BYTES (1 * REFS_KIB)
 #define LOCAL_BLOCK_BYTES  (16 * REFS_KIB)
 #define LOCAL_BLOCKS       32
 
-/* What is wanted is fetched in multiples of this, and with gaps up to that. */
+/* Bytes are fetched in multiples of this, and with gaps up to that. */
 #define WANT_ALIGNMENT (4 * REFS_KIB)
 #define WANT_GAP       (64 * REFS_KIB)
 
@@ -133,7 +133,7 @@ static int compare_offsets(const void *left, const void *right) {
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* What was not used for longest goes, more of it than is needed now, so that it is not looked for
+/* The least recently used blocks go, more of them than needed now, so that they are not searched
  * with every block. */
 static void make_room(refs_source *source, size_t size) {
     size_t n = 0, kept = size;

@@ -52,7 +52,7 @@ refs_status refs_source_size(refs_source *source, uint64_t *size, refs_error *er
 refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length, uint8_t *dst,
                              refs_error *err);
 
-/** As above for at most `length` bytes, *got of them: fewer at the end of the file only. */
+/** The same for at most `length` bytes, *got of them: fewer at the end of the file only. */
 refs_status refs_source_read_some(refs_source *source, refs_source_range range, uint8_t *dst,
                                   size_t *got, refs_error *err);
 
@@ -85,7 +85,7 @@ refs_status refs_source_read_beside(refs_source *source, const refs_source_endin
  * more than that. */
 refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, refs_error *err);
 
-/** What reading the vfs has cost. */
+/** The cost of reading the vfs. */
 typedef struct refs_source_costs {
     uint64_t reads;
     uint64_t rounds; /**< of these: those that were asked for together are one */

@@ -136,7 +136,7 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
     return add_key(builder, key, slot, err);
 }
 
-/* What is kept beside each text: its place in a table, what it refers to. */
+/* The data kept with each text: its place in a table, what it refers to. */
 #define TEXT_OVERHEAD 64
 
 static uint64_t text_bytes(const refs_intern *table) {
@@ -216,7 +216,8 @@ bool refs_refset__holds_template(refs_str url) {
 
 /* -- rendering --------------------------------------------------------------------------------- */
 
-/* What templates may make of the URLs of a set: this much, and this many times what they were. */
+/* The most that templates may make of the URLs of a set: this much, and this many times what they
+ * were. */
 #define MAX_RENDERED       (384 * (uint64_t)REFS_MIB)
 #define MAX_RENDERED_TIMES 32
 

@@ -10,7 +10,7 @@
 #include "entry.h"
 #include "refs/refset.h"
 
-/** Where the reference of a key goes. */
+/** The destination of the reference of a key. */
 typedef struct refs_slot {
     uint32_t table; /**< or REFS_INTERN_NONE: then `place` is the number of a name */
     uint64_t place; /**< packed index */

@@ -1,8 +1,8 @@
 /* chunk_grid.h -- the chunks of an array, numbered: what record files are ordered by.
  *
  * Chunks are counted in C order over the grid, and a scalar has the one chunk
- * number 0, called "0". What is not a chunk of the grid has no number: an index
- * that is out of bounds or of another rank never stands for some other chunk.
+ * number 0, called "0". A key that is not a chunk of the grid has no number: an index that is out
+ * of bounds or of another rank never stands for some other chunk.
  */
 #ifndef REFS_REFERENCES_CHUNK_GRID_H
 #define REFS_REFERENCES_CHUNK_GRID_H

@@ -32,8 +32,8 @@ typedef struct refs_chunk_place {
     uint64_t number;
 } refs_chunk_place;
 
-/** What chunk `key` is. REFS_NOT_FOUND without a message: of no array, or not in its grid. Other
- * failures are what is wrong with the array. */
+/** The chunk that `key` names. REFS_NOT_FOUND without a message: of no array, or not in its grid.
+ * Other failures are what is wrong with the array. */
 refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, const refs_chunk_key *key,
                                           refs_chunk_place *place, refs_error *err);
 

@@ -24,7 +24,7 @@ typedef struct refs_chunk_key {
 /** False where `key` is not a key of a chunk. */
 bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split);
 
-/** As above for a key known to begin with `prefix`, a prefix that a split gave before: true where
+/** The same for a key known to begin with `prefix`, a prefix that a split gave before: true where
  * `key` splits into that and `rank` numbers joined by `separator`. Only `index` is set. */
 bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
                                     uint64_t *index);

@@ -1,7 +1,7 @@
 /* chunk_table.h -- the references to the chunks of one array, by chunk index.
  *
- * Indices are packed (chunk_key.h) and ascending in a finished table. Where
- * they fill a whole grid they are dropped: the place follows from the index.
+ * Indices are packed (chunk_key.h) and ascending in a finished table. If they fill a whole grid
+ * they are dropped: the place follows from the index.
  */
 #ifndef REFS_REFERENCES_CHUNK_TABLE_H
 #define REFS_REFERENCES_CHUNK_TABLE_H

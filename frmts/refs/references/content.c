@@ -29,7 +29,7 @@ static const struct {
                 {"BZh", 3, false, "a file packed by bzip2"},
                 {"<", 1, false, "a web page or XML"}};
 
-/* What names say that a file is, and how such files begin. */
+/* The kinds of files by their names, and how such files begin. */
 static const struct {
     const char *ending, *is, *begins;
 } names[] = {{".nc", "a netCDF file", "\"CDF\" or, of netCDF-4, 89 \"HDF\""},

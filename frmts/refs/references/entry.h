@@ -1,7 +1,7 @@
 /* entry.h -- one reference in sixteen bytes.
  *
- * What kind it is follows from `url`: the number of a URL, or one of the codes
- * below. Sets of a hundred million references are why it is packed.
+ * Its kind follows from `url`: the number of a URL, or one of the codes below. Sets of a hundred
+ * million references are why it is packed.
  */
 #ifndef REFS_REFERENCES_ENTRY_H
 #define REFS_REFERENCES_ENTRY_H

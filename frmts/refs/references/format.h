@@ -4,7 +4,7 @@
 
 #include "refs/refset.h"
 
-/** What is to be opened. */
+/** The location to open, and its environment. */
 typedef struct refs_set_input {
     const refs_vfs *vfs;
     const char *location;                   /**< of the document */
@@ -18,8 +18,8 @@ typedef struct refs_set_format {
     /** Whether a location whose first bytes are `head` may be of this format. */
     bool (*sniff)(const refs_set_input *input, refs_bytes head);
     refs_status (*open)(const refs_set_input *input, refs_set **set, refs_error *err);
-    /** As open, of a location that no format sniffs: REFS_INVALID where it is not of this format.
-     * May be NULL: it never is. */
+    /** Works like open, for a location that no format sniffs: REFS_INVALID where it is not of this
+     * format. May be NULL: it never is. */
     refs_status (*try_open)(const refs_set_input *input, refs_set **set, refs_error *err);
 } refs_set_format;
 

@@ -66,7 +66,7 @@ static const refs_json *documents(const refs_growth *growth) {
     return refs_json_get(refs_json_root(growth->doc), "metadata");
 }
 
-/* Whatever is wrong with what is there, it is written anew. */
+/* If anything is wrong with the existing files, the set is rewritten. */
 static bool read_metadata(refs_growth *growth) {
     refs_buf path = REFS_BUF_INIT, text = REFS_BUF_INIT;
     uint64_t record_size = 0;

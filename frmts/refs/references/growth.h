@@ -2,8 +2,8 @@
  *
  * A set grows in its place where nothing changes that is there: chunks keep their numbers, record
  * files whose chunks were all there have the same bytes, and others get rows behind those that they
- * have, or where there were holes. Whoever has opened the set before keeps its documents and goes
- * on reading what it was. What is new lies there before ".zmetadata" tells of it.
+ * have, or where there were holes. A program that opened the set before keeps its documents and
+ * goes on reading what it was. New files are complete before ".zmetadata" lists them.
  */
 #ifndef REFS_REFERENCES_GROWTH_H
 #define REFS_REFERENCES_GROWTH_H
@@ -30,7 +30,7 @@ void refs_growth__array(refs_growth *growth, const refs_write_array *array);
 /** How many chunks of that array were there. */
 uint64_t refs_growth__n_old(const refs_growth *growth);
 
-/** What chunk `number` was, where it was the last one and not full: `bytes` cut off there, in
+/** The former chunk `number`, if it was the last one and not full: `bytes` cut off there, in
  * `scratch`, with zeros behind. False where it was as it is. */
 refs_status refs_growth__cut(const refs_growth *growth, const refs_write_chunk *chunk,
                              refs_buf *scratch, bool *is_cut, refs_error *err);
@@ -45,9 +45,9 @@ typedef enum refs_growth_rows {
 refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
                                  refs_growth_rows rows, refs_error *err);
 
-/** Where chunks come into holes, a record file may differ from what it was: looks whether the
- * references that were there are in these rows of the file that was compared last. Values in the
- * set may be put where some were missing. */
+/** If chunks fill holes, a record file may differ from what it was: checks whether the references
+ * that were there are in these rows of the file that was compared last. Values in the set may be
+ * put where some were missing. */
 refs_status refs_growth__check_rows(refs_growth *growth, uint64_t record, const refs_rows *rows,
                                     refs_error *err);
 

@@ -74,7 +74,7 @@ static refs_status add_repositories(refs_candidates *candidates, refs_str folder
     return add_old_repository(candidates, folder, version, err);
 }
 
-/* Where asking costs a request, what a name looks like says what to ask for first. */
+/* If asking costs a request, the form of a name says what to ask for first. */
 typedef enum likely {
     LIKELY_FILE,      /* it has an ending, or a query as URLs have */
     LIKELY_PARQUET,   /* it ends as sets of Parquet files do */
@@ -107,7 +107,7 @@ static likely guess(const refs_candidates *candidates, refs_str name, refs_str f
                                                                      : LIKELY_FILE;
 }
 
-/* What is on another machine. */
+/* The candidates on another machine. */
 static refs_status add_remote(refs_candidates *candidates, refs_str name, refs_str folder,
                               const refs_icechunk_version *version, refs_error *err) {
     const refs_icechunk_version nothing = {NULL, NULL, NULL, NULL, NULL};
@@ -134,7 +134,7 @@ static refs_status add_local(refs_candidates *candidates, refs_str name, refs_st
     return add_repositories(candidates, candidates->named.folder, version, err);
 }
 
-/* What is named with a state of a repository for certain is nothing else. */
+/* A name with a state of a repository for certain is nothing else. */
 static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str folder,
                            const refs_icechunk_version *version, refs_error *err) {
     if (!candidates->named.is_certain)

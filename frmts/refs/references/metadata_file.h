@@ -11,7 +11,7 @@ bool refs_refset__is_metadata_file(refs_str location);
 /** The folder that holds it, without a slash at the end. */
 refs_str refs_refset__folder_of_metadata(refs_str location);
 
-/** What a candidate is, if it is there. */
+/** The kind of a candidate, if it is there. */
 typedef enum refs_candidate_kind {
     REFS_CANDIDATE_ITSELF,    /**< the thing that was named */
     REFS_CANDIDATE_METADATA,  /**< ".zmetadata" in it */
@@ -29,7 +29,7 @@ typedef struct refs_candidate {
 /** The most candidates for one name. */
 #define REFS_MAX_CANDIDATES 6
 
-/** What may hold the set that was named, in the order in which they are to be tried. Zeroed is
+/** The files that may hold the named set, in the order in which they are to be tried. Zeroed is
  * empty. */
 typedef struct refs_candidates {
     refs_candidate list[REFS_MAX_CANDIDATES];

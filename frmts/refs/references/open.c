@@ -4,7 +4,7 @@
 #include "metadata_file.h"
 #include "set.h"
 
-/* What formats are told by. */
+/* The first bytes by which formats are recognised. */
 #define HEAD_SIZE (4 * REFS_KIB)
 
 static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__icechunk,
@@ -23,14 +23,14 @@ static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t 
     return status;
 }
 
-/* What a location holds. */
+/* The content of a location. */
 typedef struct found {
     const refs_set_format *format;
     refs_set *set; /* opened, where that was needed to know the format */
     bool is_file;  /* there is something of its own, which no folder is shown as */
 } found;
 
-/* Of the formats of which no beginning tells. */
+/* The formats that are not recognised by their beginning. */
 static refs_status try_formats(const refs_set_input *input, found *what, refs_error *err) {
     refs_status status = REFS_INVALID;
     for (size_t i = 0; status == REFS_INVALID && i < sizeof formats / sizeof formats[0]; i++) {
@@ -81,12 +81,12 @@ static bool is_settled(const refs_candidate *candidate, refs_status status) {
             status != REFS_IO);
 }
 
-/* Of what was not answered nothing else is asked for: each would take as long. */
+/* If a location was not answered, no other candidate is tried: each would take as long. */
 static bool was_silent(const refs_vfs *vfs, const refs_candidate *candidate) {
     return vfs->is_silent != NULL && vfs->is_silent(vfs->self, candidate->location);
 }
 
-/* What is wrong with the thing itself says more than what is not in it. */
+/* A fault of the file itself says more than a missing member of it. */
 static const refs_error *choose_problem(const refs_candidates *candidates,
                                         const refs_error *problems) {
     const refs_error *itself = NULL, *inside = NULL;

@@ -14,10 +14,10 @@
 #include <zstd.h>
 #endif
 
-/* What is collected before it is compressed or written. */
+/* The bytes that are collected before they are compressed or written. */
 #define BUFFER_BYTES (256 * REFS_KIB)
 
-/* Of gzip's deflateInit2: the largest window, with a header as gzip has. */
+/* An argument of gzip's deflateInit2: the largest window, with a header as gzip has. */
 #define WINDOW_BITS (15 + 16)
 
 struct refs_output {

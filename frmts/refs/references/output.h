@@ -7,7 +7,7 @@
 
 typedef struct refs_output refs_output;
 
-/** Makes the file of a place. Of the options, packing counts. */
+/** Makes the file of a place. In the options, packing counts. */
 refs_status refs_write__output_open(const refs_staged *place, const refs_writer_options *options,
                                     refs_output **output, refs_error *err);
 

@@ -48,7 +48,7 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
     return REFS_OK;
 }
 
-/* What the scan has in memory of the file is in the file all the same. */
+/* Bytes of the file that the scan has in memory are in the file all the same. */
 static refs_status visit_one(refs_scan *scan, const refs_scan_key *key,
                              const refs_chunk_visitor *visitor, refs_error *err) {
     refs_scan_chunk chunk;

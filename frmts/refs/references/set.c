@@ -223,7 +223,7 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     return REFS_OK;
 }
 
-/* Of an array whose name ends in a number the tables take that for a part of the index. */
+/* For an array whose name ends in a number the tables count that as a part of the index. */
 static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
@@ -329,7 +329,7 @@ static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
         return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, max_keys, err);
     }
     const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
-    /* Of one number alone nothing tells what would stand between two. */
+    /* For one number alone nothing shows what would stand between two. */
     refs_chunk_key other = wanted;
     other.separator = '/';
     if (table == NULL && wanted.rank == 1) table = refs_refset__set_table(set, &other);

@@ -7,7 +7,7 @@
 #include "refs/intern.h"
 #include "refs/refset.h"
 
-/** What became of a URL. */
+/** The result of resolving a URL. */
 typedef struct refs_set_url {
     uint32_t location;  /**< number in `locations`, or one of the two below */
     uint32_t detail;    /**< REFS_URL_UNUSABLE: number of the reason in `problems`;
@@ -18,28 +18,28 @@ typedef struct refs_set_url {
 #define REFS_URL_UNUSABLE REFS_INTERN_NONE
 #define REFS_URL_CONTENT  (REFS_INTERN_NONE - 1) /**< a data: URL */
 
-/** Where chunks are looked up that the set itself does not hold: files that are read when they are
- * asked for. */
+/** The source of chunks that the set itself does not hold: files that are read when they are
+ * requested. */
 typedef struct refs_chunk_source {
     void *self; /**< NULL: the set holds them all */
-    /** As refs_set_find. */
+    /** Works like refs_set_find. */
     refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
-    /** As refs_set_each_chunk. */
+    /** Works like refs_set_each_chunk. */
     refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err);
-    /** As refs_set_first_chunk; NULL: the first that `each` shows. */
+    /** Works like refs_set_first_chunk; NULL: the first that `each` shows. */
     refs_status (*first)(void *self, const refs_chunk_keys *keys, uint64_t *index, refs_error *err);
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
-    /** As refs_set_find, for keys that are not chunks' to look at: "t2m/c". NULL: there are none.
-     */
+    /** Works like refs_set_find, for keys that are not chunks' to look at: "t2m/c". NULL: there are
+     * none. */
     refs_status (*find_scalar)(void *self, refs_str key, refs_ref *ref, refs_error *err);
-    /** As refs_set_each_version; NULL: there are none. */
+    /** Works like refs_set_each_version; NULL: there are none. */
     refs_status (*each_version)(void *self, const refs_set_version_visitor *visitor,
                                 refs_error *err);
     bool is_file; /**< location number 0 is the file that the set was read from */
-    /** What scanning has cost; NULL where nothing is scanned. */
+    /** The cost of scanning; NULL where nothing is scanned. */
     refs_set_scan_costs (*costs)(void *self);
     /** Bytes of memory that it takes by itself, files that are read later left out; NULL: few. */
     size_t (*memory)(const void *self);

@@ -1,12 +1,11 @@
 /* set_state.h -- whether the record files of a set still belong to the metadata that were read when
  * it was opened.
  *
- * Names of record files do not tell which state of a set they are of. What does depends on where
- * the set lies:
- *
- * A folder of this machine is held on to. A set that grows stays in its folder, and what was in it
- * means what it meant. One that is written anew is another folder of the same name, whose record
- * files are of other chunks; held, the one that was opened keeps its number to itself.
+ * Names of record files do not tell which state of a set they are of. How this is done depends on
+ * where the set lies: A folder of this machine is held on to. A set that grows stays in its folder,
+ * and what was in it means what it meant. One that is written anew is another folder of the same
+ * name, whose record files are of other chunks; held, the one that was opened keeps its number to
+ * itself.
  *
  * Servers have no folders. There, a record file that is not younger than ".zmetadata" was when the
  * set was opened is of that state, or of one before, and nothing is asked. For a younger one the
@@ -22,7 +21,7 @@
 #include "chunk_grids.h"
 #include "refs/vfs.h"
 
-/** What a server says of ".zmetadata". */
+/** The server's validators of ".zmetadata". */
 typedef struct refs_known_metadata {
     refs_vfs_validators validators;
     int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
@@ -30,8 +29,8 @@ typedef struct refs_known_metadata {
     uint64_t digest;   /**< of the document, where only a recent date is known of it; or 0 */
 } refs_known_metadata;
 
-/** What is known of the state. Zeroed: nothing, and nothing is checked. May be moved until it has
- * noted the metadata. */
+/** The known state. Zeroed: nothing, and nothing is checked. May be moved until it has noted the
+ * metadata. */
 typedef struct refs_set_state {
     const refs_vfs *vfs;
     char *folder;   /**< its location; of a local one, wherever the process goes */

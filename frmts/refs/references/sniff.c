@@ -9,7 +9,7 @@
 /* How much of a compressed document is unpacked to look at. */
 #define UNPACKED_SIZE (64 * REFS_KIB)
 
-/* What the beginning of a document showed. */
+/* The kind that the beginning of a document showed. */
 typedef struct signs {
     bool version_1;
     bool refs;      /* a member that is an object */

@@ -1,8 +1,8 @@
 /* unpack.h -- compressed documents, unpacked in parts.
  *
- * Sets in JSON are often kept as .json.gz or .json.zst. What they are is told by
- * their first bytes, never by their name. Memory is bounded by one part and by
- * what the format needs to look back.
+ * Sets in JSON are often kept as .json.gz or .json.zst. Their format follows from their first
+ * bytes, never from their name. Memory is bounded by one part and by what the format needs to look
+ * back.
  */
 #ifndef REFS_REFERENCES_UNPACK_H
 #define REFS_REFERENCES_UNPACK_H

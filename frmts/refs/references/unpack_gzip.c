@@ -6,7 +6,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* Of inflateInit2: the largest window, with a header as gzip has. */
+/* An argument of inflateInit2: the largest window, with a header as gzip has. */
 #define WINDOW_BITS (15 + 16)
 
 static void *allocate(void *user, unsigned count, unsigned size) {

@@ -58,7 +58,7 @@ static size_t find_text(refs_str text, const char *wanted) {
     return SIZE_MAX;
 }
 
-/* What relative names are relative to; a set that is a folder lies in the folder above it. */
+/* The base of relative names; a set that is a folder lies in the folder above it. */
 static refs_str folder_of(refs_str base) {
     size_t scheme = refs_url_authority_begin(base);
     if (scheme != SIZE_MAX) {
@@ -148,7 +148,7 @@ static bool is_confined(const refs_url_context *context) {
     return !context->remote_to_local && refs_location_may_be_remote(refs_str_from(context->base));
 }
 
-/* What lies beside a file that is read as unpacked is not packed as that file is. */
+/* Neighbours of a file that is read as unpacked are not packed as that file is. */
 static refs_str without_gzip(refs_str base) {
     static const char prefix[] = "/vsigzip/";
     if (!refs_str_starts(base, prefix)) return base;
@@ -225,7 +225,7 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
     size_t from = location->size;
     if (refs_str_find(url, '\0') != SIZE_MAX)
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a NUL", REFS_STR_ARG(url));
-    /* Whatever is looked at in the buffer is then part of some memory. */
+    /* Every view of the buffer is then part of some memory. */
     REFS_TRY(refs_buf_reserve(location, from + 1, err));
     REFS_TRY(map_url(url, context, 0, location, err));
     if (location->size == from)

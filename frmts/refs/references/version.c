@@ -16,7 +16,7 @@ static refs_str without_slashes(refs_str folder) {
     return folder.size > 0 ? folder : refs_str_from(".");
 }
 
-/* Where "#key=value" begins, or SIZE_MAX: the last one, since values may have a '#'. */
+/* The beginning of "#key=value", or SIZE_MAX: the last one, since values may have a '#'. */
 static size_t find_keys(refs_str name) {
     for (size_t mark; (mark = refs_str_find_last(name, '#')) != SIZE_MAX && mark > 0;) {
         if (refs_state_key_find(refs_str_part(name, mark + 1, name.size)) < REFS_N_STATE_KEYS)
@@ -26,7 +26,7 @@ static size_t find_keys(refs_str name) {
     return SIZE_MAX;
 }
 
-/* Where "@tag" begins, behind the last slash, or SIZE_MAX. */
+/* The beginning of "@tag", behind the last slash, or SIZE_MAX. */
 static size_t find_tag(refs_str name) {
     const size_t mark = refs_str_find_last(name, '@'), slash = refs_str_find_last(name, '/');
     const size_t first = slash == SIZE_MAX ? 0 : slash + 1;

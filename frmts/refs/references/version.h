@@ -17,11 +17,11 @@ typedef struct refs_named_version {
 
 /** Takes a name apart; to be cleared also after a failure. */
 refs_status refs_refset__version_split(refs_str name, refs_named_version *named, refs_error *err);
-/** Where "@tag" begins whose tag has a slash in it, or SIZE_MAX: it may as well be a part of a
+/** The beginning of "@tag" whose tag has a slash in it, or SIZE_MAX: it may as well be a part of a
  * folder's name. */
 size_t refs_refset__version_slashed_tag(refs_str name);
 
-/** Of a name that ends "#word=value" the word, where that asks for no state; empty without. */
+/** The word of a name that ends "#word=value", where that requests no state; empty without. */
 refs_str refs_refset__version_unknown_key(refs_str name);
 
 void refs_refset__version_clear(refs_named_version *named);

@@ -75,7 +75,7 @@ static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
     REFS_TRY(refs_staged_open(path, writer->kind->is_folder ? REFS_STAGED_FOLDER : REFS_STAGED_FILE,
                               &writer->place, err));
-    /* What grows is replaced only where it is written anew: see growth.c. */
+    /* Growing files are replaced only when they are rewritten: see growth.c. */
     if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
         REFS_TRY(refs_parquet__check_replaced(writer->place.wanted, err));
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
@@ -239,7 +239,7 @@ refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes d
                                  refs_error *err) {
     if (writer->has_array)
         return refs_fail(err, REFS_INVALID, "document %.*s comes behind chunks", REFS_STR_ARG(key));
-    /* What a set had that is written anew. */
+    /* The previous content of a set that is rewritten. */
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
     REFS_TRY(check_name(key, err));
     return write_document(writer, key, document, err);

@@ -89,7 +89,7 @@ refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *e
 /* -- objects of stores -------------------------------------------------------------------------
  */
 
-/** What lists objects. */
+/** The functions that list objects. */
 typedef struct refs_object_lister {
     refs_host *host;
     const refs_vfs *vfs; /**< over HTTP with this host */

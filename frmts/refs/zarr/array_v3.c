@@ -1,9 +1,9 @@
 /* array_v3.c -- the metadata of one array in Zarr v3 ("zarr.json").
  *
  * Source: Zarr v3 core specification, "Array metadata". Read are regular and rectilinear
- * (zarr-extensions) grids and both chunk key encodings. Of the codecs, "transpose" and "bytes" say
- * how elements lie in a chunk, and "sharding_indexed" alone how chunks lie in shards; the codec
- * module has all others.
+ * (zarr-extensions) grids and both chunk key encodings. The codecs "transpose" and "bytes" say how
+ * elements lie in a chunk, and "sharding_indexed" alone how chunks lie in shards; the codec module
+ * has all others.
  */
 #include "zarr_internal.h"
 

@@ -10,7 +10,7 @@ typedef struct written {
     uint64_t size;
 } written;
 
-/* What is known of an array. */
+/* The known properties of an array. */
 typedef struct dims_of_array {
     size_t first; /* in `all` */
     bool is_usable;
@@ -251,7 +251,7 @@ static refs_status list_shared(refs_dimensions *dimensions, refs_error *err) {
     return REFS_OK;
 }
 
-/* What is shared is alike in all arrays; where one has another size, the rest is. */
+/* Shared properties are equal in all arrays; where one has another size, the rest is. */
 static refs_status point_to_shared(refs_dimensions *dimensions, size_t number, refs_error *err) {
     const refs_array_meta *array = refs_hierarchy_array(dimensions->hierarchy, number);
     (void)err;

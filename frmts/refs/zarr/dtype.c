@@ -64,7 +64,7 @@ static bool parse_ticks(refs_str text, refs_dtype *dtype) {
     return false;
 }
 
-/* What follows the byte order: "i2", "M8[us]", "O". */
+/* The part behind the byte order: "i2", "M8[us]", "O". */
 static bool parse_kind(refs_str text, refs_dtype *dtype) {
     if (text.size == 0) return false;
     if (text.data[0] == 'O') {

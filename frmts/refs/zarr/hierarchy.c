@@ -72,8 +72,8 @@ static const char *name_in(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
-/* What netCDF-4 puts before the name of a variable that is called as a dimension without being its
- * coordinate, to tell the two apart in HDF5 (netCDF file format specifications). */
+/* The prefix of netCDF-4 for a variable that is called as a dimension without being its coordinate,
+ * by which HDF5 distinguishes the two (netCDF file format specifications). */
 static const char hidden_prefix[] = "_nc4_non_coord_";
 
 static const char *variable_name_in(const char *path) {

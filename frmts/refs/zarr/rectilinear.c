@@ -39,7 +39,7 @@ static bool next_length(lengths *from) {
     return true;
 }
 
-/* What is left of the array along a dimension, as runs. */
+/* The rest of the array along a dimension, as runs. */
 typedef struct edges {
     refs_chunk_run *runs;
     size_t n_runs, capacity;

@@ -88,7 +88,7 @@ refs_status refs_zarr__tree_read(struct refs_store *store, const refs_notes *not
 
 /* -- array_v2.c, array_v3.c: one array --------------------------------------------------------- */
 
-/** What an array is read from. */
+/** The documents that an array is read from. */
 typedef struct refs_array_source {
     const refs_json *document;   /**< .zarray, or zarr.json */
     const refs_json *attributes; /**< an object, or NULL */
@@ -105,7 +105,7 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
 
 /* -- shard.c ----------------------------------------------------------------------------------- */
 
-/** Where the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
+/** If the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
  * `*codecs` theirs. Changes nothing where the codec module has to see to it: other codecs around
  * it, elements of variable length, a configuration that makes no sense. The data type and the grid
  * must be set. */

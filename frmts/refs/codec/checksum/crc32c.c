@@ -5,7 +5,7 @@
 /* The polynomial, its bits reversed. */
 #define POLYNOMIAL 0x82f63b78u
 
-/* What four bits shifted out of the sum add to it: small enough to be computed for each chunk. */
+/* The effect of four bits shifted out of the sum: small enough to be computed for each chunk. */
 typedef struct nibbles {
     uint32_t sums[16];
 } nibbles;

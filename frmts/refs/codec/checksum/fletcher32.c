@@ -1,7 +1,7 @@
 /* fletcher32.c -- codec "fletcher32": HDF5's checksum behind the content. */
 #include "checksum.h"
 
-/* As many words as can be summed before 32 bits overflow. */
+/* The number of words that can be summed before 32 bits overflow. */
 #define WORDS_PER_FOLD 360
 
 /* Carries are added, not dropped: 0xffff and 0 stay apart here, which a remainder by 65535 would

@@ -43,8 +43,8 @@ static refs_status decode_block(refs_bytes block, refs_codec_output *output, ref
     }
 }
 
-/* Where the size is not known: decodes what follows a header to as many bytes as that says; false
- * where it is none. Three bytes of a block decode to 264 at most. */
+/* For an unknown size: decodes what follows a header to as many bytes as that says; false where it
+ * is none. Three bytes of a block decode to 264 at most. */
 static bool decode_after_header(refs_bytes encoded, refs_codec_output *output) {
     if (encoded.size <= HEADER_SIZE || encoded.size > UINT_MAX) return false;
     size_t size = refs_load_le32(encoded.data);

@@ -4,7 +4,7 @@
 
 #include "stream.h"
 
-/* What a decoder may take for its dictionary: more than any preset needs. */
+/* The most memory of a decoder for its dictionary: more than any preset needs. */
 #define MAX_MEMORY (256 * REFS_MIB)
 
 typedef enum lzma_kind { KIND_XZ = 1, KIND_ALONE = 2, KIND_RAW = 3 } lzma_kind;

@@ -7,8 +7,8 @@
 
 #include "output.h"
 
-/** What one step of a stream works on. It moves `in` on, and makes `room` less by what it writes.
- */
+/** The input and output of one step of a stream. It moves `in` on, and makes `room` less by what it
+ * writes. */
 typedef struct refs_codec_stream {
     refs_bytes in;
     uint8_t *out;

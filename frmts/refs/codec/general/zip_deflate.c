@@ -13,7 +13,7 @@ static unsigned load_le16(const uint8_t *p) {
     return (unsigned)(p[0] | p[1] << 8);
 }
 
-/* What follows the header, perhaps with more behind it. */
+/* The bytes behind the header, perhaps with more behind them. */
 static refs_status skip_header(refs_bytes member, refs_bytes *content, refs_error *err) {
     const uint8_t *header = member.data;
     if (member.size < HEADER_SIZE || memcmp(header, "PK\3\4", 4) != 0)

@@ -122,7 +122,7 @@ static refs_status unpack_groups(const refs_grib_message *message, const groupin
 
 /* -- differences ------------------------------------------------------------------------------- */
 
-/* What goes before the groups: the first values themselves, and what all differences have in
+/* The numbers before the groups: the first values themselves, and what all differences have in
  * common. */
 typedef struct differences {
     int64_t first[2];

@@ -14,7 +14,7 @@ typedef struct aec_codec {
     struct aec_stream parameters; /* of which only those are set */
 } aec_codec;
 
-/* What a member of the configuration may be. */
+/* The values that a member of the configuration may have. */
 typedef struct member_range {
     const char *member;
     unsigned min, max;
@@ -32,7 +32,7 @@ static refs_status read_parameter(const refs_json *config, member_range range, u
     return REFS_OK;
 }
 
-/* What is not given is what imagecodecs takes for an array of this type. */
+/* Missing members are what imagecodecs uses for an array of this type. */
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
     (void)encoded_size;

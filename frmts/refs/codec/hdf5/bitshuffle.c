@@ -59,7 +59,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     opened->element_size = context->array->element_size;
-    /* As imagecodecs calls it, and as numcodecs does in "shuffle". */
+    /* The name is that of imagecodecs, and of numcodecs in "shuffle". */
     REFS_TRY(read_size(context->config, "itemsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "elementsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "blocksize", &opened->block, err));

@@ -1,5 +1,5 @@
 /* nbit.c -- codec "hdf5_nbit": HDF5's filter 5: the bits of numbers that mean something, one behind
- * the other, highest first. What they are taken from has zeros around them.
+ * the other, highest first. Their surroundings are zeros.
  *
  * The filter's parameters describe an element: numbers (size, order, bits, and the lowest of them),
  * arrays and structures of them, and bytes that are as they are.
@@ -21,7 +21,7 @@ typedef struct nbit {
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
-/* Where a description is read, and what it describes. */
+/* The description that is read, and what it describes. */
 typedef struct description {
     const nbit *self;
     uint32_t at;
@@ -32,7 +32,7 @@ static uint32_t next(description *from) {
     return from->at < from->self->n ? from->self->parameters[from->at++] : 0;
 }
 
-/* Of what is described there: its bytes and how many bits of them are stored. */
+/* The described element: its bytes and how many bits of them are stored. */
 static refs_status measure(description *from, uint32_t *size, uint64_t *bits, refs_error *err);
 
 static refs_status measure_array(description *from, uint32_t size, uint64_t *bits,

@@ -3,7 +3,7 @@
  * rounded.
  *
  * A chunk is the number of bits (4 bytes), the size of the least value (1), that value (8), eight
- * bytes that are not used, and the numbers, highest bits first. Where the bits are all bits of an
+ * bytes that are not used, and the numbers, highest bits first. If the bits are all bits of an
  * element, the elements follow as they are.
  *
  * Source: HDF5 File Format Specification, IV.A.2.l, and what HDF5 1.10 writes.
@@ -84,7 +84,7 @@ static void store(uint64_t number, uint8_t *bytes, const uint32_t *parameters) {
         bytes[parameters[ORDER] == 1 ? size - 1 - i : i] = (uint8_t)number;
 }
 
-/* As HDF5 computes it, in the type itself. */
+/* HDF5 computes it in the type itself, and so does this. */
 static uint64_t unscale(uint64_t number, uint64_t least, const uint32_t *parameters) {
     double power = pow(10.0, (int32_t)parameters[FACTOR]);
     if (parameters[SIZE] == 4) {

@@ -4,7 +4,7 @@
 /* numcodecs' default. */
 #define DEFAULT_ELEMENT_SIZE 4
 
-/* What is put together at a time: little enough to stay in the nearest cache. */
+/* The bytes that are put together at a time: few enough to stay in the nearest cache. */
 #define BLOCK_BYTES 4096
 
 typedef struct shuffle {

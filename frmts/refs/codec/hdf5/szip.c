@@ -39,7 +39,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_parameter(config, "bits_per_pixel", 64, &parameters->bits_per_pixel, err));
     REFS_TRY(read_parameter(config, "pixels_per_block", SZ_MAX_PIXELS_PER_BLOCK,
                             &parameters->pixels_per_block, err));
-    /* As the filter wants it; with odd numbers, libaec 1.0 writes where it must not. */
+    /* The form that the filter requires; with odd numbers, libaec 1.0 writes where it must not. */
     if (parameters->pixels_per_block % 2 != 0)
         return refs_fail(err, REFS_INVALID, "pixels_per_block is odd: %d",
                          parameters->pixels_per_block);

@@ -7,7 +7,7 @@
 
 #include "numbers.h"
 
-/** What an image is. */
+/** The shape of an image. */
 typedef struct refs_image {
     size_t width;
     size_t height;

@@ -13,7 +13,7 @@
 
 /* -- one image --------------------------------------------------------------------------------- */
 
-/* What the library says of an image, in its order. */
+/* The library's description of an image, in its order. */
 typedef enum lerc_info {
     INFO_TYPE = 1,
     INFO_DEPTH,

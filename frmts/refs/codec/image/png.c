@@ -61,7 +61,7 @@ static void release(png_structp library, png_voidp memory) {
 
 /* -- decoding -- */
 
-/* Whatever is stored, whole bytes of gray or colours are read. */
+/* For any stored form, whole bytes of gray or colours are read. */
 static void read_header(image_state *p) {
     png_set_read_fn(p->library, p, read_bytes);
     png_read_info(p->library, p->info);

@@ -1,6 +1,6 @@
-/* delta.c -- codec "delta": the first number, then differences to the one before. As numcodecs
- * does, differences are cast to `dtype` before they are summed in it: integers wrap around, and
- * each sum of floats is rounded. */
+/* delta.c -- codec "delta": the first number, then differences to the one before. Differences are
+ * cast to `dtype` before they are summed in it, as in numcodecs: integers wrap around, and each sum
+ * of floats is rounded. */
 #include "numbers.h"
 #include "sums.h"
 

@@ -20,7 +20,7 @@ typedef void (*refs_scale)(const refs_scaling *how, const uint8_t *src, size_t n
 /** The loop for such numbers on this processor; NULL: there is none. */
 refs_scale refs_codec__scale_for(const refs_recast *types);
 
-/** As above, on any processor: for tests. */
+/** The same on any processor: for tests. */
 refs_scale refs_codec__scale_portable(const refs_recast *types);
 
 #endif

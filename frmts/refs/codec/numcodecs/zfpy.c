@@ -24,7 +24,8 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
 /* Bytes in which any header fits, in whole words. */
 #define HEADER_ROOM 32
 
-/* What a damaged stream may make the library read of each block beyond what it would write. */
+/* The most that a damaged stream may make the library read of each block beyond what it would
+ * write. */
 #define SLACK_PER_BLOCK 32
 
 /* The library's objects for one decoding. */

@@ -12,7 +12,7 @@
 #define MAX_BITS   12u
 #define NO_CODE    UINT32_MAX
 
-/* What a code stands for: a part of what is decoded already. */
+/* The meaning of a code: a part of what is decoded already. */
 typedef struct entry {
     size_t begin;
     size_t size;

@@ -178,7 +178,7 @@ static uint64_t load_index(const unsharding *job, size_t i) {
     return job->codec->index_big_endian ? refs_load_be64(at) : refs_load_le64(at);
 }
 
-/* What moves an inner chunk to its place: strides in bytes along each dimension. */
+/* The move of an inner chunk to its place: strides in bytes along each dimension. */
 typedef struct inner_move {
     const sharding *codec;
     size_t src_stride[MAX_RANK]; /* zero repeats one element */

@@ -613,8 +613,8 @@ static unsigned scanning_mode(const grib_grid *grid) {
     return all != NULL && all->scan < grid->section.size ? grid->section.data[all->scan] : 0;
 }
 
-/* As IEEE has numbers in edition 2, in edition 1 a sign, seven bits of exponent to the base 16 and
- * 24 bits of fraction. */
+/* IEEE floats in edition 2; in edition 1 a sign, seven bits of exponent to the base 16 and 24 bits
+ * of fraction. */
 static double rotation_of(const grib_grid *grid) {
     const uint8_t *p = grid->section.data + (grid->edition == 2 ? 80 : 38);
     uint32_t bits = refs_load_be32(p);

@@ -21,7 +21,7 @@ typedef struct grib_grid {
     bool is_geographic; /**< its rows are latitudes, its columns longitudes */
 } grib_grid;
 
-/** What directions and frequencies of waves are: degrees and hertz, or numbers of a list. */
+/** Directions and frequencies of waves: degrees and hertz, or numbers of a list. */
 typedef enum grib_spectrum {
     GRIB_NO_SPECTRUM,
     GRIB_SPECTRUM_VALUES,
@@ -32,7 +32,7 @@ typedef struct grib_field {
     uint64_t offset, length; /**< of the message */
     unsigned number;         /**< of the field in the message */
     size_t grid;
-    /* What tells arrays apart. */
+    /* The properties by which arrays differ. */
     unsigned edition, centre;
     unsigned discipline; /**< or the version of edition 1's table */
     unsigned category, parameter;
@@ -43,7 +43,7 @@ typedef struct grib_field {
     uint32_t kind;       /**< of what else the product says, grib_list.kinds; 0: nothing */
     bool repeats;        /**< an array before has all of this but the occurrence */
     unsigned occurrence; /**< of fields that say the same */
-    /* What are dimensions. */
+    /* The properties that become dimensions. */
     int64_t member; /**< -1: of no ensemble */
     int64_t time_s; /**< since 1970, of the analysis */
     double step_hours;
@@ -97,7 +97,7 @@ typedef enum grib_kind_part {
     GRIB_KIND_PATTERN = 'm', /**< a random field */
 } grib_kind_part;
 
-/** Where section 4 of edition 2 says what; 0: it does not. */
+/** The places in section 4 of edition 2; 0: it does not. */
 typedef struct grib_product {
     unsigned number; /**< of the template */
     bool is_known;
@@ -124,7 +124,7 @@ refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, r
 
 void refs_scan__grib_list_clear(grib_list *list);
 
-/** Where a message is that begins at `offset`: *length is 0 where none does. */
+/** Finds the message that begins at `offset`: *length is 0 where none does. */
 refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_t *length,
                                    refs_error *err);
 

@@ -12,13 +12,13 @@
 #include "grib/field.h"
 #include "refs/intern.h"
 
-/* Where a file that begins with a header of its own may have its first message, and how many bytes
+/* The range in which a file with a header of its own may have its first message, and how many bytes
  * that are not a message are looked through. */
 #define SNIFFED_BYTES (4 * REFS_KIB)
 #define MAX_GAP_BYTES (1 * REFS_MIB)
 #define WINDOW_BYTES  (64 * REFS_KIB)
 
-/* What a message has before its values, in general. */
+/* The usual bytes of a message before its values. */
 #define HEAD_BYTES (1 * REFS_KIB)
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
@@ -127,7 +127,7 @@ static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
 
 /* -- sidecars ---------------------------------------------------------------------------------- */
 
-/* Where messages begin, as wgrib2's index says, "1:0:d=…", or ECMWF's, {"_offset": 0, …}. */
+/* The beginnings of messages in wgrib2's index, "1:0:d=…", or ECMWF's, {"_offset": 0, …}. */
 typedef struct offsets {
     uint64_t *offsets;
     size_t n, capacity;
@@ -232,7 +232,7 @@ static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint
     return status;
 }
 
-/* Where there is a sidecar, the first one counts. */
+/* The first sidecar that exists counts. */
 static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     static const refs_source_ending endings[] = {
         {"", ".idx"}, {".grib2", ".index"}, {".grb2", ".index"}, {".grib", ".index"}};
@@ -253,7 +253,7 @@ static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Where one look reads all, there is no use for a sidecar. */
+/* If one look reads all, a sidecar is of no use. */
 static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
     REFS_TRY(next_message(self->source, 0, &first, err));
@@ -278,7 +278,7 @@ static int order(double a, double b) {
     return (a > b) - (a < b);
 }
 
-/* What tells arrays apart, in the order of names. */
+/* The properties by which arrays differ, in the order of names. */
 static int compare_kinds(const grib_field *a, const grib_field *b) {
     const double keys_a[] = {a->edition,    a->discipline, a->category,          a->parameter,
                              a->centre,     a->level_type, a->second_level_type, a->statistic,
@@ -684,7 +684,7 @@ static const char *statistic_of(const grib_field *field) {
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
-/* What refs_scan__grib_add_kind says of a field; NULL where its product is of no kind. */
+/* The text of refs_scan__grib_add_kind for a field; NULL where its product is of no kind. */
 static json_t *load_kind(const grib *self, const grib_field *field) {
     if (field->kind == 0) return NULL;
     refs_str text = refs_intern_get(&self->list.kinds, self->list.texts[field->kind - 1]);
@@ -760,7 +760,7 @@ static json_t *describe(const grib *self, const grib_field *field, const grib_na
     return attributes;
 }
 
-/* What CF's attribute "coordinates" names: all that are not dimensions. */
+/* The value of CF's attribute "coordinates": all coordinates that are not dimensions. */
 static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
                                 const grid_names *grid) {
     char text[(N_KINDS + 3) * NAME_SIZE] = "";

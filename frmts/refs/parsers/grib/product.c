@@ -5,9 +5,9 @@
  */
 #include "grib/field.h"
 
-/* What templates are made of beside what tells arrays apart (grib_kind_part), in their order behind
- * the category and the number of the parameter. A template is a word of both; parts behind the last
- * one that says where a field belongs are left out. */
+/* The other parts of templates, beside those by which arrays differ (grib_kind_part), in their
+ * order behind the category and the number of the parameter. A template is a word of both; parts
+ * behind the last one that says where a field belongs are left out. */
 typedef enum product_part {
     PROCESS = 'g',      /* generating process */
     OBSERVATION = 'G',  /* the same of observations */

@@ -5,7 +5,7 @@
 #include "hdf5/object.h"
 #include "hdf5/type.h"
 
-/** What a dataspace message says. */
+/** The content of a dataspace message. */
 typedef struct refs_hdf5_space {
     bool is_null; /**< no elements, and no shape */
     size_t rank;

@@ -7,7 +7,7 @@
 
 #include "hdf5/file.h"
 
-/** What a tree's header says. */
+/** The content of a tree's header. */
 typedef struct refs_hdf5_btree2 {
     uint8_t type; /**< of the records: 5 links by name, 10 chunks, … */
     uint16_t record_size;

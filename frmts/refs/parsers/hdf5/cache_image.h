@@ -19,7 +19,7 @@ struct refs_hdf5_cache_image {
     size_t n, capacity;
 };
 
-/** Reads the block, of `length` bytes. What is read of the file from then on is as it says. */
+/** Reads the block, of `length` bytes. All later reads of the file see what it says. */
 refs_status refs_hdf5__read_cache_image(refs_hdf5_file *file, uint64_t address, uint64_t length,
                                         refs_error *err);
 void refs_hdf5__cache_image_free(refs_hdf5_cache_image *image);

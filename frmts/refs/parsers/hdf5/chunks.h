@@ -19,7 +19,7 @@ typedef struct refs_hdf5_chunks {
     uint64_t max_n[REFS_SCAN_MAX_RANK]; /**< … and chunks along each at most */
 } refs_hdf5_chunks;
 
-/** What an index says of one chunk. */
+/** An index's entry for one chunk. */
 typedef struct refs_hdf5_chunk {
     uint64_t address; /**< REFS_HDF5_UNDEFINED: it was never written */
     uint64_t size;    /**< as it is stored */

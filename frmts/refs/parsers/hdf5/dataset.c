@@ -133,7 +133,7 @@ static refs_status read_new_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
     return too_short(cursor, "layout", err);
 }
 
-/* What is contiguous is cut along its slowest dimensions. */
+/* Contiguous values are cut along their slowest dimensions. */
 static void cut_contiguous(refs_hdf5_layout *layout) {
     uint64_t bytes = layout->element_size;
     size_t dim = layout->rank;
@@ -327,7 +327,7 @@ static refs_status read_message(refs_hdf5_file *file, uint16_t type, refs_bytes 
     }
 }
 
-/* What a dataset must have is read first: the rest builds on it. */
+/* The messages that a dataset must have are read first: the rest builds on them. */
 static refs_status read_type(refs_hdf5_file *file, const refs_hdf5_object *object, uint16_t type,
                              refs_hdf5_dataset *dataset, refs_error *err) {
     const refs_hdf5_message *message = refs_hdf5__find_message(object, type);

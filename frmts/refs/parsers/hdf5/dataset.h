@@ -15,7 +15,7 @@ typedef struct refs_hdf5_slot {
     uint64_t begin, end;
 } refs_hdf5_slot;
 
-/** Where values are that are in files of their own. */
+/** The place of values that are in files of their own. */
 typedef struct refs_hdf5_external {
     uint64_t names; /**< address of the local heap with the names of the files */
     refs_hdf5_slot *slots;

@@ -1,7 +1,7 @@
 /* dims.c -- dimension scales and the names of dimensions, see hdf5/tree.h.
  *
- * As netCDF-C 4.9 has it in libhdf5/hdf5open.c. What it says there of dimension IDs matters for the
- * names that it makes up.
+ * The rule is that of netCDF-C 4.9, libhdf5/hdf5open.c. Its dimension IDs matter for the names that
+ * it makes up.
  */
 #include <stdlib.h>
 
@@ -116,7 +116,7 @@ static refs_str bytes_of(const void *value, size_t size) {
     return refs_str_view(value, size);
 }
 
-/* What dimensions must share to be taken for each other. */
+/* The properties that dimensions must share to count as one. */
 typedef struct kind_name {
     uint64_t group, size, is_unlimited;
 } kind_name;
@@ -333,7 +333,7 @@ static refs_status list_used(const refs_hdf5_tree *tree, refs_intern *used, refs
     return REFS_OK;
 }
 
-/* Of the first `n`, those of the file. */
+/* Those of the file among the first `n`. */
 static refs_status tell_unused(const naming *names, size_t n, refs_error *err) {
     refs_intern used = {.count = 0};
     refs_status status = list_used(names->tree, &used, err);

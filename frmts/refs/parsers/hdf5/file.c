@@ -6,12 +6,12 @@
 #include "hdf5/cache_image.h"
 #include "refs/lookup3.h"
 
-/* What a task may read: each byte of the file so many times, and so many more. */
+/* The budget of a task: each byte of the file so many times, and so many more. */
 #define READS_OF_A_BYTE  8
 #define FREE_READ_BYTES  (4 * REFS_MIB)
 #define BYTES_OF_A_VISIT 16 /* what a structure counts at least */
 
-/* What a value of an attribute takes in memory, about, or so many bytes of a text. */
+/* The approximate memory of a value of an attribute, or so many bytes of a text. */
 #define BYTES_OF_A_VALUE 32
 
 void refs_hdf5__begin_task(refs_hdf5_file *file) {
@@ -282,7 +282,7 @@ static refs_bytes next_object(const refs_hdf5_file *file, refs_hdf5_cursor *curs
 }
 
 /* Sets `objects`, unless NULL, and *n, which is how many places it needs, from the objects up to
- * the free space, which has the index 0. Of those that are there twice the first counts. */
+ * the free space, which has the index 0. If an object is there twice, the first counts. */
 static void list_objects(const refs_hdf5_file *file, refs_bytes collection, uint32_t *objects,
                          uint32_t *n) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(collection);

@@ -8,8 +8,8 @@
  * reads all fields and asks once. Addresses are relative to the end of the user
  * block, as they are in the file.
  *
- * What may be read in all for one task (listing, or one index) is bounded by the
- * size of the file: no chain of structures, however it loops, takes more.
+ * The bytes read for one task (listing, or one index) are bounded by the size of the file: no chain
+ * of structures, however it loops, takes more.
  */
 #ifndef REFS_PARSERS_HDF5_FILE_H
 #define REFS_PARSERS_HDF5_FILE_H
@@ -85,7 +85,7 @@ refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
 refs_status refs_hdf5__read(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
                             const char *what, refs_error *err);
 
-/** As above for as many of `length` bytes as the file has. */
+/** The same for as many of `length` bytes as the file has. */
 refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_t length,
                                  refs_buf *buf, refs_error *err);
 
@@ -98,7 +98,7 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
 refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
                              refs_error *err);
 
-/** Whether `sum` is the checksum of `bytes`. Of harnesses of fuzzing it always is: what they change
+/** Whether `sum` is the checksum of `bytes`. In harnesses of fuzzing it always is: what they change
  * would not be looked at otherwise. */
 bool refs_hdf5__sums_to(refs_bytes bytes, uint32_t sum);
 
@@ -152,7 +152,7 @@ size_t refs_hdf5__bytes_for(uint64_t value);
 
 /* -- global heap ---------------------------------------------------------------------------- */
 
-/** Where variable-length values are: object `index` of the collection at `address`. */
+/** The place of variable-length values: object `index` of the collection at `address`. */
 typedef struct refs_hdf5_heap_id {
     uint64_t address;
     uint32_t index;

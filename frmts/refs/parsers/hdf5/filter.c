@@ -119,7 +119,7 @@ json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout) {
     return list;
 }
 
-/* What makes numbers of the array's type of those that the file has. */
+/* The codec that converts the file's numbers to the array's type. */
 static json_t *number_codec(const refs_bit_number *number) {
     static const char *const kinds[] = {"i", "u", "f"};
     json_t *codec = refs_document_codec("hdf5_number");

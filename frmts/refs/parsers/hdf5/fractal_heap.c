@@ -85,7 +85,7 @@ void refs_hdf5__heap_clear(refs_hdf5_fractal_heap *heap) {
 
 /* -- managed objects --------------------------------------------------------------------------- */
 
-/* Where a direct block is. */
+/* The place of a direct block. */
 typedef struct place {
     uint64_t address;
     uint64_t offset; /* in the heap */
@@ -124,7 +124,7 @@ static refs_status read_entry(refs_hdf5_file *file, size_t at, const refs_buf *b
     return refs_hdf5__finish(&cursor, "indirect block of a fractal heap", 0, err);
 }
 
-/* Of the indirect block `at`: the block, direct or not, that holds at->offset + offset. */
+/* Finds in the indirect block `at` the block, direct or not, that holds at->offset + offset. */
 static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_heap *heap,
                                   place *at, uint64_t offset, refs_error *err) {
     unsigned int n_rows = at->n_rows, row = row_of(heap, n_rows, offset);

@@ -22,7 +22,7 @@ void refs_hdf5__links_clear(refs_hdf5_links *links) {
     memset(links, 0, sizeof *links);
 }
 
-/* What is read of a group's links. */
+/* The links of a group that are read. */
 typedef struct group_reader {
     refs_hdf5_file *file;
     refs_hdf5_links *links;

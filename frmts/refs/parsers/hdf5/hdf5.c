@@ -84,7 +84,7 @@ static refs_status visit_linked(void *user, size_t number, refs_error *err) {
     return list_array(scan, scan->linked, number, err);
 }
 
-/* Finds the file of a link. What leads into this file is a soft link that begins at the root. */
+/* Finds the file of a link. A link into this file is a soft link that begins at the root. */
 static refs_status find_file(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_error *err) {
     const refs_file_name name = {scan->number, refs_str_view(item->target, item->file_size),
                                  "HDF5_EXT_PREFIX", scan->file.options};

@@ -5,7 +5,7 @@
 #include "hdf5/tree.h"
 #include "scan_internal.h"
 
-/** Where an array is described. */
+/** The place of an array's description. */
 typedef struct refs_hdf5_listed {
     refs_scan *other; /**< a scan of another file, NULL: this one */
     size_t number;    /**< of the item, or of the array there */

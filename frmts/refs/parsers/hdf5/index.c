@@ -7,7 +7,7 @@
 /* -- without an index ----------------------------------------------------------------------------
  */
 
-/* Of all elements; more than any file has where that cannot be counted. */
+/* The index of all elements; more than any file has where that cannot be counted. */
 static uint64_t value_bytes(const refs_hdf5_layout *layout) {
     uint64_t bytes = layout->element_size;
     for (size_t dim = 0; dim < layout->rank; dim++)

@@ -10,8 +10,8 @@
 refs_status refs_hdf5__read_index(refs_hdf5_file *file, const refs_hdf5_layout *layout,
                                   refs_chunk_index *index, refs_error *err);
 
-/** Where chunks of contiguous values are that begin at `offset`; and whether the bytes of all can
- * be counted, without which this must not be asked. */
+/** The chunks of contiguous values that begin at `offset`; and whether the bytes of all can be
+ * counted, without which this must not be asked. */
 refs_chunk_steps refs_hdf5__contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset);
 bool refs_hdf5__can_be_counted(const refs_hdf5_layout *layout);
 

@@ -36,7 +36,7 @@ typedef struct refs_hdf5_filter {
     uint32_t *values; /**< client data */
 } refs_hdf5_filter;
 
-/** What an element is, as far as it matters for where its bytes are. */
+/** The element, as far as it matters for where its bytes are. */
 typedef enum refs_hdf5_element {
     REFS_HDF5_PLAIN,      /**< its bytes are in the chunk */
     REFS_HDF5_VLEN_STRING /**< in the chunk: length (4 bytes), address of a collection of the
@@ -47,9 +47,9 @@ typedef struct refs_hdf5_layout {
     size_t rank;
     uint64_t shape[REFS_SCAN_MAX_RANK];     /**< now */
     uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
-    uint64_t chunk[REFS_SCAN_MAX_RANK]; /**< as the array's metadata have it, for every class. Of a
-                                             contiguous dataset a chunk is contiguous, too */
-    uint32_t element_size;              /**< bytes of an element in the file */
+    uint64_t chunk[REFS_SCAN_MAX_RANK];     /**< as the array's metadata have it, for every class. A
+                                             * chunk of a contiguous dataset is contiguous, too */
+    uint32_t element_size;                  /**< bytes of an element in the file */
     refs_hdf5_element element;
 
     refs_hdf5_class class;

@@ -3,7 +3,7 @@
 
 #include "hdf5/shared.h"
 
-/* What is read of a header before its size is known: most are no larger. */
+/* The bytes of a header that are read before its size is known: most are no larger. */
 #define FIRST_READ_BYTES 512
 
 #define MAX_BLOCKS 4096

@@ -60,7 +60,7 @@ refs_status refs_hdf5__message_body(refs_hdf5_file *file, const refs_hdf5_object
                                     const refs_hdf5_message *message, refs_hdf5_body *body,
                                     refs_error *err);
 
-/** As above for a shared message of that type (Specification IV.A.2, "Shared Message") at the
+/** The same for a shared message of that type (Specification IV.A.2, "Shared Message") at the
  * cursor, such as the datatype in an attribute: sets `body` to what it names. */
 refs_status refs_hdf5__shared_body(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint16_t type,
                                    refs_buf *body, refs_error *err);

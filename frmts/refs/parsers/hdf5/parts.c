@@ -136,7 +136,7 @@ static refs_status print_name(refs_str name, uint64_t number, refs_buf *text, re
 
 /* -- what a virtual dataset is ----------------------------------------------------------------- */
 
-/* Where blocks of a part begin, and how long they are but for the last one of a dataset. */
+/* The beginnings of blocks of a part, and how long they are but for the last one of a dataset. */
 static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t *pairs) {
     for (size_t i = 0; i < mapping->here.rank; i++) {
         const refs_hdf5_span *here = &mapping->here.spans[i];
@@ -158,7 +158,7 @@ static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t
     }
 }
 
-/* What is in front of a dimension of which a part only is taken is not contiguous. */
+/* Dimensions before one of which only a part is used are not contiguous. */
 static void add_grain_of_source(parts *job, const part_source *from,
                                 const refs_hdf5_mapping *mapping, const size_t *pairs) {
     const refs_hdf5_layout *there = &from->dataset->layout;
@@ -182,7 +182,7 @@ static void take_chunks(parts *job, const part_source *from, const size_t *pairs
         here->layout.chunk[i] = pairs[i] < REFS_SCAN_MAX_RANK ? there->layout.chunk[pairs[i]] : 1;
 }
 
-/* What is contiguous can be cut wherever parts begin; the slowest dimensions are cut first. */
+/* Contiguous values can be cut wherever parts begin; the slowest dimensions are cut first. */
 static void cut_by_grain(parts *job) {
     refs_hdf5_layout *layout = &job->dataset->layout;
     uint64_t bytes = layout->element_size, most = REFS_HDF5_CONTIGUOUS_CHUNK_BYTES;
@@ -227,7 +227,7 @@ static refs_status do_not_fit(const char *what, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED, "its chunks are not those of its parts: %s", what);
 }
 
-/* What a part has along a dimension, and what its source has there. */
+/* The interval of a part along a dimension, and that of its source. */
 typedef struct span_pair {
     const refs_hdf5_span *here, *source;
     uint64_t source_size; /* of all of the source */

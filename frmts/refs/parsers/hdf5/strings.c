@@ -121,7 +121,7 @@ static refs_status add_string(reading *job, refs_hdf5_cursor *cursor, refs_error
     return refs_buf_append(&job->encoded, string.data, string.size, err);
 }
 
-/* What a chunk at the end of contiguous values lacks is empty. */
+/* Missing bytes of a chunk at the end of contiguous values are empty. */
 static refs_status add_chunk(reading *job, uint64_t number, const refs_index_entry *entry,
                              refs_error *err) {
     REFS_TRY(read_chunk(job, entry, err));

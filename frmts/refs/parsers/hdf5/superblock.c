@@ -88,7 +88,7 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     return REFS_OK;
 }
 
-/* Where a file is made of pages, the first ones are of metadata alone, and the library puts all of
+/* If a file is made of pages, the first ones are of metadata alone, and the library puts all of
  * these that fit into the first. Specification IV.A.2.x. */
 static void read_space_info(const refs_hdf5_file *file, refs_hdf5_cursor cursor) {
     enum { IN_PAGES = 1 };

@@ -257,8 +257,8 @@ static refs_status read_all(walk *w, refs_error *err) {
 
 #define MAX_SOFT_LINKS 16 /* that lead to each other */
 
-/* What a path means from a group: names with slashes between, from the root where it begins with
- * one. Appends it to `full` without needless slashes and dots. */
+/* Resolves a path from a group: names with slashes between, from the root where it begins with one.
+ * Appends it to `full` without needless slashes and dots. */
 static refs_status full_path(const char *from, const char *path, refs_buf *full, refs_error *err) {
     refs_str rest = refs_str_from(path);
     if (rest.size == 0 || rest.data[0] != '/')

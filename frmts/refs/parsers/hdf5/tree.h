@@ -15,7 +15,7 @@ typedef enum refs_hdf5_item_kind {
     REFS_HDF5_ITEM_NOTHING   /**< a committed datatype, or what is listed elsewhere */
 } refs_hdf5_item_kind;
 
-/** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
+/** The attributes of netCDF-4 and of HDF5's dimension scales about the dimensions of a dataset. */
 typedef struct refs_hdf5_scales {
     bool is_scale;          /**< it is itself a dimension scale */
     bool is_only_dimension; /**< a dimension of netCDF-4 without a variable */
@@ -51,8 +51,8 @@ typedef struct refs_hdf5_tree {
     size_t n_names, name_capacity;
 } refs_hdf5_tree;
 
-/** Reads all that can be reached from the root group, whose header is at `root`, but for links.
- * What cannot be understood is noted, and says why. */
+/** Reads all that can be reached from the root group, whose header is at `root`, but for links. An
+ * object that cannot be understood is noted, with the reason. */
 refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_tree *tree,
                                  refs_error *err);
 void refs_hdf5__tree_clear(refs_hdf5_tree *tree);

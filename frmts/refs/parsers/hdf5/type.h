@@ -52,22 +52,22 @@ struct refs_hdf5_type {
 refs_status refs_hdf5__read_type(refs_bytes body, refs_hdf5_type *type, refs_error *err);
 void refs_hdf5__type_clear(refs_hdf5_type *type);
 
-/** What arrays of that type have as "dtype": a NumPy type string, a list of members, or words that
- * name a type that Zarr does not have. NULL without memory. */
+/** The "dtype" of arrays of that type: a NumPy type string, a list of members, or words that name a
+ * type that Zarr does not have. NULL without memory. */
 json_t *refs_hdf5__dtype(const refs_hdf5_type *type);
 
 /** How numbers lie in their bytes that become others in arrays of that type, or of arrays of it;
  * NULL where they stay as they are, and where no array has them. */
 const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type);
 
-/** What the real and the imaginary part of a complex number are, one behind the other; NULL of
+/** The type of the real and the imaginary part of a complex number, one behind the other; NULL of
  * other types. */
 const refs_hdf5_type *refs_hdf5__complex_part(const refs_hdf5_type *type);
 
 /** Whether values of that type need more than their own bytes: variable length, references. */
 bool refs_hdf5__is_indirect(const refs_hdf5_type *type);
 
-/** Where values are read from. */
+/** The source of values. */
 typedef struct refs_hdf5_values {
     refs_hdf5_file *file;
     refs_hdf5_heaps *heaps;

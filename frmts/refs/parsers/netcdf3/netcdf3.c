@@ -24,7 +24,8 @@ enum { CHAR = 2, N_TYPES = 12 };
 #define MAX_WHOLE_BYTES  (4 * REFS_MIB)
 #define LARGE_PART_BYTES (1 * REFS_MIB)
 
-/* Of records of at most this size, of which a variable has at most that much, many are a chunk. */
+/* Many records form one chunk if records have at most this size, of which a variable has at most
+ * that much. */
 #define MAX_SMALL_RECORD_BYTES (64 * REFS_KIB)
 #define MAX_SMALL_SLAB_BYTES   (4 * REFS_KIB)
 #define GROUPED_RECORDS_BYTES  (256 * REFS_KIB)
@@ -344,7 +345,7 @@ static refs_status read_shape(netcdf3 *file, variable *var, refs_error *err) {
     return REFS_OK;
 }
 
-/* What the header says of a variable's size is not asked: it cannot say more than 4 GiB. */
+/* The size of a variable in the header is not used: it cannot be more than 4 GiB. */
 static refs_status measure(const netcdf3 *file, variable *var, refs_error *err) {
     var->slab_bytes = types[var->type].size;
     for (size_t i = var->has_records ? 1 : 0; i < var->rank; i++)
@@ -569,7 +570,7 @@ static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error
     return count_records(file, err);
 }
 
-/* What the file says of its dimensions and arrays do not. */
+/* Attributes of the file about its dimensions, which arrays do not have. */
 static refs_status tell_dimensions(const netcdf3 *file, json_t **attributes, refs_error *err) {
     for (size_t i = 0; i < file->n_dims; i++) {
         const dimension *dim = &file->dims[i];

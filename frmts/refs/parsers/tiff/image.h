@@ -34,9 +34,9 @@ void refs_scan__tiff_dtype(const tiff_file *file, const tiff_image *image, char 
 refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
                                              json_t *attributes, refs_error *err);
 
-/** What GDAL's tags say of samples: nodata, scale, offset and unit; and of images of one sample
- * what it is: "tiff_colors", a list of red, green and blue of the values 0, 1, …, or "tiff_gray".
- */
+/** The content of GDAL's tags about samples: nodata, scale, offset and unit; and of images of one
+ * sample what it is: "tiff_colors", a list of red, green and blue of the values 0, 1, …, or
+ * "tiff_gray". */
 refs_status refs_scan__tiff_array_attributes(const tiff_file *file, const tiff_image *image,
                                              json_t **attributes, json_t **fill_value,
                                              refs_error *err);

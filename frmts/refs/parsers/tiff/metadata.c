@@ -311,7 +311,7 @@ static refs_status add_nodata(const tiff_file *file, const tiff_image *image, js
     return status;
 }
 
-/* What GDAL says of samples one by one, … */
+/* GDAL's metadata of samples one by one, … */
 typedef struct role {
     const char *role, *attribute;
     bool is_number;
@@ -355,7 +355,8 @@ static json_t *sample_of(refs_str sample, const tiff_image *image, json_t **list
     return json_array_get(*list, (size_t)number);
 }
 
-/* What all samples share is said of the array; the rest, and what a sample is called, of each. */
+/* Metadata that all samples share are the array's; the rest, and what a sample is called, of each.
+ */
 static refs_status add_roles(const tiff_file *file, const tiff_image *image, json_t *attributes,
                              refs_error *err) {
     enum { SCALE, OFFSET, UNIT, DESCRIPTION, N_ROLES };
@@ -430,7 +431,7 @@ static refs_status is_called_gray(const tiff_file *file, const tiff_image *image
     return status;
 }
 
-/* Of images of one sample; those of several have them from GDAL's own driver. Bilevel images are
+/* For images of one sample; those of several have them from GDAL's own driver. Bilevel images are
  * those of two colours, as there. */
 static refs_status add_colors(const tiff_file *file, const tiff_image *image, json_t *attributes,
                               refs_error *err) {

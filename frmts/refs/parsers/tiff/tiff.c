@@ -1,10 +1,11 @@
 /* tiff.c -- TIFF, BigTIFF, GeoTIFF and COG files, see format.h.
  *
  * An image is a group's array "0", its reduced images "1", "2" … as attribute "multiscales" lists
- * them, as tifffile and kerchunk present such files. Where a file has several images, each is a
- * group of its own, by the number of its directory.
+ * them, as tifffile and kerchunk present such files. If a file has several images, each is a group
+ * of its own, by the number of its directory.
  *
- * What cannot be decoded is named as a codec that nobody has, so that all else can be read.
+ * A compression that cannot be decoded is named as a codec that is not supported, so that all else
+ * can be read.
  */
 #include "tiff/image.h"
 
@@ -120,9 +121,9 @@ static json_t *unpack_filter(const tiff_image *image, const char *dtype) {
                      "bitspersample", (json_int_t)image->bits, "runlen", (json_int_t)n);
 }
 
-/* Differences of complex numbers are of their 64 bits as one integer, as libtiff has it. Of a
- * big-endian file that integer is what it swaps, so that its parts come in the other order: as a
- * little-endian number they are where they belong. */
+/* Differences of complex numbers are of their 64 bits as one integer, as libtiff has it. A
+ * big-endian file swaps that integer, so that its parts come in the other order: as a little-endian
+ * number they are where they belong. */
 static void append_complex_delta(json_t *filters, char *dtype, json_t *codec) {
     const char *type = dtype[0] == '>' ? ">u8" : "<u8";
     json_object_set_new(codec, "dtype", json_string(type));
@@ -396,8 +397,8 @@ static json_t *multiscales_of(size_t n) {
     return json_pack("[{s:s, s:s, s:o}]", "version", "0.4", "name", "", "datasets", datasets);
 }
 
-/* Of levels and masks those that make no sense are left out, and said; the image itself must be
- * there. */
+/* Levels and masks that make no sense are left out, with a warning; the image itself must be there.
+ */
 static refs_status add_one(tiff *self, const pyramid *images, size_t directory,
                            const array_names *names, refs_error *err) {
     tiff_image image;

@@ -8,7 +8,7 @@
 #include "dmrpp/url.h"
 #include "dmrpp/variable.h"
 
-/* What an element is. What is in one that nobody knows is nobody's either. */
+/* The kinds of elements. The contents of an unknown element are ignored, too. */
 typedef enum element {
     UNKNOWN,
     GROUP, /* the root element too */
@@ -68,7 +68,7 @@ static refs_status require(const char *const *attributes, const char *name, cons
     return refs_fail(err, REFS_INVALID, "an element %s without its attribute \"%s\"", of, name);
 }
 
-/* What is wrong with a variable keeps it from being read, and no other. */
+/* A fault in a variable keeps it from being read, and no other. */
 static refs_status blame(refs_dmrpp_document *document, refs_status status, refs_error *problem,
                          refs_error *err) {
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
@@ -240,7 +240,7 @@ static refs_status begin_map(refs_dmrpp_document *document, const char *name,
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/* Where attributes go: to the variable or group that is open. */
+/* The owner of attributes: the variable or group that is open. */
 static refs_buf *members(refs_dmrpp_document *document) {
     for (size_t i = document->depth; i-- > 0;)
         if (document->open[i] == VARIABLE) return &document->variable.attributes;

@@ -9,7 +9,7 @@
 #include "dmrpp/blocks.h"
 #include "dmrpp/xml.h"
 
-/** What it is read into, and with. All outlive the reading. */
+/** The result and the environment of reading it. All outlive the reading. */
 typedef struct refs_dmrpp_job {
     const char *location;
     const refs_set_options *options; /**< never NULL */
@@ -23,7 +23,7 @@ refs_status refs_refset__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_docume
                                     refs_error *err);
 void refs_refset__dmrpp_free(refs_dmrpp_document *document);
 
-/** Who hears of its elements. What is wrong with a variable is kept with it; what is wrong with the
+/** The receiver of its elements. A fault in a variable is kept with it; what is wrong with the
  * whole is REFS_INVALID. */
 refs_xml_handler refs_refset__dmrpp_handler(refs_dmrpp_document *document);
 

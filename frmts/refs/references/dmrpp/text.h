@@ -5,7 +5,7 @@
 
 #include "refs/bytes.h"
 
-/** What a type of DAP4 is. */
+/** The meaning of a type of DAP4. */
 typedef struct refs_dmrpp_type {
     const char *name; /**< of the element */
     char kind;        /**< 'i', 'u', 'f'; 'S' strings; 'e' the type of an enumeration; 0: no numbers
@@ -30,7 +30,7 @@ bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json)
 refs_status refs_refset__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
                                      refs_error *err);
 
-/** What is known of the fill value of an array. Strings are borrowed; empty: not said. */
+/** The known facts about the fill value of an array. Strings are borrowed; empty: not said. */
 typedef struct refs_dmrpp_fill {
     char kind;          /**< as in refs_dmrpp_type */
     size_t size;        /**< of an element */

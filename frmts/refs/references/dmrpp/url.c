@@ -4,7 +4,7 @@
 
 #define SUFFIX ".dmrpp"
 
-/* What servers replace, and what stands beside the data file in its place. */
+/* The placeholder that servers replace, and the data file's own sidecar name. */
 static const struct {
     const char *text, *suffix;
 } placeholders[] = {{"OPeNDAP_DMRpp_DATA_ACCESS_URL", ""},

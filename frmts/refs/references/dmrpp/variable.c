@@ -86,7 +86,7 @@ typedef struct pipeline {
     refs_buf *json;
 } pipeline;
 
-/* As of HDF5: behind checksums alone it is known where bytes end. */
+/* The rule is that of HDF5: behind checksums alone it is known where bytes end. */
 static bool may_leave_bytes(const pipeline *filters) {
     enum { CHECKSUM_BYTES = 4 };
     if (filters->n_checksums < filters->n) return true;
@@ -236,7 +236,7 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
     return status;
 }
 
-/* What keeps this array from being read, but not the others. */
+/* The reason why this array cannot be read, while others can. */
 static bool concerns_array(refs_status status) {
     return status != REFS_OK && status != REFS_NOMEM && status != REFS_LIMIT;
 }

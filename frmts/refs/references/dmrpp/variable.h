@@ -7,7 +7,7 @@
 #include "dmrpp/blocks.h"
 #include "dmrpp/text.h"
 
-/** Where the values are. */
+/** The place of the values. */
 typedef enum refs_dmrpp_storage {
     REFS_DMRPP_NOT_SAID,
     REFS_DMRPP_CHUNKS,  /**< in the file */
@@ -65,14 +65,14 @@ void refs_refset__dmrpp_variable_clear(refs_dmrpp_variable *variable);
 /** Elements in all; false where that cannot be counted. */
 bool refs_refset__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n);
 
-/** Where a variable goes. */
+/** The destination of a variable. */
 typedef struct refs_dmrpp_set {
     refs_set_builder *builder;
     refs_blocks *blocks;
     bool has_old_filters; /**< names of filters are in no order: a DMR++ without dmrpp:version */
 } refs_dmrpp_set;
 
-/** Adds the array and its chunks. What cannot be read is listed with the reason. */
+/** Adds the array and its chunks. A variable that cannot be read is listed with the reason. */
 refs_status refs_refset__dmrpp_variable_put(refs_dmrpp_variable *variable,
                                             const refs_dmrpp_set *set, refs_error *err);
 

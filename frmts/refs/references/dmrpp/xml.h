@@ -13,7 +13,8 @@
 /** Elements in elements. */
 #define REFS_XML_MAX_DEPTH 100
 
-/** Who hears of a document; the first failure ends reading. Strings are borrowed for the call. */
+/** The receiver of a document; the first failure ends reading. Strings are borrowed for the call.
+ */
 typedef struct refs_xml_handler {
     void *user;
     /** `attributes` is a list of names and values, NULL-ended. */

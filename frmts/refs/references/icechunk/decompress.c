@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
-/* What is first made room for, in packed sizes, where a frame does not say how large it is. */
+/* The first buffer, in packed sizes, if a frame does not say how large it is. */
 #define USUAL_RATIO 4
 
 #define LARGE_PAGE (2 * (size_t)REFS_MIB)

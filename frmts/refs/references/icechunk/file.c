@@ -3,7 +3,7 @@
 
 #include "icechunk/decompress.h"
 
-/* Where the header has what, behind the magic and the writer's name. */
+/* The offsets in the header, behind the magic and the writer's name. */
 #define AT_VERSION     36
 #define AT_TYPE        37
 #define AT_COMPRESSION 38

@@ -3,7 +3,7 @@
 
 #define OFFSET_SIZE 4
 
-/* What a vtable begins with: its own size and that of the table, of two bytes each. */
+/* The beginning of a vtable: its own size and that of the table, of two bytes each. */
 #define VTABLE_HEAD 4
 
 static refs_status fail(const char *what, size_t at, refs_error *err) {
@@ -19,7 +19,7 @@ static size_t load_le16(const uint8_t *p) {
     return (size_t)p[0] | (size_t)p[1] << 8;
 }
 
-/* Where the offset at `at`, which lies in the buffer, leads: forward. */
+/* The target of the offset at `at`, which lies in the buffer: forward. */
 static refs_status follow(refs_bytes buffer, size_t at, size_t *to, refs_error *err) {
     uint32_t offset = refs_load_le32(buffer.data + at);
     if (offset < OFFSET_SIZE || !refs_add_size(at, offset, to) ||
@@ -53,7 +53,7 @@ refs_status refs_icechunk__flat_root(refs_bytes buffer, refs_flat_table *root, r
     return open_table(buffer, at, root, err);
 }
 
-/* Where a field of `size` bytes lies; 0 where it is absent. */
+/* The place of a field of `size` bytes; 0 where it is absent. */
 static refs_status find_field(const refs_flat_table *table, unsigned field, size_t size, size_t *at,
                               refs_error *err) {
     *at = 0;
@@ -134,7 +134,7 @@ refs_status refs_icechunk__flat_child(const refs_flat_table *table, unsigned fie
     return open_table(table->buffer, to, child, err);
 }
 
-/* Where element `i` of a vector of offsets leads. */
+/* The target of element `i` of a vector of offsets. */
 static refs_status follow_element(const refs_flat_vector *vector, uint32_t i, size_t *to,
                                   refs_error *err) {
     if (i >= vector->n)

@@ -3,8 +3,7 @@
 
 enum { TYPE_STRING = 5, TYPE_MAP = 9, TYPE_VECTOR = 10 };
 
-/* What stands before the elements of a map: where its keys are, how wide these are, and how many.
- */
+/* The header before the elements of a map: where its keys are, how wide these are, and how many. */
 enum { MAP_HEAD = 3 };
 
 static refs_status fail(refs_error *err) {
@@ -26,7 +25,7 @@ static refs_status load(refs_bytes buffer, size_t at, unsigned width, size_t *nu
     return REFS_OK;
 }
 
-/* Where the offset at `at` leads: backward. */
+/* The target of the offset at `at`: backward. */
 static refs_status follow(refs_bytes buffer, size_t at, unsigned width, size_t *to,
                           refs_error *err) {
     size_t offset = 0;

@@ -115,7 +115,7 @@ size_t refs_icechunk_memory(const refs_icechunk *repository) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* Who looks for a chunk in one manifest after the other. */
+/* A search for a chunk in one manifest after the other. */
 typedef struct search {
     refs_icechunk *repository;
     refs_icechunk_wanted wanted;

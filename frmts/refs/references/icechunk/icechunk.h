@@ -41,7 +41,7 @@ typedef struct refs_icechunk_limits {
 #define REFS_ICECHUNK_LIMITS_INIT                                                                  \
     { 1024 * REFS_MIB, (size_t)INT32_MAX, 64 * REFS_MIB, 64 * REFS_KIB, 16777216 }
 
-/** Where a repository is. */
+/** The location of a repository. */
 typedef struct refs_icechunk_source {
     const refs_vfs *vfs;
     const char *folder; /**< a name for the vfs, without a slash at its end */
@@ -100,7 +100,7 @@ typedef enum refs_icechunk_kind {
     REFS_ICECHUNK_VIRTUAL /**< part of a file elsewhere */
 } refs_icechunk_kind;
 
-/** Where a chunk is. Views and strings live as long as `block` is held. */
+/** The location of a chunk. Views and strings live as long as `block` is held. */
 typedef struct refs_icechunk_chunk {
     refs_icechunk_kind kind;
     refs_bytes bytes; /**< INLINE */
@@ -138,8 +138,8 @@ typedef struct refs_icechunk_index_visitor {
 refs_status refs_icechunk_each_index(refs_icechunk *repository, const refs_icechunk_place *place,
                                      const refs_icechunk_index_visitor *visitor, refs_error *err);
 
-/** What a container that virtual chunks are relative to begins with, as "s3://bucket/"; no data
- * where the repository has none of this name. */
+/** The prefix of a container that virtual chunks are relative to, as "s3://bucket/"; no data where
+ * the repository has none of this name. */
 refs_status refs_icechunk_container(const refs_icechunk *repository, refs_str name,
                                     refs_str *prefix, refs_error *err);
 

@@ -101,7 +101,7 @@ static refs_status number_location(icechunk_set *set, refs_ref *ref, refs_error 
     return status;
 }
 
-/* Whatever fails from here on has what the manifest says before its message. */
+/* Later failures have the manifest's name before their message. */
 static refs_status set_virtual(icechunk_set *set, const refs_icechunk_chunk *chunk, refs_ref *ref,
                                refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
@@ -188,8 +188,8 @@ static refs_status note_stored(void *user, const uint64_t *index, refs_error *er
     return refs_refset__chunk_list_add(user, index, err);
 }
 
-/* Of the arrays whose chunk `find` may find under such keys: manifests may overlap, and each of
- * them ascends by itself. */
+/* The arrays whose chunk `find` may find under such keys: manifests may overlap, and each of them
+ * ascends by itself. */
 static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored, refs_error *err) {
     const refs_icechunk_index_visitor visitor = {note_stored, stored};
     refs_icechunk_place place = {drop_end(stored->keys->prefix, 1), NULL, stored->keys->rank};
@@ -233,7 +233,7 @@ static uint32_t n_locations(void *self) {
 
 /* -- history ----------------------------------------------------------------------------------- */
 
-/* Who hears of them. */
+/* Their receiver. */
 typedef struct listener {
     const refs_set_version_visitor *visitor;
 } listener;

@@ -24,7 +24,7 @@ enum {
 /* How locations are compressed. */
 enum { NOT_COMPRESSED, BY_ZSTD };
 
-/* What is known of an array. */
+/* The known properties of an array. */
 typedef struct known_array {
     _Atomic bool is_ordered; /* its references were looked at */
 } known_array;
@@ -341,7 +341,7 @@ refs_status refs_icechunk__manifest_each_index(refs_block *block,
 
 /* -- one reference ----------------------------------------------------------------------------- */
 
-/* What has to be put together for a chunk goes into a block of its own. */
+/* Values that have to be put together for a chunk go into a block of their own. */
 static refs_status own_url(refs_icechunk_chunk *chunk, const refs_buf *text, refs_error *err) {
     chunk->block = refs_block_new(text->size, NULL, NULL);
     if (chunk->block == NULL) return refs_fail_nomem(err);

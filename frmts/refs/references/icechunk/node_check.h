@@ -6,7 +6,7 @@
 
 #include "icechunk/flatbuffer.h"
 
-/** What the snapshot's own fields say. */
+/** The values of the snapshot's own fields. */
 typedef struct refs_node_fields {
     bool is_array;
     refs_flat_vector shape;    /**< of format 1: structs of a length and the length of a chunk */

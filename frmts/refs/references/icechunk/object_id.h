@@ -21,8 +21,8 @@ void refs_icechunk__id_format(const uint8_t *id, char text[REFS_OBJECT_ID_TEXT +
 /** Reads them, in either case, O for 0, I and L for 1, as people write; false for anything else. */
 bool refs_icechunk__id_parse(refs_str text, refs_object_id *id);
 
-/** As it is asked for: REFS_INVALID says what an id looks like. Whether there is a snapshot of that
- * id is not known here: those that expired may still be there. */
+/** An ID in the form that users write: REFS_INVALID says what an id looks like. Whether there is a
+ * snapshot of that id is not known here: those that expired may still be there. */
 refs_status refs_icechunk__snapshot_parse(const char *text, refs_object_id *id, refs_error *err);
 
 #endif

@@ -59,7 +59,7 @@ static refs_status read_ref(const refs_icechunk_source *source, const char *loca
     return status;
 }
 
-/* Of what was deleted on disk, or in a folder that came without it, the folder is left. */
+/* References deleted on disk, or in a folder that came without them, leave their folder. */
 static refs_status read_if_there(const refs_icechunk_source *source, const char *location,
                                  refs_object_id *id, bool *is_there, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
@@ -116,7 +116,7 @@ static refs_status go_back(const refs_icechunk_source *source, const char *as_of
     return status;
 }
 
-/* Where to, and what was read on the way. */
+/* The destination, and what was read on the way. */
 typedef struct destination {
     refs_object_id *id;
     refs_buf *snapshot;
@@ -139,7 +139,7 @@ static refs_status choose_ref(const refs_icechunk_source *source,
 /* So many are looked at before those that were deleted are named, too: each is a file. */
 #define MAX_MARKS 16
 
-/* What is listed for who asked for a name that is not there. */
+/* The list shown to a caller whose name does not exist. */
 typedef struct other_names {
     const refs_icechunk_source *source;
     const char *kind; /* "branch" or "tag" */
@@ -267,7 +267,7 @@ refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
 
 /* -- history ----------------------------------------------------------------------------------- */
 
-/* What is listed. */
+/* The kind of entries to list. */
 typedef struct history {
     const refs_icechunk_source *source;
     const refs_icechunk_entry_visitor *visitor;
@@ -304,7 +304,7 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
     return all->visitor->visit(all->visitor->user, &entry, err);
 }
 
-/* As users call it. */
+/* The name that users know. */
 static refs_status visit_named(history *all, refs_str written, const char *location,
                                refs_error *err) {
     char *name = refs_icechunk__ref_decode(written);

@@ -14,7 +14,7 @@ refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       const refs_icechunk_version *version, refs_object_id *id,
                                       refs_buf *snapshot, refs_error *err);
 
-/** As refs_icechunk_each_entry; `current` is the snapshot that was opened. */
+/** Works like refs_icechunk_each_entry; `current` is the snapshot that was opened. */
 refs_status refs_icechunk__old_each_entry(const refs_icechunk_source *source,
                                           const refs_object_id *current,
                                           const refs_icechunk_entry_visitor *visitor,

@@ -28,13 +28,13 @@ refs_status refs_icechunk__info_choose(const refs_repo_info *info,
                                        const refs_icechunk_version *version, refs_object_id *id,
                                        refs_error *err);
 
-/** As refs_icechunk_each_entry; `current` is the snapshot that was opened. */
+/** Works like refs_icechunk_each_entry; `current` is the snapshot that was opened. */
 refs_status refs_icechunk__info_each_entry(const refs_repo_info *info,
                                            const refs_object_id *current,
                                            const refs_icechunk_entry_visitor *visitor,
                                            refs_error *err);
 
-/** What the container `name` begins with; no data where the repository has none. */
+/** The prefix of the container `name`; no data where the repository has none. */
 refs_status refs_icechunk__info_container(const refs_repo_info *info, refs_str name,
                                           refs_str *prefix, refs_error *err);
 

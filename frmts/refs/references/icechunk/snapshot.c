@@ -29,7 +29,7 @@ enum { IS_ARRAY = 1, IS_GROUP = 2 };
 #define EXTENT_SIZE 8
 #define SHAPE_SIZE  16
 
-/* Of the struct of format 1 that tells of the file of a manifest, and where it has what. */
+/* The struct of format 1 that describes the file of a manifest, and its offsets. */
 #define FILE_STRUCT_SIZE 32
 #define AT_FILE_SIZE     16
 #define AT_FILE_N_REFS   24
@@ -125,7 +125,7 @@ static size_t most_divided(const refs_manifest_ref *refs, size_t n, size_t rank)
     return best;
 }
 
-/* What qsort compares by: it passes nothing along. */
+/* The array that qsort compares by: it passes nothing along. */
 typedef struct sortable {
     uint32_t first;
     refs_manifest_ref ref;

@@ -31,7 +31,7 @@ typedef struct refs_icechunk_node {
     size_t begin, end; /**< of its references in the snapshot's list */
 } refs_icechunk_node;
 
-/** What the snapshot says of a manifest as a file. */
+/** The snapshot's entry for a manifest as a file. */
 typedef struct refs_manifest_file {
     bool is_known;    /**< false: nothing */
     bool is_doubtful; /**< it has more references than the parts of grids that it covers have
@@ -59,7 +59,7 @@ refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
                                          refs_error *err);
 void refs_icechunk__snapshot_clear(refs_icechunk_snapshot *snapshot);
 
-/** As refs_icechunk_each_node. */
+/** Works like refs_icechunk_each_node. */
 refs_status refs_icechunk__snapshot_each_node(const refs_icechunk_snapshot *snapshot,
                                               const refs_icechunk_node_visitor *visitor,
                                               refs_error *err);
@@ -87,7 +87,7 @@ refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *
                                                   const refs_manifest_visitor *visitor,
                                                   refs_error *err);
 
-/** What the history needs of a snapshot: of its flatbuffer, which must outlive it. */
+/** The history's view of a snapshot: of its flatbuffer, which must outlive it. */
 typedef struct refs_snapshot_head {
     refs_object_id id, parent;
     bool has_parent;

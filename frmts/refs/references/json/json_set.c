@@ -105,7 +105,7 @@ static refs_status read_member(set_reader *set, refs_str key, refs_error *err) {
     return read_reference(set, key, err);
 }
 
-/* What the version is now known to be, where the members were read as of another. */
+/* The version as it is now known, if the members were read as of another. */
 static refs_json_version refuted(const set_reader *set, refs_json_version known) {
     if (known != REFS_JSON_VERSION_UNKNOWN) return known;
     if (set->version == REFS_JSON_VERSION_1 && set->n_members > 0) return REFS_JSON_VERSION_1;

@@ -4,7 +4,7 @@
 
 #include "data_url.h"
 
-/* What VirtualiZarr wrote in place of a URL before its version 2.6.1. */
+/* The text that VirtualiZarr wrote instead of a URL before its version 2.6.1. */
 #define LOST_INLINE "__inlined__"
 
 /* The elements of [url, offset, length] as far as they were read. */

@@ -12,7 +12,7 @@ static refs_status claim(size_t *budget, size_t size, const refs_column_builder 
 
 /* -- values one after another ------------------------------------------------------------------ */
 
-/* Where the values of a page come from: their bytes, or numbers into the dictionary. */
+/* The source of the values of a page: their bytes, or numbers into the dictionary. */
 typedef struct value_reader {
     refs_bytes bytes;
     size_t at;

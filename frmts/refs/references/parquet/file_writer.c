@@ -29,7 +29,7 @@ static const struct {
                         {"size", INT64, REQUIRED, NO_CONVERSION},
                         {"raw", BYTE_ARRAY, OPTIONAL, NO_CONVERSION}};
 
-/* Where the pages of a column are. */
+/* The place of the pages of a column. */
 typedef struct column_place {
     size_t begin, data_page, end;
     uint64_t unpacked, n_nulls;
@@ -155,8 +155,8 @@ static refs_status append_integers(refs_buf *page, const uint64_t *values, size_
     return REFS_OK;
 }
 
-/* A dictionary pays where paths come twice. Where some are null, it is what lets fastparquet give
- * None for them: of plain strings, pandas 3 makes NaN, which fsspec takes for a path. */
+/* A dictionary pays where paths come twice. If some are null, it makes fastparquet give None for
+ * them: of plain strings, pandas 3 makes NaN, which fsspec reads as a path. */
 static bool wants_dictionary(const refs_rows *rows) {
     size_t count = 0;
     for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
@@ -194,7 +194,7 @@ static refs_status pack(refs_parquet_file *file, refs_buf *packed, refs_error *e
 #endif
 }
 
-/* What a page header says. */
+/* The content of a page header. */
 typedef struct page_kind {
     bool is_dictionary;
     int32_t encoding;

@@ -277,7 +277,7 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
     return REFS_OK;
 }
 
-/* What servers show to people instead of files. */
+/* The pages that servers show to people instead of files. */
 static bool is_page(refs_bytes file) {
     const refs_str text =
         refs_str_trim(refs_str_view((const char *)file.data, file.size), " \t\r\n");

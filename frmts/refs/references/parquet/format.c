@@ -9,7 +9,7 @@
 /* How often a set is opened that is written anew meanwhile. */
 #define MAX_TRIES 10
 
-/* What is needed of the content mostly stands at its end: its name says enough. */
+/* The needed part of the content mostly stands at its end: its name says enough. */
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)head;
     return refs_refset__is_metadata_file(refs_str_from(input->location));

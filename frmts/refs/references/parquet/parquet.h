@@ -60,7 +60,7 @@ typedef struct refs_parquet_limits {
 #define REFS_PARQUET_LIMITS_INIT                                                                   \
     { 16777216, 256 * REFS_MIB, 512 * REFS_MIB }
 
-/** What to read of a file. */
+/** The part of a file to read. */
 typedef struct refs_parquet_query {
     const char *const *names; /**< of columns, in the order that the table shall have */
     size_t n_names;

@@ -81,7 +81,7 @@ typedef struct refs_parquet_leaf {
     bool is_nested;      /**< inside another column, whose repetition counts too */
 } refs_parquet_leaf;
 
-/** Where one column of one row group is. */
+/** The place of one column of one row group. */
 typedef struct refs_parquet_piece {
     int64_t codec;
     uint64_t offset; /**< of its first page in the file */
@@ -136,7 +136,7 @@ refs_status refs_parquet__decompress(int64_t codec, refs_bytes bytes, size_t siz
 
 /* -- column.c: pages -> a column --------------------------------------------------------------- */
 
-/** What is left of max_bytes. */
+/** The rest of max_bytes. */
 typedef struct refs_parquet_budget {
     size_t table_bytes;
     size_t page_bytes;

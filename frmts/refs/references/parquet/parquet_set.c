@@ -38,8 +38,8 @@ struct refs_parquet_set {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Values are objects, or the strings of objects from writers that copied them so. As in JSON,
- * strings may be in base64. */
+/* Values are objects, or the strings of objects from writers that copied them so. Strings may be in
+ * base64, as in JSON. */
 static refs_status write_value(const refs_json *value, refs_buf *text, refs_error *err) {
     refs_str written = refs_json_text(value);
     if (!refs_json_is_string(value)) return refs_json_write(value, text, err);
@@ -204,7 +204,7 @@ static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *r
     return status;
 }
 
-/* What a data: URL in a row holds goes into a block too. */
+/* The bytes of a data: URL in a row go into a block, too. */
 static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
     refs_buf content = REFS_BUF_INIT;
     refs_status status = refs_refset__data_url_decode(url, &content, err);
@@ -272,7 +272,7 @@ static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys
     return status;
 }
 
-/* As make_ref, with the strings of the reference before where they are the same. */
+/* Works like make_ref, with the strings of the reference before where they are the same. */
 static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint64_t row,
                                  refs_ref *ref, refs_error *err) {
     refs_record_row found;
@@ -290,7 +290,7 @@ static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint
     return REFS_OK;
 }
 
-/* What is walked through. */
+/* The keys that are walked through. */
 typedef struct walk {
     refs_parquet_set *set;
     const refs_chunk_keys *keys;
@@ -362,7 +362,7 @@ static refs_status list_records(const refs_parquet_set *set, uint32_t array, rec
     return status;
 }
 
-/* What is listed, which may be nothing of what the metadata declare. */
+/* The files that are listed, which may be nothing of what the metadata declare. */
 static refs_status visit_listed(walk *at, uint32_t array, const record_list *list,
                                 refs_error *err) {
     for (size_t i = 0; i < list->n; i++)

@@ -14,7 +14,7 @@
 
 typedef struct refs_parquet_set refs_parquet_set;
 
-/** What such a set is made of. */
+/** The source of such a set. */
 typedef struct refs_parquet_source {
     const refs_vfs *vfs;
     refs_str folder; /**< its location, without a slash at the end */
@@ -23,24 +23,24 @@ typedef struct refs_parquet_source {
     refs_set_state *state; /**< which the set takes, also where that fails */
 } refs_parquet_source;
 
-/** Adds the metadata in the document to `builder` and prepares looking up chunks. Of the source,
+/** Adds the metadata in the document to `builder` and prepares looking up chunks. In the source,
  * only the vfs must outlive the result. */
 refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
                                       refs_parquet_set **set, refs_error *err);
 void refs_refset__parquet_free(void *self);
 
-/* What a refs_chunk_source (set.h) calls; `self` is a refs_parquet_set. */
+/* The functions of a refs_chunk_source (set.h); `self` is a refs_parquet_set. */
 
-/** What chunk `key` refers to. REFS_NOT_FOUND without a message: absent, or no chunk of any array.
- * Safe from any thread. */
+/** The reference of chunk `key`. REFS_NOT_FOUND without a message: absent, or no chunk of any
+ * array. Safe from any thread. */
 refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
                                       refs_error *err);
 
-/** As refs_set_each_chunk; for one thread at a time. */
+/** Works like refs_set_each_chunk; for one thread at a time. */
 refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
                                       const refs_chunk_visitor *visitor, refs_error *err);
 
-/** As refs_set_first_chunk. */
+/** Works like refs_set_first_chunk. */
 refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
                                        refs_error *err);
 

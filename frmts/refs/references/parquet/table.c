@@ -24,7 +24,7 @@ static size_t find_leaf(const refs_parquet_footer *footer, const char *name) {
     return SIZE_MAX;
 }
 
-/* What becomes of a column of this type, or NOTHING where it is not known. */
+/* The meaning of a column of this type, or NOTHING where it is not known. */
 static refs_parquet_kind kind_of(const refs_parquet_leaf *leaf) {
     if (leaf->repetition != REFS_REPETITION_REQUIRED &&
         leaf->repetition != REFS_REPETITION_OPTIONAL)

@@ -1,7 +1,7 @@
 /* writer.c -- sets as folders of Parquet files, see write.h.
  *
- * As fsspec's LazyReferenceMapper has them: ".zmetadata", and for each array files of so many rows,
- * the last one padded. A file of which no chunk is there is left out.
+ * The layout is that of fsspec's LazyReferenceMapper: ".zmetadata", and for each array files of so
+ * many rows, the last one padded. A file of which no chunk is there is left out.
  */
 #include "growth.h"
 #include "output.h"

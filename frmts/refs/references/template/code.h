@@ -35,7 +35,7 @@ const char *refs_template__kind_text(const refs_template_value *value);
 /** Appends to the text at the end of the scratch; REFS_LIMIT where it is full. */
 refs_status refs_template__put(refs_template_scratch *scratch, refs_str text, refs_error *err);
 
-/** What was appended since `begin` bytes of the scratch were used. */
+/** The bytes appended since `begin` bytes of the scratch were used. */
 static inline refs_str refs_template__text_since(const refs_template_scratch *scratch,
                                                  size_t begin) {
     return refs_str_view((const char *)scratch->memory + begin, scratch->used - begin);

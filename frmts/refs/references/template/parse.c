@@ -89,7 +89,7 @@ static refs_status emit_text(parser *p, refs_str text, refs_error *err) {
 
 /* -- values ----------------------------------------------------------------------------------- */
 
-/* As in Python, digits do not begin with zero. */
+/* Digits do not begin with zero, as in Python. */
 static refs_status parse_integer(parser *p, refs_error *err) {
     refs_template_value value = {.kind = REFS_TEMPLATE_INTEGER};
     const size_t begin = p->at;

@@ -40,7 +40,7 @@ typedef struct refs_binding {
     refs_template_value value;
 } refs_binding;
 
-/** Where names get their values from. */
+/** The source of the values of names. */
 typedef struct refs_scope {
     const refs_binding *bindings;
     size_t n;
