@@ -445,6 +445,27 @@ class Requests(Case):
         self.assertNotIn("not interrupted", done.stdout)
         self.assertEqual(done.stdout.splitlines()[-1:], ["True"], done.stderr)
 
+    def test_interrupts_end_opening_within_a_second(self):
+        server = self.serve(faults={"/refs.json": {"stall_s": 5}}, name="interrupted-open")
+        script = ("import os, signal, sys, threading, time\n"
+                  "from osgeo import gdal\n"
+                  "gdal.UseExceptions()\n"
+                  "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                  "begin = time.time()\n"
+                  "try:\n"
+                  "    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                  "    try:\n"
+                  "        gdal.Open(sys.argv[1])\n"
+                  "    except RuntimeError as error:\n"
+                  "        print('cancelled' in str(error))\n"
+                  "    print('not interrupted')\n"
+                  "except KeyboardInterrupt:\n"
+                  "    print(time.time() - begin < 1.3)\n")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}"'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1:], ["True"], done.stdout + done.stderr)
+
     def test_a_server_that_went_away_may_come_back(self):
         server = self.serve()
         dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')

@@ -191,10 +191,6 @@ typedef struct refs_fetch_client {
     refs_fetch_sink sink;
     void *user;
 
-    /** Asked on the calling thread before it waits, and every REFS_FETCH_POLL_MS while it waits for
-     * the network: false ends the fetch with REFS_CANCELLED. NULL: always true. */
-    bool (*go_on)(void *user);
-
     /** For prefetching: whether a reader now waits for range `index`. Until then, request slots and
      * bandwidth are left to readers that wait (http.h). Called often, on any thread; it must only
      * look something up. NULL: the caller waits. */
@@ -224,19 +220,13 @@ typedef struct refs_fetch_client {
     void (*arrived)(void *user);
 } refs_fetch_client;
 
-#define REFS_FETCH_POLL_MS 50
-
 /** Fetches all `n` ranges, optional ones as the plan says, and hands each over once, in the order
  * of arrival, on the calling thread; returns when all blocks are released, so the calling thread
- * must not hold one. Fewer bytes than asked for, or a location that cannot be opened or does not
- * exist, is REFS_IO with location, offset, length and size. */
+ * must not hold one. Asks the scopes of its thread (refs_cancel_scope). Fewer bytes than asked for,
+ * or a location that cannot be opened or does not exist, is REFS_IO with location, offset, length
+ * and size. */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, refs_error *err);
-
-/** Has all fetches that this thread makes ask `check` too, on this thread, as they ask their
- * client's `go_on`, until it is called again; NULL: nobody. Returns what was asked before. Callers
- * that cannot reach the client, since fetches are made far below them, cancel by it. */
-const refs_cancel_check *refs_fetch_watch(const refs_cancel_check *check);
 
 /** A location, and its size in bytes; REFS_FETCH_WHOLE: not told. */
 typedef struct refs_sized_location {

@@ -91,7 +91,6 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, const refs_stor
 typedef struct refs_store_client {
     refs_store_sink sink;
     void *user;
-    bool (*go_on)(void *user);                          /**< or NULL */
     bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
     bool (*comes_along)(void *user, size_t index);      /**< or NULL */
 

@@ -79,7 +79,7 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
-        const refs_fetch_client client = {take,    this,    nullptr, nullptr, nullptr,
+        const refs_fetch_client client = {take,    this,    nullptr, nullptr,
                                           nullptr, nullptr, nullptr, nullptr};
         const refs_status status =
             refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
@@ -179,7 +179,7 @@ class WholeObjectsCost : public testing::TestWithParam<Objects> {
 } // namespace
 
 TEST_P(WholeObjectsCost, TheirOwnBytesAndOneRequestEach) {
-    const refs_fetch_client client = {take,    this,    nullptr, nullptr, nullptr,
+    const refs_fetch_client client = {take,    this,    nullptr, nullptr,
                                       nullptr, nullptr, nullptr, nullptr};
     ASSERT_EQ(refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error), REFS_OK)
         << error.message;
@@ -233,7 +233,7 @@ TEST(Reserving, NeverWaitsForWhatTheSameThreadGivesBack) {
     const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
         return REFS_OK;
     };
-    const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr, nullptr,
+    const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
                                       nullptr, nullptr, nullptr, nullptr};
     auto reading = std::async(std::launch::async, [&] {
         return refs_fetch(fetcher, ranges.data(), n, &client, nullptr);
@@ -271,9 +271,9 @@ class Fetching : public testing::Test {
             return REFS_OK;
         };
         const auto nobody = [](const void *, size_t) { return false; };
-        const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr, nullptr,
+        const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
                                           nullptr, nullptr, nullptr, nullptr};
-        const refs_fetch_client prefetcher = {ignore,  nullptr, nullptr, nobody, nullptr,
+        const refs_fetch_client prefetcher = {ignore,  nullptr, nobody,  nullptr,
                                               nullptr, nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, err);
     }
@@ -321,9 +321,8 @@ struct WholeReader {
                           [self] {
                               const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
                                                      refs_error *) { return REFS_OK; };
-                              const refs_fetch_client client = {ignore,  nullptr, nullptr,
-                                                                nullptr, nullptr, nullptr,
-                                                                nullptr, nullptr, nullptr};
+                              const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
+                                                                nullptr, nullptr, nullptr, nullptr};
                               return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr);
                           })
             .get();
@@ -347,7 +346,7 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
     for (uint32_t i = 0; i < n; i++)
         ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED});
     WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, REFS_RANGE_REQUIRED}};
-    const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr, nullptr,
+    const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr,
                                       nullptr,           nullptr, nullptr, nullptr};
     auto reading = std::async(
         std::launch::async, [&] { return refs_fetch(fetcher, ranges.data(), n, &client, &error); });

@@ -39,15 +39,12 @@ struct Prefetch {
         static_cast<Prefetch *>(user)->taken |= 1u << i;
         return REFS_OK;
     }
-    static bool goOn(void *user) { return static_cast<Prefetch *>(user)->wanted; }
     static bool isAwaited(const void *user, size_t i) {
         return static_cast<const Prefetch *>(user)->awaited == static_cast<int>(i);
     }
     std::atomic<unsigned> taken{0};
-    std::atomic<bool> wanted{true};
     std::atomic<int> awaited{-1};
-    refs_fetch_client client{take,    this,    goOn,    isAwaited, nullptr,
-                             nullptr, nullptr, nullptr, nullptr};
+    refs_fetch_client client{take, this, isAwaited, nullptr, nullptr, nullptr, nullptr, nullptr};
 };
 
 /** A reader waits for an answer that is held, while two large objects are prefetched. */
@@ -65,7 +62,7 @@ class Line : public testing::Test {
         reading = std::async(std::launch::async, [this] {
             const std::string location = server.url("/held/d");
             const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
-            const refs_fetch_client client = {Prefetch::take, &read,   nullptr, nullptr, nullptr,
+            const refs_fetch_client client = {Prefetch::take, &read,   nullptr, nullptr,
                                               nullptr,        nullptr, nullptr, nullptr};
             return refs_fetch(readers, &range, 1, &client, nullptr);
         });
@@ -78,7 +75,6 @@ class Line : public testing::Test {
         });
     }
     void TearDown() override {
-        ahead.wanted = false;
         server.answerHeld();
         if (reading.valid()) reading.wait();
         if (prefetching.valid()) prefetching.wait();

@@ -24,7 +24,7 @@ class Fetcher : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
         failed = SIZE_MAX;
-        const refs_fetch_client client = {keep,       this,    nullptr, nullptr, note,
+        const refs_fetch_client client = {keep,       this,    nullptr, note,
                                           noteFailed, nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
     }
@@ -115,7 +115,7 @@ TEST_F(Fetcher, OpensNoLocationThatNobodyNeedsAnyLonger) {
         return REFS_OK;
     };
     got.assign(4, "");
-    const refs_fetch_client client = {keep,    this,    nullptr, nullptr, nullptr,
+    const refs_fetch_client client = {keep,    this,    nullptr, nullptr,
                                       nullptr, nullptr, isLast,  nullptr};
     std::vector<std::string> opened;
     vfs.onOpen = [&](const std::string &name) { opened.push_back(name); };

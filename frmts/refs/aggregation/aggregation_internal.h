@@ -391,9 +391,9 @@ typedef struct refs_wanted_fragment {
     struct refs_fragment_file *file;  /**< likewise: what is held */
 } refs_wanted_fragment;
 
-/** Opens `n` fragments that are there, all at once, and holds them. `progress` may be NULL. */
+/** Opens `n` fragments that are there, all at once, and holds them. */
 refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, size_t n,
-                                 const struct refs_progress *progress, refs_error *err);
+                                 refs_error *err);
 
 /** Begins to open them, and holds nothing. */
 void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted, size_t n);

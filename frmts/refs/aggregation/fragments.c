@@ -703,18 +703,14 @@ static bool is_any_opening(const refs_wanted_fragment *wanted, size_t n) {
     return false;
 }
 
-static bool may_go_on(const refs_progress *progress) {
-    return progress == NULL || progress->report == NULL || progress->report(progress->user, 0);
-}
-
 static refs_status await(refs_fragments *fragments, const refs_wanted_fragment *wanted, size_t n,
-                         const refs_progress *progress, refs_error *err) {
+                         refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&fragments->lock);
     while (status == REFS_OK && is_any_opening(wanted, n)) {
         (void)refs_wait_ms(&fragments->changed, &fragments->lock, POLL_MS);
         refs_unlock(&fragments->lock);
-        if (!may_go_on(progress)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        status = refs_cancel_scope_check(err);
         refs_lock(&fragments->lock);
     }
     refs_unlock(&fragments->lock);
@@ -722,13 +718,13 @@ static refs_status await(refs_fragments *fragments, const refs_wanted_fragment *
 }
 
 refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, size_t n,
-                                 const refs_progress *progress, refs_error *err) {
+                                 refs_error *err) {
     refs_fragments *fragments = mosaic->fragments;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = begin(fragments, mosaic->aggregation, &wanted[i], err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) start(fragments, wanted[i].file);
-    if (status == REFS_OK) status = await(fragments, wanted, n, progress, err);
+    if (status == REFS_OK) status = await(fragments, wanted, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         char *warning = NULL;
         refs_lock(&fragments->lock);

@@ -1,5 +1,6 @@
 /* piece.c -- the partitions of a region, as pieces of a mosaic; see aggregation_internal.h. */
 #include "aggregation_internal.h"
+#include "refs/http.h"
 
 /* Elements [first, first + n) of a region along one dimension: in one partition, or in none. */
 typedef struct run {
@@ -225,8 +226,7 @@ static refs_status gather_pieces(gathering *job, uint64_t first, refs_error *err
     uint64_t n = left < most ? left : most;
     size_t base = list->n;
     for (uint64_t i = 0; i < n; i++) add_piece(job, first + i);
-    refs_status status =
-        refs_fragments__hold(job->mosaic, job->wanted, job->n_wanted, list->progress, err);
+    refs_status status = refs_fragments__hold(job->mosaic, job->wanted, job->n_wanted, err);
     if (status != REFS_OK) {
         list->n = base;
         return status;
@@ -240,9 +240,8 @@ static refs_status gather_pieces(gathering *job, uint64_t first, refs_error *err
     return REFS_OK;
 }
 
-static refs_status gather(void *self, const refs_region *region, const int64_t *stride,
-                          refs_piece_list *list, refs_error *err) {
-    refs_agg_mosaic *mosaic = self;
+static refs_status gather_region(refs_agg_mosaic *mosaic, const refs_region *region,
+                                 const int64_t *stride, refs_piece_list *list, refs_error *err) {
     cut made;
     REFS_TRY(refs_aggregation__load(mosaic->aggregation, err));
     gathering job = {.mosaic = mosaic, .made = &made, .stride = stride, .list = list};
@@ -255,6 +254,23 @@ static refs_status gather(void *self, const refs_region *region, const int64_t *
     clear_cut(&made);
     refs_free(job.wanted);
     refs_free(job.piece_of);
+    return status;
+}
+
+static bool goes_on(void *user) {
+    const refs_progress *progress = user;
+    return progress->report(progress->user, 0);
+}
+
+static refs_status gather(void *self, const refs_region *region, const int64_t *stride,
+                          refs_piece_list *list, refs_error *err) {
+    refs_progress progress = {NULL, NULL};
+    refs_cancel_scope scope;
+    if (list->progress != NULL) progress = *list->progress;
+    refs_cancel_scope_begin(
+        &scope, (refs_cancel_check){progress.report != NULL ? goes_on : NULL, &progress});
+    const refs_status status = gather_region(self, region, stride, list, err);
+    refs_cancel_scope_end(&scope);
     return status;
 }
 

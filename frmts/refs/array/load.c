@@ -5,6 +5,7 @@
 
 #include "gaps.h"
 #include "refs/block.h"
+#include "refs/http.h"
 #include "refs/now.h"
 #include "refs/pool.h"
 #include "shards.h"
@@ -112,6 +113,17 @@ static bool may_go_on(batch *job) {
     const refs_progress *progress = job->watch != NULL ? job->watch->progress : NULL;
     if (progress == NULL || progress->report == NULL) return true;
     return progress->report(progress->user, (double)atomic_load(&job->n_done) / (double)job->n_all);
+}
+
+static bool check_may_go_on(void *user) {
+    return may_go_on(user);
+}
+
+/* What the thread that loads asks while it waits. */
+static refs_cancel_check check_of(batch *job) {
+    const bool has_progress =
+        job->watch != NULL && job->watch->progress != NULL && job->watch->progress->report != NULL;
+    return (refs_cancel_check){job->who != NULL || has_progress ? check_may_go_on : NULL, job};
 }
 
 /* -- decoding one chunk ------------------------------------------------------------------------ */
@@ -444,13 +456,9 @@ static bool is_awaited(const void *user, size_t i) {
     return refs_cache__is_awaited(job->array->context.cache, id);
 }
 
-static bool client_may_go_on(void *user) {
-    return may_go_on(user);
-}
-
 /* For what is fetched with `sink`; without one, for indices of shards. */
 static refs_store_client client_of(batch *job, refs_store_sink sink) {
-    refs_store_client client = {.sink = sink, .user = job, .go_on = client_may_go_on};
+    refs_store_client client = {.sink = sink, .user = job};
     if (job->who != NULL) client.is_awaited = sink != NULL ? is_awaited : is_shard_awaited;
     return client;
 }
@@ -732,7 +740,7 @@ static refs_status await_busy(batch *job, refs_error *err) {
     const uint64_t until_ms = refs_now_ms() + MAX_WAIT_MS;
     while (!job->is_alone && (!refs_cache__await(array->context.cache, id, POLL_MS) ||
                               !refs_shards__await(array, first->number, POLL_MS))) {
-        if (!may_go_on(job)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+        REFS_TRY(refs_cancel_scope_check(err));
         job->is_alone = refs_now_ms() >= until_ms;
     }
     return REFS_OK;
@@ -747,15 +755,18 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
     atomic_init(&job.awaited.is, true);
     atomic_init(&job.n_done, 0);
     refs_status status = open_batch(&job, n, err);
+    refs_cancel_scope scope;
+    refs_cancel_scope_begin(&scope, check_of(&job));
     n_loads++;
     while (status == REFS_OK && n > 0) {
-        if (!may_go_on(&job)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        status = refs_cancel_scope_check(err);
         if (status == REFS_OK) status = load_free(&job, wanted, n, err);
         job.is_alone = n_loads > 1; /* what is busy now is waited for again */
         if (status == REFS_OK && job.n_busy > 0) status = await_busy(&job, err);
         n = job.n_busy;
     }
     n_loads--;
+    refs_cancel_scope_end(&scope);
     clear_batch(&job);
     return status;
 }
@@ -789,11 +800,14 @@ void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected,
     atomic_init(&job.awaited.is, false);
     atomic_init(&job.n_done, 0);
     refs_status status = open_batch(&job, n, NULL);
+    refs_cancel_scope scope;
+    refs_cancel_scope_begin(&scope, check_of(&job));
     while (status == REFS_OK && n > 0) {
         status = load_free_ahead(&job, expected, n);
         if (status == REFS_OK && job.n_later > 0) status = await_later(&job);
         n = job.n_later;
     }
+    refs_cancel_scope_end(&scope);
     clear_batch(&job);
 }
 

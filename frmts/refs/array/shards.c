@@ -232,11 +232,6 @@ static refs_status begin_index(void *user, size_t i, bool *is_needed, refs_error
     return REFS_OK;
 }
 
-static bool go_on(void *user) {
-    const refs_store_client *client = ((indices *)user)->client;
-    return client->go_on(client->user);
-}
-
 static bool is_awaited(const void *user, size_t i) {
     const refs_store_client *client = ((const indices *)user)->client;
     return client->is_awaited(client->user, i);
@@ -258,7 +253,6 @@ static refs_status note_index(indices *job, refs_shard *shard, refs_error *err) 
 static refs_status fetch_indices(indices *job, refs_store *store, refs_error *err) {
     const refs_store_client client = {.sink = receive_index,
                                       .user = job,
-                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
                                       .is_awaited =
                                           job->client->is_awaited != NULL ? is_awaited : NULL,
                                       .begins = begin_index};

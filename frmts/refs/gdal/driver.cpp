@@ -5,6 +5,7 @@
 #include "dataset.h"
 #include "guard.h"
 #include "instead.h"
+#include "interrupt.h"
 #include "multidim.h"
 #include "name_info.h"
 #include "options.h"
@@ -346,6 +347,7 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
 
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info)) return nullptr;
+    const RefsInterruptible interruptible;
     refs_error error = REFS_ERROR_INIT;
     GDALDataset *dataset = RefsGuardMade(&error, [&] { return openIdentified(info, &error); });
     if (dataset == nullptr) RefsReport(error);

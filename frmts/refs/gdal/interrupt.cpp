@@ -50,24 +50,6 @@ bool isSet(const struct sigaction &action) {
 
 } // namespace
 
-static thread_local const RefsReadsAsk *innermost = nullptr;
-
-RefsReadsAsk::RefsReadsAsk(const refs_progress &progress) : progress_(progress), outer_(innermost) {
-    innermost = this;
-}
-
-RefsReadsAsk::~RefsReadsAsk() {
-    innermost = outer_;
-}
-
-bool RefsReadsAsk::goesOn() const {
-    return progress_.report(progress_.user, 0) && (outer_ == nullptr || outer_->goesOn());
-}
-
-const RefsReadsAsk *RefsReadsAsk::current() {
-    return innermost;
-}
-
 RefsInterrupt::RefsInterrupt() {
     struct sigaction now = {};
     if (functionOfPython() == nullptr || !isFirstThread() ||
@@ -89,13 +71,5 @@ RefsInterrupt::~RefsInterrupt() {
 }
 
 bool RefsInterrupt::isDue() const {
-    if (isPossible_ && interrupts != before_) return true;
-    return asked_ != nullptr && !asked_->goesOn();
-}
-
-RefsInterruptible::RefsInterruptible() {
-    const auto goesOn = [](void *user, double) {
-        return !static_cast<const RefsInterrupt *>(user)->isDue();
-    };
-    progress_ = {goesOn, &interrupt_};
+    return isPossible_ && interrupts != before_;
 }

@@ -10,25 +10,20 @@
 #ifndef REFS_INTERRUPT_H
 #define REFS_INTERRUPT_H
 
-#include "refs/array.h"
+#include "refs/http.h"
 
-/** While it lives, reads that are made on this thread ask `progress` whether to go on, too: another
- * call of GDAL reads, whose caller waits for it. They nest. */
-class RefsReadsAsk {
+/** A refs_cancel_scope of this thread, as long as it lives. */
+class RefsCancelScope {
   public:
-    explicit RefsReadsAsk(const refs_progress &progress);
-    ~RefsReadsAsk();
-    RefsReadsAsk(const RefsReadsAsk &) = delete;
-    RefsReadsAsk &operator=(const RefsReadsAsk &) = delete;
-
-    bool goesOn() const;
-
-    /** The innermost one of this thread, or null. */
-    static const RefsReadsAsk *current();
+    explicit RefsCancelScope(const refs_cancel_check &check) {
+        refs_cancel_scope_begin(&scope_, check);
+    }
+    ~RefsCancelScope() { refs_cancel_scope_end(&scope_); }
+    RefsCancelScope(const RefsCancelScope &) = delete;
+    RefsCancelScope &operator=(const RefsCancelScope &) = delete;
 
   private:
-    refs_progress progress_;
-    const RefsReadsAsk *outer_;
+    refs_cancel_scope scope_;
 };
 
 /** Of one read, on the thread that reads; Ctrl-C is heeded on that alone which Python handles
@@ -40,7 +35,7 @@ class RefsInterrupt {
     RefsInterrupt(const RefsInterrupt &) = delete;
     RefsInterrupt &operator=(const RefsInterrupt &) = delete;
 
-    bool isPossible() const { return isPossible_ || asked_ != nullptr; }
+    bool isPossible() const { return isPossible_; }
 
     /** Whether the read is to end. */
     bool isDue() const;
@@ -49,22 +44,22 @@ class RefsInterrupt {
     bool isPossible_ = false;
     bool isOutermost_ = false; ///< it has set the handler
     unsigned before_ = 0;      ///< interrupts before the read
-    const RefsReadsAsk *asked_ = RefsReadsAsk::current();
 };
 
-/** Has a read asked, as long as this lives. */
+/** Has whatever its thread waits for end with an interrupt, as long as this lives. */
 class RefsInterruptible {
   public:
-    RefsInterruptible();
+    RefsInterruptible() : scope_({interrupt_.isPossible() ? goesOn : nullptr, &interrupt_}) {}
     RefsInterruptible(const RefsInterruptible &) = delete;
     RefsInterruptible &operator=(const RefsInterruptible &) = delete;
 
-    /** For the read, on the thread that made this; or null. */
-    const refs_progress *progress() const { return interrupt_.isPossible() ? &progress_ : nullptr; }
+    bool isDue() const { return interrupt_.isDue(); }
 
   private:
+    static bool goesOn(void *user) { return !static_cast<const RefsInterrupt *>(user)->isDue(); }
+
     RefsInterrupt interrupt_;
-    refs_progress progress_;
+    RefsCancelScope scope_;
 };
 
 #endif

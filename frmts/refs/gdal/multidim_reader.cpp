@@ -95,10 +95,8 @@ refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType 
     const bool asIs =
         elements_ == RefsElements::Numbers && pixels_.promote == nullptr && bufferType == type_;
     const RefsInterruptible interruptible;
-    RefsSlice watched = slice;
-    watched.progress = interruptible.progress();
-    return asIs ? readAsIs(watched, buffer, error)
-                : readParts(watched, bufferType, static_cast<GByte *>(buffer), error);
+    return asIs ? readAsIs(slice, buffer, error)
+                : readParts(slice, bufferType, static_cast<GByte *>(buffer), error);
 }
 
 refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_error *error) const {
@@ -106,7 +104,7 @@ refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_erro
     for (size_t dim = 0; dim < slice.rank; dim++)
         bytes[dim] = slice.stride[dim] * static_cast<int64_t>(type_.GetSize());
     const refs_region region = slice.region();
-    const refs_read_target target = {buffer, bytes.data(), slice.progress};
+    const refs_read_target target = {buffer, bytes.data(), nullptr};
     return refs_reader_read_to(reader_.get(), &region, &target, error);
 }
 
@@ -146,7 +144,7 @@ refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
 refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vector<GByte> &packed,
                                     refs_error *error) const {
     const refs_region region = slice.region();
-    refs_read_target target = {packed.data(), nullptr, slice.progress};
+    refs_read_target target = {packed.data(), nullptr, nullptr};
     if (pixels_.promote == nullptr)
         return refs_reader_read_to(reader_.get(), &region, &target, error);
     std::vector<GByte> elements(n * pixels_.elementSize);

@@ -14,7 +14,6 @@ struct RefsSlice {
     size_t rank = 0;
     std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
     std::array<int64_t, REFS_MAX_RANK> step{}, stride{};
-    const refs_progress *progress = nullptr; ///< asked while it is read; or null
 
     refs_region region() const { return {start.data(), count.data(), step.data()}; }
 };

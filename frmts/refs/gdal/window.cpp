@@ -22,10 +22,7 @@ class Progress {
   public:
     explicit Progress(const RefsWindow &window)
         : window_(window), caller_(window.progress, window.progressData) {
-        if (window.progress != nullptr)
-            watch_ = {report, this};
-        else if (interrupt_.isPossible())
-            watch_ = {goesOn, this};
+        if (window.progress != nullptr) watch_ = {report, this};
     }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
@@ -43,21 +40,16 @@ class Progress {
         share_ = 0;
         return window_.progress == nullptr || report(this, 0) ? REFS_OK : fail(error);
     }
-    bool isCancelled() const { return cancelled_; }
+    bool isCancelled() const { return cancelled_ || interruptible_.isDue(); }
     static refs_status fail(refs_error *error) {
         return refs_fail(error, REFS_CANCELLED, "the read was cancelled");
     }
 
   private:
-    static bool goesOn(void *user, double) {
-        auto *self = static_cast<Progress *>(user);
-        self->cancelled_ = self->cancelled_ || self->interrupt_.isDue();
-        return !self->cancelled_;
-    }
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
         self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
-        if (self->interrupt_.isDue()) {
+        if (self->interruptible_.isDue()) {
             self->caller_.tellOfEnd("");
             self->cancelled_ = true;
         } else if (!self->caller_.goesOn(self->most_, "")) {
@@ -71,7 +63,7 @@ class Progress {
     double begin_ = 0, share_ = 0, most_ = 0;
     bool cancelled_ = false;
     RefsProgressCaller caller_;
-    RefsInterrupt interrupt_;
+    RefsInterruptible interruptible_;
 };
 
 } // namespace

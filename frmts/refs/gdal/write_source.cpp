@@ -156,7 +156,7 @@ refs_status RefsWriteSource::readBox(void *self, const refs_cfa_box *box, void *
                                      refs_error *error) {
     const auto *source = static_cast<RefsWriteSource *>(self);
     const Array &array = source->arrays_[box->array];
-    const RefsReadsAsk asked({report, self});
+    const RefsCancelScope scope({goesOn, self});
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
         return array.read(box->start, box->count, values) ? REFS_OK
@@ -168,13 +168,17 @@ refs_status RefsWriteSource::readAllStrings(void *self, size_t i, refs_buf *stri
                                             refs_error *error) {
     const auto *source = static_cast<RefsWriteSource *>(self);
     const Array &array = source->arrays_[i];
-    const RefsReadsAsk asked({report, self});
+    const RefsCancelScope scope({goesOn, self});
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
         std::string all;
         if (!array.readStrings(all)) return source->failRead(array, quiet, error);
         return refs_buf_append(strings, all.data(), all.size(), error);
     });
+}
+
+bool RefsWriteSource::goesOn(void *self) {
+    return report(self, 0);
 }
 
 bool RefsWriteSource::report(void *self, double done) {

@@ -99,6 +99,7 @@ class RefsWriteSource {
                                refs_error *error);
     static refs_status readAllStrings(void *self, size_t i, refs_buf *strings, refs_error *error);
     static bool report(void *self, double done);
+    static bool goesOn(void *self);
     refs_status failRead(const Array &array, const RefsQuietErrors &quiet, refs_error *error) const;
     const refs_json *parsed(const RefsJsonMembers &members, refs_error *error);
 

@@ -48,14 +48,14 @@ static bool goes_on(void *user) {
 }
 
 void refs_library_begin_watch(refs_library_watch *watch, const refs_watcher *watcher) {
-    *watch = (refs_library_watch){.watcher = {NULL, NULL}};
-    if (watcher != NULL) watch->watcher = *watcher;
-    if (watch->watcher.go_on != NULL) watch->check = (refs_cancel_check){goes_on, &watch->watcher};
-    watch->previous = refs_fetch_watch(watch->check.go_on != NULL ? &watch->check : NULL);
+    watch->watcher = watcher != NULL ? *watcher : (refs_watcher){NULL, NULL};
+    const bool is_any = watch->watcher.go_on != NULL;
+    refs_cancel_scope_begin(&watch->scope,
+                            (refs_cancel_check){is_any ? goes_on : NULL, &watch->watcher});
 }
 
 void refs_library_end_watch(const refs_library_watch *watch) {
-    (void)refs_fetch_watch(watch->previous);
+    refs_cancel_scope_end(&watch->scope);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

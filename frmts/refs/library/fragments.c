@@ -19,11 +19,10 @@ static refs_status add(length_list *list, uint64_t length, refs_error *err) {
 }
 
 /* Elements that no fragment has are parts of their own. */
-static refs_status list_lengths(const refs_array_meta *meta, size_t dim,
-                                const refs_cancel_check *check, length_list *list,
+static refs_status list_lengths(const refs_array_meta *meta, size_t dim, length_list *list,
                                 refs_error *err) {
     for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
-        REFS_TRY(refs_check_cancelled(check, err));
+        REFS_TRY(refs_cancel_scope_check(err));
         if (list->n == MAX_LENGTHS)
             return refs_fail(err, REFS_LIMIT, "%s: more than %zu fragments along dimension %zu",
                              meta->path, MAX_LENGTHS, dim);
@@ -53,7 +52,7 @@ refs_status refs_dataset_list_fragments(refs_dataset *dataset, const refs_array_
         return refs_fail(err, REFS_INVALID, "%s: is no aggregation, or has no dimension %zu",
                          array->path, listing->dim);
     refs_library_begin_watch(&watch, listing->watcher);
-    refs_status status = list_lengths(meta, listing->dim, &watch.check, &list, err);
+    refs_status status = list_lengths(meta, listing->dim, &list, err);
     refs_library_end_watch(&watch);
     if (status == REFS_OK) status = make_lengths(&list, lengths, err);
     refs_free(list.items);

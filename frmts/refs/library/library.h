@@ -95,11 +95,10 @@ struct refs_dataset {
     size_t n_warnings, capacity;
 };
 
-/** A watcher, while a call lets the fetches of its thread ask it. */
+/** A watcher that whatever its thread waits for asks (refs_cancel_scope). */
 typedef struct refs_library_watch {
     refs_watcher watcher;
-    refs_cancel_check check;
-    const refs_cancel_check *previous;
+    refs_cancel_scope scope;
 } refs_library_watch;
 
 /** `watcher` may be NULL. To be ended on the same thread. */

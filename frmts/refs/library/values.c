@@ -41,18 +41,17 @@ static refs_status receive(void *user, size_t index, const refs_store_value *val
     return REFS_OK;
 }
 
-static bool goes_on(void *user) {
-    const refs_watcher *watcher = ((const reading *)user)->asked->watcher;
-    return watcher == NULL || watcher->go_on == NULL || watcher->go_on(watcher->user, 0);
-}
-
 static refs_status read_values(reading *job, refs_error *err) {
-    const refs_store_client client = {.sink = receive, .user = job, .go_on = goes_on};
+    const refs_store_client client = {.sink = receive, .user = job};
+    refs_library_watch watch;
     refs_store *store = refs_hierarchy_store(refs_opened_hierarchy(job->dataset->opened));
     for (size_t i = 0; i < job->asked->n; i++)
         job->keys[i] = (refs_store_key){.text = refs_str_from(job->asked->keys[i]),
                                         .max_size = MAX_VALUE_BYTES};
-    return refs_store_get_many(store, job->keys, job->asked->n, &client, err);
+    refs_library_begin_watch(&watch, job->asked->watcher);
+    const refs_status status = refs_store_get_many(store, job->keys, job->asked->n, &client, err);
+    refs_library_end_watch(&watch);
+    return status;
 }
 
 static refs_status get(refs_dataset *dataset, const refs_keys *keys, refs_values **values,

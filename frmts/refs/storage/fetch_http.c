@@ -547,8 +547,8 @@ static void wait_for_bytes(flights *self) {
     refs_lock(&waiter->lock);
     if (anything_new(self) || waiter->has_freed || atomic_load(&self->job->fetcher->cancelled)) {
         /* nothing to wait for */
-    } else if (refs_fetch__is_watched(self->job)) {
-        (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_FETCH_POLL_MS);
+    } else if (refs_cancel_scope_is_any()) {
+        (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_CANCEL_POLL_MS);
     } else {
         refs_wait(&waiter->moved, &waiter->lock);
     }

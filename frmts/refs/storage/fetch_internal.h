@@ -116,9 +116,6 @@ bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range);
 /** REFS_CANCELLED where the bytes are not wanted any more. */
 refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err);
 
-/** Whether someone is asked while the job waits. */
-bool refs_fetch__is_watched(const refs_fetch_job *job);
-
 /** Reserves `size` bytes once workers have let go of enough: only where nothing but workers holds
  * memory of the job. REFS_CANCELLED where the bytes are not wanted any more. */
 refs_status refs_fetch__await_memory(refs_fetch_job *job, uint64_t size, refs_error *err);

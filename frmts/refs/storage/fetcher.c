@@ -204,24 +204,9 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 
 /* -- one call ---------------------------------------------------------------------------------- */
 
-static _Thread_local const refs_cancel_check *watch;
-
-const refs_cancel_check *refs_fetch_watch(const refs_cancel_check *check) {
-    const refs_cancel_check *previous = watch;
-    watch = check;
-    return previous;
-}
-
-bool refs_fetch__is_watched(const refs_fetch_job *job) {
-    return job->client->go_on != NULL || watch != NULL;
-}
-
 refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err) {
-    const refs_fetch_client *client = job->client;
-    bool goes_on = !atomic_load(&job->fetcher->cancelled) &&
-                   (client->go_on == NULL || client->go_on(client->user)) &&
-                   refs_check_cancelled(watch, NULL) == REFS_OK;
-    return goes_on ? REFS_OK : refs_fail(err, REFS_CANCELLED, "cancelled");
+    if (atomic_load(&job->fetcher->cancelled)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    return refs_cancel_scope_check(err);
 }
 
 /* Those of one location that are left, in one go. */
@@ -364,11 +349,6 @@ static refs_status forward(void *user, size_t index, refs_bytes bytes, refs_bloc
     return client->sink(client->user, second->again->indices[index], bytes, block, err);
 }
 
-static bool go_on_forwarding(void *user) {
-    const refs_fetch_client *client = ((second_call *)user)->client;
-    return client->go_on == NULL || client->go_on(client->user);
-}
-
 static bool awaits_forwarded(const void *user, size_t index) {
     const second_call *second = user;
     const refs_fetch_client *client = second->client;
@@ -412,7 +392,6 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
     }
     const refs_fetch_client client = {.sink = forward,
                                       .user = &second,
-                                      .go_on = go_on_forwarding,
                                       .is_awaited = awaits_forwarded,
                                       .failed = tell_of_forwarded,
                                       .expected = expected_of_forwarded,

@@ -58,7 +58,7 @@ void refs_waiter__give_back(void *user, size_t size) {
 
 static void await_freed(refs_waiter *waiter) {
     refs_lock(&waiter->lock);
-    if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_FETCH_POLL_MS);
+    if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_CANCEL_POLL_MS);
     waiter->has_freed = false;
     refs_unlock(&waiter->lock);
 }

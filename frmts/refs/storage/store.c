@@ -397,11 +397,6 @@ static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *b
     return job->client->sink(job->client->user, job->index[i], &value, err);
 }
 
-static bool go_on(void *user) {
-    const refs_store_client *client = ((pending *)user)->client;
-    return client->go_on(client->user);
-}
-
 static bool is_awaited(const void *user, size_t i) {
     const pending *job = user;
     return job->client->is_awaited(job->client->user, job->index[i]);
@@ -440,7 +435,6 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
         .sink = forward,
         .user = job,
         .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
-        .go_on = job->client->go_on != NULL ? go_on : NULL,
         .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
         .failed = keep_failed,
         .expected = expected,
@@ -487,10 +481,8 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
 }
 
 static refs_status measure_pending(pending *job, uint64_t *sizes) {
-    const refs_fetch_client client = {.user = job,
-                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
-                                      .is_awaited =
-                                          job->client->is_awaited != NULL ? is_awaited : NULL};
+    const refs_fetch_client client = {
+        .user = job, .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL};
     refs_sized_location *sized = refs_calloc(job->n, sizeof *sized);
     if (sized == NULL) return REFS_NOMEM;
     for (size_t i = 0; i < job->n; i++)

@@ -653,13 +653,6 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* -- cancellation ------------------------------------------------------------------------------ */
-
-refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err) {
-    if (check == NULL || check->go_on == NULL || check->go_on(check->user)) return REFS_OK;
-    return refs_fail(err, REFS_CANCELLED, "interrupted");
-}
-
 /* -- from other threads ------------------------------------------------------------------------ */
 
 /* The child of a fork starts over: it must leave its parent's connections alone, even in closing

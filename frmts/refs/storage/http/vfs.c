@@ -56,10 +56,28 @@ struct refs_http_vfs {
 
 /* -- one request ------------------------------------------------------------------------------- */
 
+/* Whether the transfer is done, after a moment. */
+static bool has_ended(refs_transfer *transfer, bool is_watched) {
+    refs_waiter *waiter = transfer->waiter;
+    refs_lock(&waiter->lock);
+    if (!transfer->done && is_watched)
+        (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_CANCEL_POLL_MS);
+    else if (!transfer->done)
+        refs_wait(&waiter->moved, &waiter->lock);
+    const bool ended = transfer->done;
+    refs_unlock(&waiter->lock);
+    return ended;
+}
+
+/* One that is cancelled ends soon, and is waited for. */
 static void await(refs_transfer *transfer) {
-    refs_lock(&transfer->waiter->lock);
-    while (!transfer->done) refs_wait(&transfer->waiter->moved, &transfer->waiter->lock);
-    refs_unlock(&transfer->waiter->lock);
+    bool is_watched = refs_cancel_scope_is_any();
+    while (!has_ended(transfer, is_watched)) {
+        if (!is_watched || refs_cancel_scope_check(NULL) == REFS_OK) continue;
+        is_watched = false;
+        atomic_store(&transfer->cancelled, true);
+        refs_http__wake(transfer->http);
+    }
 }
 
 /* Enters a transfer among those that a cancellation ends. */
