@@ -1539,6 +1539,48 @@ class Move(Folder):
             file.createVariable("more", "f8", ("grows",))[:] = np.arange(3) / 3
         return "hand.nc"
 
+    def test_takes_the_index_that_info_shows(self):
+        """Of dimensions that are not split, CFA-0.4 may leave out the number."""
+        self.split(cfa_version="0.4", subarray_shape="2,6,8")
+        with netCDF4.Dataset("m.nca", "a") as file:
+            array = json.loads(file["tas"].cfa_array)
+            array.update(pmdimensions=["time"], pmshape=[2])
+            for partition in array["Partitions"]:
+                del partition["index"][1:]
+            file["tas"].cfa_array = json.dumps(array)
+        shutil.copytree("m", "n")
+        self.assertEqual(run("mv", "m.nca", "--prefix", "n", "--partition", "1,0,0"), "1 fragments\n")
+        shown = run("info", "m.nca", "--partition", "all")
+        self.assertIn("n/m.tas.1.0.0.nc", shown)
+        self.assertIn("m/m.tas.0.0.0.nc", shown)
+        np.testing.assert_array_equal(read("m.nca"), self.values())
+
+    def write_two(self):
+        """A master of two variables whose names of files are those of one variable."""
+        name = self.write_master()
+        with netCDF4.Dataset(name, "a") as file:
+            other = file.createVariable("other", "f4", (), fill_value=-9999)
+            other.aggregated_dimensions, other.aggregated_data = file["tas"].aggregated_dimensions, file["tas"].aggregated_data
+        return name
+
+    def test_changes_a_name_once_that_two_variables_have(self):
+        name = self.write_two()
+        os.rename("m", "mm")
+        self.assertEqual(run("mv", name, "--rewrite", "m=>mm"), "1 fragments\n")
+        for variable in ("tas", "other"):
+            np.testing.assert_array_equal(read(name, variable), self.values())
+
+    def test_changes_each_variable_that_is_named(self):
+        for version in VERSIONS:
+            with netCDF4.Dataset("many.nc", "w") as file:
+                file.createDimension("t", 4)
+                for variable in ("a", "b", "c"):
+                    file.createVariable(variable, "f4", ("t",))[:] = np.arange(4)
+            self.split("many.nca", "many.nc", cfa_version=version, subarray_shape="t=2")
+            self.assertEqual(run("mv", "many.nca", "--prefix", "n", "-v", "a", "-v", "c"), "4 fragments\n")
+            shown = run("info", "many.nca", "--partition", "all")
+            self.assertEqual([shown.count(f"n/many.{variable}.") for variable in "abc"], [2, 0, 2], version)
+
     def test_makes_room_for_longer_names_in_netcdf_3(self):
         for format in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET"):
             name = self.write_master(format=format)

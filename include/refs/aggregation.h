@@ -43,19 +43,26 @@ refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *
                                    refs_aggregations **all, refs_error *err);
 void refs_aggregations_free(refs_aggregations *all);
 
-/** Gives files of fragments other names, for a set in another place. */
+/** Gives files of fragments other names: for a set in another place, or in the place of those that
+ * a master has. */
 typedef struct refs_file_renamer {
-    const char *location; /**< of the aggregation's file: names are relative to it */
+    const char
+        *location; /**< of the aggregation's file: names are resolved against it, and `rename`
+                        is given locations; NULL: `rename` is given the names themselves */
     bool remote_to_local; /**< as in refs_set_options */
 
-    /** Whether there is a file; any failure ends the renaming. */
+    /** Whether the fragment at `index` is renamed, or with NULL any of the container. NULL: all. */
+    bool (*selects)(void *user, const refs_array_meta *container, const uint64_t *index);
+
+    /** Whether there is a file; any failure ends the renaming. Not called without `location`. */
     refs_status (*look)(void *user, const char *location, bool *is_there, refs_error *err);
 
-    /** Appends the new name of the file at `location`. */
-    refs_status (*rename)(void *user, refs_str location, refs_buf *renamed, refs_error *err);
+    /** Appends the new name of a file. */
+    refs_status (*rename)(void *user, refs_str file, refs_buf *renamed, refs_error *err);
 
     /** Takes the new elements of a variable that holds names, each with a NUL behind it; without
-     * the dimension of letters of netCDF-3 it has `rank` dimensions. */
+     * the dimension of letters of netCDF-3 it has `rank` dimensions. Called once for a variable,
+     * however many aggregations have it. */
     refs_status (*variable)(void *user, const refs_array_meta *variable, size_t rank,
                             refs_bytes names, refs_error *err);
 
@@ -66,9 +73,10 @@ typedef struct refs_file_renamer {
 } refs_file_renamer;
 
 /** Tells a renamer of all variables and attributes that name files otherwise than the renamer does.
- * What it is given is borrowed for the call. REFS_INVALID where a name may not stand where it does
- * (refs_location_confine): in a remote file, or in bytes of one that a local set refers to. An
- * aggregation that makes no sense fails for no other reason. */
+ * What it is given is borrowed for the call. With `location`, REFS_INVALID where a name may not
+ * stand where it does (refs_location_confine): in a remote file, or in bytes of one that a local
+ * set refers to; an aggregation that makes no sense fails for no other reason. `all` may be NULL:
+ * none. */
 refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
                                      refs_error *err);
 
@@ -154,8 +162,8 @@ typedef struct refs_partition {
 refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
                                   refs_partition *partition, refs_error *err);
 
-/** Sets *border to the first element behind `element` along dimension `dim` at which partitions begin
- * or end: the size of the dimension where there is none. */
+/** Sets *border to the first element behind `element` along dimension `dim` at which partitions
+ * begin or end: the size of the dimension where there is none. */
 refs_status refs_aggregation_border_behind(const refs_array_meta *meta, size_t dim,
                                            uint64_t element, uint64_t *border, refs_error *err);
 

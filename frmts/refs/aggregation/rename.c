@@ -8,7 +8,9 @@ typedef struct renaming {
     const refs_file_renamer *renamer;
     const refs_aggregation *aggregation;
     bool changes;                               /* some name has become another */
-    refs_buf *text;                             /* JSON that is written */
+    bool is_selected;                           /* the fragment whose names are read */
+    const refs_json *root;                      /* of the JSON that is read … */
+    refs_buf *text;                             /* … and written */
     bool is_known[1u << REFS_N_LOCATION_KINDS]; /* by the kinds that a name has locations of … */
     unsigned kind[1u << REFS_N_LOCATION_KINDS]; /* … that of which files are there */
     refs_intern absent;                         /* names of files that were looked for in vain */
@@ -22,7 +24,7 @@ typedef struct located {
 } located;
 
 static bool is_confined(const renaming *job) {
-    return !job->renamer->remote_to_local &&
+    return job->renamer->location != NULL && !job->renamer->remote_to_local &&
            (job->aggregation->named_by != NULL ||
             refs_location_may_be_remote(refs_str_from(job->renamer->location)));
 }
@@ -65,7 +67,8 @@ static refs_status look_for(renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_status status = REFS_OK;
     uint32_t id;
-    if (name.size == 0 || !is_dependent(job, name)) return REFS_OK;
+    if (name.size == 0 || job->renamer->location == NULL || !is_dependent(job, name))
+        return REFS_OK;
     if (refs_intern_find(&job->absent, name) != REFS_INTERN_NONE) return REFS_OK;
     status = find_locations(job, name, &found, err);
     const bool is_one = job->is_known[found.kinds] || has_one_kind(found.kinds);
@@ -108,34 +111,63 @@ static refs_status rename_dependent(renaming *job, refs_str name, refs_buf *rena
     return status;
 }
 
-/* Appends the new name. Names that do not depend on a folder are their own location. */
+/* Names that do not depend on a folder are their own location. */
+static refs_status rename_resolved(renaming *job, refs_str name, refs_buf *renamed,
+                                   refs_error *err) {
+    if (job->renamer->location != NULL && is_dependent(job, name))
+        return rename_dependent(job, name, renamed, err);
+    REFS_TRY(confine(job, name, err));
+    return job->renamer->rename(job->renamer->user, name, renamed, err);
+}
+
+/* Appends the new name. */
 static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
     const size_t begin = renamed->size;
     if (name.size == 0) return REFS_OK;
-    if (is_dependent(job, name)) {
-        REFS_TRY(rename_dependent(job, name, renamed, err));
-    } else {
-        REFS_TRY(confine(job, name, err));
-        REFS_TRY(job->renamer->rename(job->renamer->user, name, renamed, err));
-    }
+    if (!job->is_selected) return refs_buf_append_str(renamed, name, err);
+    REFS_TRY(rename_resolved(job, name, renamed, err));
     job->changes =
         job->changes || !refs_str_equal(name, refs_str_view((const char *)renamed->data + begin,
                                                             renamed->size - begin));
     return REFS_OK;
 }
 
+static bool selects(const renaming *job, const uint64_t *index) {
+    const refs_file_renamer *renamer = job->renamer;
+    return renamer->selects == NULL ||
+           renamer->selects(renamer->user, &job->aggregation->container, index);
+}
+
 /* -- names in a variable ----------------------------------------------------------------------- */
+
+/* Of names in a list: there may be copies of each fragment (CFA-0.6), or one name for all. */
+static bool selects_name(const renaming *job, size_t number, size_t n) {
+    uint64_t index[REFS_MAX_RANK] = {0};
+    const uint64_t n_partitions = job->aggregation->n_partitions;
+    if (job->renamer->selects == NULL) return true;
+    const uint64_t n_each = n_partitions > 0 && n > n_partitions ? n / n_partitions : 1;
+    refs_aggregation__index_of(job->aggregation, number / n_each, index);
+    return selects(job, index);
+}
+
+static size_t count_texts(const refs_buf *texts) {
+    size_t n = 0;
+    for (size_t i = 0; i < texts->size; i++) n += texts->data[i] == '\0';
+    return n;
+}
 
 static refs_status rename_variable(renaming *job, const refs_array_meta *meta, refs_error *err) {
     refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
+    const size_t n = count_texts(&strings);
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
         status = look_for(job, name, err);
         at += name.size + 1;
     }
-    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
+    for (size_t at = 0, i = 0; at < strings.size && status == REFS_OK; i++) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
+        job->is_selected = selects_name(job, i, n);
         status = rename_one(job, name, &renamed, err);
         if (status == REFS_OK) status = refs_buf_append(&renamed, "", 1, err);
         at += name.size + 1;
@@ -182,16 +214,33 @@ static refs_status write_member(renaming *job, const refs_json *object, size_t i
                      : refs_json_write(value, job->text, err);
 }
 
-/* New names have no base any more. */
+/* The number along a dimension that is not split is 0. */
+static bool selects_partition(const renaming *job, const refs_json *partition) {
+    const refs_json *names = refs_json_get(job->root, "pmdimensions");
+    const refs_json *numbers = refs_json_get(partition, "index");
+    uint64_t index[REFS_MAX_RANK] = {0};
+    for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++)
+        for (size_t i = 0; i < refs_json_size(names); i++)
+            if (refs_str_is(refs_json_text(refs_json_at(names, i)), job->aggregation->names[dim]))
+                (void)refs_json_u64(refs_json_at(numbers, i), &index[dim]);
+    return selects(job, index);
+}
+
+/* Names that were resolved have no base any more. */
+static bool is_left_out(const renaming *job, refs_str member) {
+    return job->renamer->location != NULL && refs_str_is(member, "base");
+}
+
 static refs_status write_value(renaming *job, const refs_json *value, size_t depth,
                                refs_error *err) {
     refs_buf *text = job->text;
     const bool is_list = refs_json_is_array(value);
     size_t n = 0;
     if (!is_list && !refs_json_is_object(value)) return refs_json_write(value, text, err);
+    if (depth == PARTITION && !is_list) job->is_selected = selects_partition(job, value);
     REFS_TRY(refs_buf_append(text, is_list ? "[" : "{", 1, err));
     for (size_t i = 0; i < refs_json_size(value); i++) {
-        if (depth == ROOT && !is_list && refs_str_is(refs_json_name_at(value, i), "base")) continue;
+        if (depth == ROOT && !is_list && is_left_out(job, refs_json_name_at(value, i))) continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
         REFS_TRY(is_list ? write_value(job, refs_json_at(value, i), depth + 1, err)
                          : write_member(job, value, i, depth, err));
@@ -217,8 +266,9 @@ static refs_status rename_json(renaming *job, refs_error *err) {
     REFS_TRY(look_for_all(job, err));
     REFS_TRY(
         refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
+    job->root = refs_json_root(doc);
     job->text = &text;
-    refs_status status = write_value(job, refs_json_root(doc), ROOT, err);
+    refs_status status = write_value(job, job->root, ROOT, err);
     if (status == REFS_OK && job->changes)
         status = job->renamer->attribute(job->renamer->user, container,
                                          refs_str_view((const char *)text.data, text.size), err);
@@ -229,11 +279,25 @@ static refs_status rename_json(renaming *job, refs_error *err) {
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-static refs_status rename_all(renaming *job, refs_error *err) {
-    if (job->aggregation->encoding == REFS_ENCODING_RECTILINEAR) return REFS_OK;
-    if (job->aggregation->encoding == REFS_ENCODING_CFA_JSON) return rename_json(job, err);
-    const refs_array_meta *files = refs_aggregation__files(job->aggregation);
-    return files != NULL ? rename_variable(job, files, err) : REFS_OK;
+/* Whether names in a variable are those of an aggregation before this one, too. */
+static bool is_renamed(const refs_aggregations *all, size_t i, const renaming *job,
+                       const refs_array_meta *files) {
+    for (size_t k = 0; k < i; k++) {
+        renaming other = *job;
+        other.aggregation = refs_aggregations__at(all, k);
+        if (other.aggregation->terms.files == files && selects(&other, NULL)) return true;
+    }
+    return false;
+}
+
+static refs_status rename_all(const refs_aggregations *all, size_t i, renaming *job,
+                              refs_error *err) {
+    const refs_aggregation *aggregation = job->aggregation;
+    if (aggregation->encoding == REFS_ENCODING_RECTILINEAR || !selects(job, NULL)) return REFS_OK;
+    if (aggregation->encoding == REFS_ENCODING_CFA_JSON) return rename_json(job, err);
+    const refs_array_meta *files = refs_aggregation__files(aggregation);
+    return files != NULL && !is_renamed(all, i, job, files) ? rename_variable(job, files, err)
+                                                            : REFS_OK;
 }
 
 /* What is only wrong with an aggregation that makes no sense anyway. Its names are confined all the
@@ -247,10 +311,10 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
                                      refs_error *err) {
     refs_aggregation *aggregation;
     for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
-        renaming job = {.renamer = renamer, .aggregation = aggregation};
+        renaming job = {.renamer = renamer, .aggregation = aggregation, .is_selected = true};
         refs_error problem = REFS_ERROR_INIT;
         refs_status status = refs_aggregation__find_origin(aggregation, &problem);
-        if (status == REFS_OK) status = rename_all(&job, &problem);
+        if (status == REFS_OK) status = rename_all(all, i, &job, &problem);
         refs_intern_clear(&job.absent);
         if (status == REFS_OK || is_of_problem(aggregation, status)) continue;
         return refs_fail(err, status, "%s: %s", aggregation->container.path, problem.message);

@@ -10,18 +10,6 @@
 #include "refs/file_name.h"
 #include "tool.h"
 
-static bool read_index(const char *text, uint64_t *index, size_t *rank) {
-    refs_str rest = refs_str_from(text);
-    for (*rank = 0; rest.size > 0 && *rank < REFS_MAX_RANK; (*rank)++) {
-        size_t comma = refs_str_find(rest, ',');
-        if (!refs_str_to_u64(refs_str_trim(refs_str_part(rest, 0, comma), " []"), &index[*rank]))
-            return false;
-        rest = comma == SIZE_MAX ? refs_str_part(rest, rest.size, rest.size)
-                                 : refs_str_part(rest, comma + 1, rest.size);
-    }
-    return *rank > 0;
-}
-
 /* -- folders ----------------------------------------------------------------------------------- */
 
 /* A folder as a master names it. */
@@ -86,33 +74,6 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
                    refs_file_name_relative_mark(refs_str_from(below)), below);
 }
 
-/* "Grid/tas" is the variable tas of the group Grid. */
-static refs_status name_variable(const char *name, refs_buf *group, refs_cfa_moving *moving,
-                                 refs_error *err) {
-    const size_t slash = refs_str_find_last(refs_str_from(name), '/');
-    moving->variable = name;
-    if (slash == SIZE_MAX || moving->group != NULL) return REFS_OK;
-    REFS_TRY(refs_buf_append(group, name, slash, err));
-    REFS_TRY(refs_buf_append(group, "", 1, err));
-    moving->group = (const char *)group->data;
-    moving->variable = name + slash + 1;
-    return REFS_OK;
-}
-
-static refs_status read_options(const tool_arguments *arguments, uint64_t *index, refs_buf *group,
-                                refs_cfa_moving *moving, refs_error *err) {
-    const char *which = arguments->partition;
-    *moving = (refs_cfa_moving){
-        .rewrites = arguments->rewrites.items, .group = arguments->group, .go_on = tool_go_on};
-    if (arguments->variables.n > 0)
-        REFS_TRY(name_variable(arguments->variables.items[0], group, moving, err));
-    if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
-    if (!read_index(which, index, &moving->rank))
-        return refs_fail(err, REFS_INVALID, "--partition is all or an index, not \"%s\"", which);
-    moving->index = index;
-    return REFS_OK;
-}
-
 /* -- reading whole ----------------------------------------------------------------------------- */
 
 /* Elements that are read at a time, about, and the most of one array. */
@@ -169,16 +130,13 @@ static refs_status read_array(const tool_arrays *arrays, const refs_array_meta *
 
 /* Libraries that write a master read it, too, and do not expect that it is hostile: what the
  * parsers of this program do not read whole, they do not see. */
-static refs_status read_whole(const tool_session *session, const char *path, refs_error *err) {
-    tool_arrays arrays;
-    REFS_TRY(tool_arrays_open(session, path, &arrays, err));
-    const refs_hierarchy *hierarchy = arrays.set.hierarchy;
+static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_error *err) {
+    const refs_hierarchy *hierarchy = arrays->set.hierarchy;
     refs_status status = REFS_OK;
-    const bool is_file = refs_set_is_file(arrays.set.set);
+    const bool is_file = refs_set_is_file(arrays->set.set);
     const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = read_array(&arrays, refs_hierarchy_array(hierarchy, i), err);
-    tool_arrays_close(&arrays);
+        status = read_array(arrays, refs_hierarchy_array(hierarchy, i), err);
     if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);
     if (is_file) return status;
     return refs_fail(
@@ -188,22 +146,48 @@ static refs_status read_whole(const tool_session *session, const char *path, ref
         path);
 }
 
-/* A master in an object store is fetched, changed, and sent in place of what was there. */
+/* -- what is renamed --------------------------------------------------------------------------- */
+
+typedef struct selection {
+    const tool_arguments *arguments;
+    uint64_t index[REFS_MAX_RANK]; /* of a partition, or of the first numbers of some */
+    size_t rank;                   /* 0: all */
+} selection;
+
+static refs_status read_selection(const tool_arguments *arguments, selection *of, refs_error *err) {
+    const char *which = arguments->partition;
+    *of = (selection){.arguments = arguments};
+    if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
+    if (tool_read_index(which, of->index, &of->rank)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "--partition is all or an index, not \"%s\"", which);
+}
+
+static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
+    const selection *of = user;
+    if (index == NULL) return tool_selects(of->arguments, container);
+    return memcmp(of->index, index, of->rank * sizeof *index) == 0;
+}
+
 static refs_status move_names(const tool_arguments *arguments, const tool_sending *master,
                               uint64_t *n, refs_error *err) {
-    uint64_t index[REFS_MAX_RANK];
-    refs_buf group = REFS_BUF_INIT;
-    refs_cfa_moving moving;
+    selection of;
     prefix made;
-    refs_status status = read_options(arguments, index, &group, &moving, err);
-    if (status == REFS_OK) {
-        resolve_prefix(arguments, &made);
-        moving.prefix = made.named;
-        status = tool_sending_fetch(master, err);
-    }
-    if (status == REFS_OK) status = read_whole(master->session, master->path, err);
-    if (status == REFS_OK) status = refs_cfa_move(master->path, &moving, n, err);
-    refs_buf_clear(&group);
+    tool_arrays arrays;
+    REFS_TRY(read_selection(arguments, &of, err));
+    resolve_prefix(arguments, &made);
+    const refs_cfa_moving moving = {.rewrites = arguments->rewrites.items,
+                                    .prefix = made.named,
+                                    .selects = selects,
+                                    .go_on = tool_go_on,
+                                    .user = &of,
+                                    .is_partial = of.rank > 0 || arguments->variables.n > 0 ||
+                                                  arguments->group != NULL};
+    REFS_TRY(tool_sending_fetch(master, err)); /* what an object store has is changed here */
+    REFS_TRY(tool_arrays_open(master->session, master->path, &arrays, err));
+    refs_status status = read_whole(&arrays, master->path, err);
+    if (status == REFS_OK)
+        status = refs_cfa_move(master->path, arrays.aggregations, &moving, n, err);
+    tool_arrays_close(&arrays);
     return status;
 }
 

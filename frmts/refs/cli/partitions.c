@@ -71,18 +71,22 @@ static refs_status show_partition(void *user, const refs_partition *partition, r
     return REFS_OK;
 }
 
-static bool read_wanted(const char *text, partition_listing *all) {
+bool tool_read_index(const char *text, uint64_t *index, size_t *rank) {
     refs_str rest = refs_str_from(text);
-    size_t d = 0;
-    for (; rest.size > 0 && d < REFS_MAX_RANK; d++) {
+    for (*rank = 0; rest.size > 0 && *rank < REFS_MAX_RANK; (*rank)++) {
         size_t comma = refs_str_find(rest, ',');
-        if (!refs_str_to_u64(refs_str_trim(refs_str_part(rest, 0, comma), " []"), &all->wanted[d]))
+        if (!refs_str_to_u64(refs_str_trim(refs_str_part(rest, 0, comma), " []"), &index[*rank]))
             return false;
         rest = comma == SIZE_MAX ? refs_str_part(rest, rest.size, rest.size)
                                  : refs_str_part(rest, comma + 1, rest.size);
     }
-    all->is_one = true;
-    return d == all->array->rank;
+    return *rank > 0;
+}
+
+static bool read_wanted(const char *text, partition_listing *all) {
+    size_t rank;
+    all->is_one = tool_read_index(text, all->wanted, &rank) || *text == '\0';
+    return all->is_one && rank == all->array->rank;
 }
 
 static void show_attributes(const refs_json *attributes, const char *indent, bool json) {
@@ -178,7 +182,7 @@ static refs_status show_variable(const tool_arguments *arguments, const refs_arr
 /* Most names that are told. */
 #define MAX_TOLD 10
 
-static bool is_wanted(const tool_arguments *arguments, const refs_array_meta *array) {
+bool tool_selects(const tool_arguments *arguments, const refs_array_meta *array) {
     return is_wanted_name(&arguments->variables, array) &&
            is_wanted_group(arguments->group, array->group);
 }
@@ -220,7 +224,7 @@ static refs_status show(const tool_arguments *arguments, const tool_arrays *arra
     if (arguments->json) printf(",\"arrays\":[");
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *array = arrays->metas[i];
-        if (!is_wanted(arguments, array) || (is_of_partitions && array->aggregation == NULL))
+        if (!tool_selects(arguments, array) || (is_of_partitions && array->aggregation == NULL))
             continue;
         if (arguments->json) printf(n > 0 ? ",\n" : "\n");
         REFS_TRY(show_variable(arguments, array, err));
@@ -238,7 +242,7 @@ static refs_status check_arrays(const tool_arguments *arguments, const tool_arra
     size_t n = 0;
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         partition_listing all = {.array = arrays->metas[i]};
-        if (all.array->aggregation == NULL || !is_wanted(arguments, all.array)) continue;
+        if (all.array->aggregation == NULL || !tool_selects(arguments, all.array)) continue;
         n++;
         if (is_one && read_wanted(which, &all)) REFS_TRY(check_wanted(&all, err));
     }

@@ -329,6 +329,12 @@ tool_exit tool_gather_append(const tool_arguments *arguments, const tool_append_
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);
 
+/** Whether options name an array, or none. */
+bool tool_selects(const tool_arguments *arguments, const refs_array_meta *array);
+
+/** Reads the index of a partition, "0,1,2"; false for what is none. */
+bool tool_read_index(const char *text, uint64_t *index, size_t *rank);
+
 /** REFS_NOT_FOUND where a master does not have the variable or partition of the arguments. */
 refs_status tool_check_partition(const tool_session *session, const tool_arguments *arguments,
                                  refs_error *err);

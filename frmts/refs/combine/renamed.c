@@ -159,13 +159,14 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
 refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
                                         refs_error *err) {
     renaming job = {join, copied->member, copied->strings, copied->group};
-    const refs_file_renamer renamer = {refs_set_location(copied->set),
-                                       refs_set_url_context(copied->set).remote_to_local,
-                                       look,
-                                       rename_file,
-                                       take_variable,
-                                       take_attribute,
-                                       &job};
+    const refs_file_renamer renamer = {.location = refs_set_location(copied->set),
+                                       .remote_to_local =
+                                           refs_set_url_context(copied->set).remote_to_local,
+                                       .look = look,
+                                       .rename = rename_file,
+                                       .variable = take_variable,
+                                       .attribute = take_attribute,
+                                       .user = &job};
     refs_aggregations *all = NULL;
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(copied->hierarchy); i++)

@@ -285,25 +285,26 @@ bool refs_cfa_is_field(const refs_cfa_source *source, size_t i);
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
+struct refs_aggregations;
+
 /** What fragments are called now. */
 typedef struct refs_cfa_moving {
     const char *const *rewrites; /**< "old=>new": beginnings of names; NULL-ended, or NULL */
     const char *prefix;          /**< what stands in the place of all before a name's last slash, or
                                       NULL */
-    const char *variable;        /**< only of the variable with this name; NULL: of all */
-    const char *group;           /**< only of those in this group, "" or "/a"; NULL: of all */
-    const uint64_t *index;       /**< only of this partition, with `rank` numbers; NULL: of all */
-    size_t rank;
+    /** As in refs_file_renamer. */
+    bool (*selects)(void *user, const refs_array_meta *container, const uint64_t *index);
     bool (*go_on)(void *user); /**< asked regularly: false ends with REFS_CANCELLED; or NULL */
-    void *user;                /**< of go_on */
+    void *user;                /**< of both */
+    bool is_partial;           /**< `selects` leaves fragments out */
 } refs_cfa_moving;
 
 /** Rewrites the names of fragments in the master at `path`, of any encoding, and nothing else; *n
- * names have changed. Files are not moved. A netCDF-3 master that has no room for longer names is
- * written anew. It is read by libnetcdf: the caller has read all of it before, by parsers that
- * expect hostile files. */
-refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
-                          refs_error *err);
+ * names have changed. `all` are its aggregations. Files are not moved. A netCDF-3 master that has
+ * no room for longer names is written anew. It is changed by libnetcdf: the caller has read all of
+ * it before, by parsers that expect hostile files. */
+refs_status refs_cfa_move(const char *path, const struct refs_aggregations *all,
+                          const refs_cfa_moving *moving, uint64_t *n, refs_error *err);
 
 #ifdef __cplusplus
 }

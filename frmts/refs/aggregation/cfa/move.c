@@ -1,22 +1,24 @@
-/* move.c -- names of fragments in a master that is there, by libnetcdf: what else is in the file
- * stays as it is. */
+/* move.c -- names of fragments in a master that is there: they are read as those of any aggregation
+ * (aggregation.h), and written by libnetcdf to where they stood. What else is in the file stays as
+ * it is. */
 #include <errno.h>
 #include <stdio.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "cfa/cfa_internal.h"
 #include "cfa/move_names.h"
 #include "cfa/move_widen.h"
 #include "cfa/nc_library.h"
+#include "refs/aggregation.h"
 #include "refs/own_attributes.h"
 #include "refs/staged.h"
 
-/* Largest variable or attribute with names. */
+/* Largest variable with names. */
 #define MAX_NAMES ((size_t)1 << 26)
 
 typedef struct moving_file {
     const char *shown;
+    const refs_aggregations *all;
     const refs_cfa_moving *moving;
     uint64_t *n;
     int root;
@@ -65,21 +67,6 @@ static refs_status put_text(const moving_file *file, attribute of, refs_str text
     return check(file, NC(nc_enddef(of.group)), err);
 }
 
-static refs_status move_json(const moving_file *file, int group, int variable, refs_error *err) {
-    refs_buf renamed = REFS_BUF_INIT;
-    uint64_t before = *file->n;
-    char *text;
-    const attribute of = {group, variable, "cfa_array"};
-    REFS_TRY(get_text(file, of, &text, err));
-    refs_status status =
-        refs_cfa__rename_json(file->moving, refs_str_from(text), &renamed, file->n, err);
-    if (status == REFS_OK && *file->n > before)
-        status = put_text(file, of, refs_str_view((const char *)renamed.data, renamed.size), err);
-    refs_buf_clear(&renamed);
-    refs_free(text);
-    return status;
-}
-
 /* -- variables --------------------------------------------------------------------------------- */
 
 /* A variable of names. */
@@ -89,6 +76,22 @@ typedef struct names_variable {
     size_t rank, n;
     size_t shape[REFS_MAX_RANK];
 } names_variable;
+
+/* Finds the variable at a path of Zarr: "group/name". */
+static refs_status find_variable(const moving_file *file, const char *path, names_variable *names,
+                                 refs_error *err) {
+    refs_str rest = refs_str_from(path);
+    names->group = file->root;
+    for (size_t slash; (slash = refs_str_find(rest, '/')) != SIZE_MAX;
+         rest = refs_str_part(rest, slash + 1, rest.size)) {
+        char name[NC_MAX_NAME + 1];
+        const int size = slash < NC_MAX_NAME ? (int)slash : NC_MAX_NAME;
+        (void)snprintf(name, sizeof name, "%.*s", size, rest.data);
+        if (slash > 0)
+            REFS_TRY(check(file, NC(nc_inq_grp_ncid(names->group, name, &names->group)), err));
+    }
+    return check(file, NC(nc_inq_varid(names->group, rest.data, &names->id)), err);
+}
 
 static refs_status inquire(const moving_file *file, names_variable *names, refs_error *err) {
     int rank, dims[NC_MAX_VAR_DIMS];
@@ -106,51 +109,15 @@ static refs_status inquire(const moving_file *file, names_variable *names, refs_
     return REFS_OK;
 }
 
-static bool is_meant(const moving_file *file, const names_variable *names, size_t rank,
-                     size_t number) {
-    uint64_t index[REFS_MAX_RANK];
-    for (size_t d = rank; d-- > 0;) {
-        index[d] = number % names->shape[d];
-        number /= names->shape[d];
-    }
-    return refs_cfa__is_meant(file->moving, index, rank);
-}
-
-/* Appends the new name of the fragment at `number`, with a NUL behind it. */
-static refs_status rename_one(const moving_file *file, refs_str name, bool is_its_turn,
-                              refs_buf *renamed, refs_error *err) {
-    bool changed = false;
-    REFS_TRY(is_its_turn ? refs_cfa__rename(file->moving, name, renamed, &changed, err)
-                         : refs_buf_append_str(renamed, name, err));
-    *file->n += changed;
-    return refs_buf_append(renamed, "", 1, err);
-}
-
 static refs_status put_strings(const moving_file *file, const names_variable *names,
-                               const refs_buf *renamed, refs_error *err) {
+                               refs_bytes renamed, refs_error *err) {
     const char **strings = refs_calloc(names->n, sizeof *strings);
     if (strings == NULL) return refs_fail_nomem(err);
-    const char *text = (const char *)renamed->data;
+    const char *text = (const char *)renamed.data;
     for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1) strings[i] = text;
     int code = NC(nc_put_var_string(names->group, names->id, strings));
     refs_free(strings);
     return check(file, code, err);
-}
-
-static refs_status move_strings(const moving_file *file, const names_variable *names,
-                                refs_error *err) {
-    char **strings = refs_calloc(names->n, sizeof *strings);
-    refs_buf renamed = REFS_BUF_INIT;
-    if (strings == NULL) return refs_fail_nomem(err);
-    refs_status status = check(file, NC(nc_get_var_string(names->group, names->id, strings)), err);
-    for (size_t i = 0; status == REFS_OK && i < names->n; i++)
-        status = rename_one(file, refs_str_from(strings[i] != NULL ? strings[i] : ""),
-                            is_meant(file, names, names->rank, i), &renamed, err);
-    if (status == REFS_OK) status = put_strings(file, names, &renamed, err);
-    (void)NC(nc_free_string(names->n, strings));
-    refs_free(strings);
-    refs_buf_clear(&renamed);
-    return status;
 }
 
 /* netCDF-4 has strings for this: a file of it that has characters stays as it is. */
@@ -174,9 +141,9 @@ static refs_status keep_wide(const moving_file *file, const names_variable *name
 
 /* Rows of the width that they have, or of more. */
 static refs_status put_characters(const moving_file *file, const names_variable *names,
-                                  const refs_buf *renamed, refs_error *err) {
+                                  refs_bytes renamed, refs_error *err) {
     const size_t had = names->shape[names->rank - 1];
-    const char *text = (const char *)renamed->data;
+    const char *text = (const char *)renamed.data;
     size_t longest = 0;
     cfa_widened made = {.id = names->id, .n_rows = names->n / had, .rows = REFS_BUF_INIT};
     for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
@@ -187,7 +154,7 @@ static refs_status put_characters(const moving_file *file, const names_variable 
         return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
     REFS_TRY(refs_buf_resize(&made.rows, bytes, err));
     memset(made.rows.data, 0, bytes);
-    text = (const char *)renamed->data;
+    text = (const char *)renamed.data;
     for (size_t i = 0; i < made.n_rows; i++, text += strlen(text) + 1)
         memcpy(made.rows.data + i * made.width, text, strlen(text));
     refs_status status =
@@ -200,141 +167,64 @@ static refs_status put_characters(const moving_file *file, const names_variable 
     return status;
 }
 
-/* netCDF-3: characters along the last dimension. */
-static refs_status move_characters(const moving_file *file, const names_variable *names,
-                                   refs_error *err) {
-    if (names->rank == 0)
-        return refs_fail(err, REFS_CORRUPT,
-                         "%s: names of fragments are characters along a dimension, and this is one "
-                         "character",
-                         file->shown);
-    const size_t width = names->shape[names->rank - 1];
-    refs_buf rows = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
-    REFS_TRY(refs_buf_resize(&rows, names->n, err));
-    char *row = (char *)rows.data;
-    refs_status status = check(file, NC(nc_get_var_text(names->group, names->id, row)), err);
-    for (size_t i = 0; status == REFS_OK && i < names->n / width; i++, row += width)
-        status = rename_one(file, refs_str_view(row, strnlen(row, width)),
-                            is_meant(file, names, names->rank - 1, i), &renamed, err);
-    if (status == REFS_OK) status = put_characters(file, names, &renamed, err);
-    refs_buf_clear(&renamed);
-    refs_buf_clear(&rows);
-    return status;
+static size_t count_texts(refs_bytes texts) {
+    size_t n = 0;
+    for (size_t i = 0; i < texts.size; i++) n += texts.data[i] == '\0';
+    return n;
 }
 
-static refs_status move_variable(const moving_file *file, int group, int id, refs_error *err) {
-    names_variable names = {.group = group, .id = id};
+/* What was read and what is written are of one file: that both are of one shape is asked for all
+ * the same, as two libraries say so. */
+static refs_status put_names(const moving_file *file, const char *path, refs_bytes renamed,
+                             refs_error *err) {
+    names_variable names = {.n = 0};
+    REFS_TRY(find_variable(file, path, &names, err));
     REFS_TRY(inquire(file, &names, err));
-    if (names.n == 0) return REFS_OK;
-    if (names.type == NC_STRING) return move_strings(file, &names, err);
-    return names.type == NC_CHAR ? move_characters(file, &names, err) : REFS_OK;
+    const bool has_rows = names.type == NC_CHAR && names.rank > 0 && names.n > 0;
+    const size_t n = has_rows ? names.n / names.shape[names.rank - 1] : names.n;
+    if (n != count_texts(renamed) || (names.type == NC_CHAR && !has_rows))
+        return refs_fail(err, REFS_CORRUPT, "%s: %s: expected %zu names of fragments, found %zu",
+                         file->shown, path, count_texts(renamed), n);
+    return has_rows ? put_characters(file, &names, renamed, err)
+                    : put_strings(file, &names, renamed, err);
 }
 
-/* The group that a path leads to, but for its last part, from `group` on. */
-static bool descend(int *group, const char *path) {
-    for (const char *slash; (slash = strchr(path, '/')) != NULL; path = slash + 1) {
-        char name[NC_MAX_NAME + 1];
-        size_t size = (size_t)(slash - path);
-        if (size > NC_MAX_NAME) return false;
-        memcpy(name, path, size);
-        name[size] = '\0';
-        if (size > 0 && NC(nc_inq_grp_ncid(*group, name, group)) != NC_NOERR) return false;
-    }
-    return true;
+/* -- what is renamed --------------------------------------------------------------------------- */
+
+static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
+    const refs_cfa_moving *moving = ((const moving_file *)user)->moving;
+    return moving->selects == NULL || moving->selects(moving->user, container, index);
 }
 
-/* CF 2.7: a variable is named by its path, or looked for in its group, then in those above. */
-static bool find_variable(const moving_file *file, const char *name, int *group, int *id) {
-    const char *leaf = strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
-    if (*name == '/') *group = file->root;
-    if (leaf != name) return descend(group, name) && NC(nc_inq_varid(*group, leaf, id)) == NC_NOERR;
-    while (NC(nc_inq_varid(*group, leaf, id)) != NC_NOERR)
-        if (NC(nc_inq_grp_parent(*group, group)) != NC_NOERR) return false;
-    return true;
-}
-
-/* "map: a uris: b identifiers: c": the terms that name files, which in drafts is "location". They
- * are read in any case (aggregation/terms.c). */
-static refs_status move_terms(const moving_file *file, int group, char *terms, refs_error *err) {
-    bool is_names = false;
-    for (char *rest = NULL, *word = strtok_r(terms, " \n\t", &rest); word != NULL;
-         word = strtok_r(NULL, " \n\t", &rest)) {
-        int found_in = group, id;
-        if (is_names && find_variable(file, word, &found_in, &id))
-            REFS_TRY(move_variable(file, found_in, id, err));
-        is_names = strcasecmp(word, "uris:") == 0 || strcasecmp(word, "file:") == 0 ||
-                   strcasecmp(word, "location:") == 0;
-    }
+static refs_status rename_file(void *user, refs_str name, refs_buf *renamed, refs_error *err) {
+    const moving_file *file = user;
+    bool changed = false;
+    REFS_TRY(refs_cfa__rename(file->moving, name, renamed, &changed, err));
+    *file->n += changed;
     return REFS_OK;
 }
 
-static refs_status move_container(const moving_file *file, int group, int id, refs_error *err) {
-    char *json = NULL, *inside = NULL, *terms = NULL;
-    refs_status status = get_text(file, (attribute){group, id, "cfa_array"}, &json, err);
-    if (status == REFS_OK)
-        status = get_text(file, (attribute){group, id, "cfa_group"}, &inside, err);
-    if (status == REFS_OK)
-        status = get_text(file, (attribute){group, id, "aggregated_data"}, &terms, err);
-    int within, files;
-    if (status == REFS_OK && json != NULL) {
-        status = move_json(file, group, id, err);
-    } else if (status == REFS_OK && inside != NULL) {
-        int code = NC(nc_inq_grp_ncid(group, inside, &within));
-        if (code == NC_NOERR) code = NC(nc_inq_varid(within, "file", &files));
-        status = check(file, code, err);
-        if (status == REFS_OK) status = move_variable(file, within, files, err);
-    } else if (status == REFS_OK && terms != NULL) {
-        status = move_terms(file, group, terms, err);
-    }
-    refs_free(json);
-    refs_free(inside);
-    refs_free(terms);
-    return status;
+static refs_status take_variable(void *user, const refs_array_meta *variable, size_t rank,
+                                 refs_bytes names, refs_error *err) {
+    (void)rank;
+    return put_names(user, variable->path, names, err);
 }
 
-/* -- groups ------------------------------------------------------------------------------------ */
-
-static refs_status move_group(const moving_file *file, int group, const char *path,
-                              refs_error *err);
-
-static bool is_wanted(const moving_file *file, int group, int id, const char *path) {
-    char name[NC_MAX_NAME + 1] = "";
-    const char *wanted = file->moving->group;
-    if (wanted != NULL && strcmp(*wanted == '/' ? wanted + 1 : wanted, path) != 0) return false;
-    (void)NC(nc_inq_varname(group, id, name));
-    return file->moving->variable == NULL || strcmp(file->moving->variable, name) == 0;
+static refs_status take_attribute(void *user, const refs_array_meta *container, refs_str cfa_array,
+                                  refs_error *err) {
+    const moving_file *file = user;
+    names_variable variable = {.n = 0};
+    REFS_TRY(find_variable(file, container->path, &variable, err));
+    return put_text(file, (attribute){variable.group, variable.id, "cfa_array"}, cfa_array, err);
 }
 
-static refs_status move_inside(const moving_file *file, int group, const char *path,
-                               refs_error *err) {
-    char name[NC_MAX_NAME + 1] = "";
-    refs_buf inside = REFS_BUF_INIT;
-    REFS_TRY(check(file, NC(nc_inq_grpname(group, name)), err));
-    refs_status status =
-        refs_buf_printf(&inside, err, "%s%s%s", path, *path != '\0' ? "/" : "", name);
-    if (status == REFS_OK) status = move_group(file, group, (const char *)inside.data, err);
-    refs_buf_clear(&inside);
-    return status;
-}
-
-static refs_status move_group(const moving_file *file, int group, const char *path,
-                              refs_error *err) {
-    int n = 0;
-    REFS_TRY(check(file, NC(nc_inq_varids(group, &n, NULL)), err));
-    int *ids = refs_calloc((size_t)n + 1, sizeof *ids);
-    if (ids == NULL) return refs_fail_nomem(err);
-    refs_status status = check(file, NC(nc_inq_varids(group, &n, ids)), err);
-    for (int i = 0; status == REFS_OK && i < n; i++)
-        if (is_wanted(file, group, ids[i], path)) status = move_container(file, group, ids[i], err);
-    refs_free(ids);
-    REFS_TRY(status);
-    if (NC(nc_inq_grps(group, &n, NULL)) != NC_NOERR || n == 0) return REFS_OK;
-    ids = refs_calloc((size_t)n, sizeof *ids);
-    if (ids == NULL) return refs_fail_nomem(err);
-    status = check(file, NC(nc_inq_grps(group, &n, ids)), err);
-    for (int i = 0; status == REFS_OK && i < n; i++) status = move_inside(file, ids[i], path, err);
-    refs_free(ids);
-    return status;
+static refs_status rename_all(moving_file *file, refs_error *err) {
+    const refs_file_renamer renamer = {.selects = selects,
+                                       .rename = rename_file,
+                                       .variable = take_variable,
+                                       .attribute = take_attribute,
+                                       .user = file};
+    return refs_aggregations_rename(file->all, &renamer, err);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */
@@ -384,7 +274,7 @@ static refs_status move_sources(const moving_file *file, refs_error *err) {
 }
 
 static refs_status change(moving_file *file, const refs_staged *longer, refs_error *err) {
-    REFS_TRY(move_group(file, file->root, "", err));
+    REFS_TRY(rename_all(file, err));
     REFS_TRY(move_sources(file, err));
     if (file->wide->n == 0) return REFS_OK;
     file->wide->is_private = refs_staged_is_private(longer);
@@ -400,10 +290,10 @@ static refs_status move_copy(moving_file *file, const refs_staged *copy, const r
     return status == REFS_OK ? check(file, code, err) : status;
 }
 
-refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
-                          refs_error *err) {
+refs_status refs_cfa_move(const char *path, const refs_aggregations *all,
+                          const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
     cfa_widened_list wide = {.moving = moving};
-    moving_file file = {path, moving, n, 0, &wide};
+    moving_file file = {path, all, moving, n, 0, &wide};
     refs_staged copy = {.wanted = NULL}, longer = {.wanted = NULL};
     *n = 0;
     refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &copy, err);

@@ -49,105 +49,6 @@ refs_status refs_cfa__rename(const refs_cfa_moving *moving, refs_str name, refs_
     return REFS_OK;
 }
 
-bool refs_cfa__is_meant(const refs_cfa_moving *moving, const uint64_t *index, size_t rank) {
-    return moving->index == NULL ||
-           (moving->rank <= rank &&
-            memcmp(moving->index, index, moving->rank * sizeof *index) == 0);
-}
-
-/* -- JSON -------------------------------------------------------------------------------------- */
-
-static bool is_meant(const refs_cfa_moving *moving, const refs_json *partition) {
-    const refs_json *at = refs_json_get(partition, "index");
-    uint64_t index[REFS_MAX_RANK] = {0};
-    size_t rank = refs_json_size(at);
-    for (size_t d = 0; d < rank && d < REFS_MAX_RANK; d++)
-        (void)refs_json_u64(refs_json_at(at, d), &index[d]);
-    return refs_cfa__is_meant(moving, index, rank < REFS_MAX_RANK ? rank : REFS_MAX_RANK);
-}
-
-/* What is written, and how far into a partition it is. */
-typedef struct writing {
-    const refs_cfa_moving *moving;
-    refs_buf *text;
-    uint64_t *n;
-} writing;
-
-static refs_status write_member(const writing *to, const refs_json *object, size_t i,
-                                refs_error *err) {
-    REFS_TRY(refs_buf_append_str(to->text, refs_str_from(i > 0 ? ", " : ""), err));
-    REFS_TRY(refs_json_write_string(refs_json_name_at(object, i), to->text, err));
-    return refs_buf_append(to->text, ": ", 2, err);
-}
-
-static refs_status write_file(const writing *to, const refs_json *file, refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    bool changed = false;
-    refs_status status = refs_cfa__rename(to->moving, refs_json_text(file), &name, &changed, err);
-    *to->n += changed;
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)name.data, name.size), to->text,
-                                        err);
-    refs_buf_clear(&name);
-    return status;
-}
-
-static refs_status write_subarray(const writing *to, const refs_json *subarray, refs_error *err) {
-    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
-    for (size_t i = 0; i < refs_json_size(subarray); i++) {
-        const refs_json *value = refs_json_at(subarray, i);
-        bool is_file = refs_str_is(refs_json_name_at(subarray, i), "file");
-        REFS_TRY(write_member(to, subarray, i, err));
-        REFS_TRY(is_file && refs_json_is_string(value) ? write_file(to, value, err)
-                                                       : refs_json_write(value, to->text, err));
-    }
-    return refs_buf_append(to->text, "}", 1, err);
-}
-
-static refs_status write_partition(const writing *to, const refs_json *partition, refs_error *err) {
-    if (!is_meant(to->moving, partition)) return refs_json_write(partition, to->text, err);
-    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
-    for (size_t i = 0; i < refs_json_size(partition); i++) {
-        const refs_json *value = refs_json_at(partition, i);
-        bool is_subarray = refs_str_is(refs_json_name_at(partition, i), "subarray");
-        REFS_TRY(write_member(to, partition, i, err));
-        REFS_TRY(is_subarray ? write_subarray(to, value, err)
-                             : refs_json_write(value, to->text, err));
-    }
-    return refs_buf_append(to->text, "}", 1, err);
-}
-
-static refs_status write_partitions(const writing *to, const refs_json *list, refs_error *err) {
-    REFS_TRY(refs_buf_append(to->text, "[", 1, err));
-    for (size_t i = 0; i < refs_json_size(list); i++) {
-        if (i > 0) REFS_TRY(refs_buf_append(to->text, ", ", 2, err));
-        REFS_TRY(write_partition(to, refs_json_at(list, i), err));
-    }
-    return refs_buf_append(to->text, "]", 1, err);
-}
-
-static refs_status write_array(const writing *to, const refs_json *array, refs_error *err) {
-    REFS_TRY(refs_buf_append(to->text, "{", 1, err));
-    for (size_t i = 0; i < refs_json_size(array); i++) {
-        const refs_json *value = refs_json_at(array, i);
-        bool is_list = refs_str_is(refs_json_name_at(array, i), "Partitions");
-        REFS_TRY(write_member(to, array, i, err));
-        REFS_TRY(is_list ? write_partitions(to, value, err)
-                         : refs_json_write(value, to->text, err));
-    }
-    return refs_buf_append(to->text, "}", 1, err);
-}
-
-refs_status refs_cfa__rename_json(const refs_cfa_moving *moving, refs_str text, refs_buf *renamed,
-                                  uint64_t *n, refs_error *err) {
-    const writing to = {moving, renamed, n};
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(text, &doc, err));
-    refs_status status = write_array(&to, refs_json_root(doc), err);
-    refs_json_doc_free(doc);
-    return status;
-}
-
 /* -- the record of fragments ------------------------------------------------------------------- */
 
 static refs_status write_source(const refs_json *source, refs_str url, refs_buf *text,
@@ -167,13 +68,13 @@ static refs_status write_source(const refs_json *source, refs_str url, refs_buf 
 static refs_status rename_source(const refs_cfa_moving *moving, const refs_json *source,
                                  refs_buf *text, refs_error *err) {
     const refs_str url = refs_json_text(refs_json_get(source, "url"));
-    const bool is_all = moving->variable == NULL && moving->group == NULL && moving->index == NULL;
     refs_buf name = REFS_BUF_INIT;
     bool changed = false;
     refs_status status = refs_cfa__rename(moving, url, &name, &changed, err);
     if (status == REFS_OK && changed)
         status = write_source(source, refs_str_view((const char *)name.data, name.size), text, err);
-    if (status == REFS_OK && (!changed || !is_all)) status = write_source(source, url, text, err);
+    if (status == REFS_OK && (!changed || moving->is_partial))
+        status = write_source(source, url, text, err);
     refs_buf_clear(&name);
     return status;
 }

@@ -8,13 +8,6 @@
 refs_status refs_cfa__rename(const refs_cfa_moving *moving, refs_str name, refs_buf *renamed,
                              bool *changed, refs_error *err);
 
-/** Appends the JSON of cfa_array with new names; adds to *n how many changed. */
-refs_status refs_cfa__rename_json(const refs_cfa_moving *moving, refs_str text, refs_buf *renamed,
-                                  uint64_t *n, refs_error *err);
-
-/** Whether the partition at `index` is meant, or any is. */
-bool refs_cfa__is_meant(const refs_cfa_moving *moving, const uint64_t *index, size_t rank);
-
 /** The record of fragments (own_attributes.h) with their new names. Where not all are renamed, one
  * that has a new name somewhere may have the old one elsewhere: it is recorded under both. */
 refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str text,

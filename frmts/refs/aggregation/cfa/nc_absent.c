@@ -79,7 +79,7 @@ refs_status refs_cfa__file_close(nc_file *file, refs_error *err) {
     return fail(err);
 }
 
-refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
-                          refs_error *err) {
+refs_status refs_cfa_move(const char *path, const struct refs_aggregations *all,
+                          const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
     return fail(err);
 }
