@@ -69,7 +69,7 @@ static void read_all(fuzz_stack *stack) {
          i++) {
         const refs_array_meta *meta = refs_hierarchy_array(stack->hierarchy, i);
         if (meta->status != REFS_OK || meta->aggregation == NULL) continue;
-        if (!refs_aggregation_is_told_by(meta->attributes)) read_array(fragments, meta);
+        if (!refs_aggregation_recognise(meta->attributes)) read_array(fragments, meta);
         n++;
     }
     (void)refs_fragments_are_complete(fragments);

@@ -567,7 +567,7 @@ bool lost_has_aggregations(const char *name) {
         tool_set_open(&session, name, &set, NULL) == REFS_OK)
         for (size_t i = 0; i < refs_hierarchy_n_arrays(set.hierarchy); i++)
             has = has ||
-                  refs_aggregation_is_told_by(refs_hierarchy_array(set.hierarchy, i)->attributes);
+                  refs_aggregation_recognise(refs_hierarchy_array(set.hierarchy, i)->attributes);
     tool_set_close(&set);
     tool_session_close(&session);
     return has;

@@ -27,8 +27,15 @@ struct refs_locations;
 struct refs_set_options;
 struct refs_task_context;
 
-/** Whether these are the attributes of an aggregation. */
-bool refs_aggregation_is_told_by(const refs_json *attributes);
+/** Whether these are the attributes of an aggregation, in any encoding. */
+bool refs_aggregation_recognise(const refs_json *attributes);
+
+/** Whether one of these attributes says what an aggregation is made of, and nothing of its values.
+ */
+bool refs_aggregation_owns(const refs_json *attributes, refs_str name);
+
+/** Names of attributes of which each aggregation has one, NULL-ended. */
+extern const char *const refs_aggregation_words[];
 
 /* -- what is aggregated ------------------------------------------------------------------------ */
 
@@ -155,6 +162,7 @@ typedef struct refs_partition {
     bool has_fragment;    /**< if false, its values are missing, and what follows is "" */
     const char *file;     /**< as the aggregation names it; "" for its own file */
     const char *variable; /**< in that file */
+    const char *format;   /**< of a grid that is encoded (fragment_grid.h), else "" */
 } refs_partition;
 
 /** The partition that contains the element at `element`. REFS_NOT_FOUND without a message: there is

@@ -1,6 +1,7 @@
 /* master_test.cc -- masters, read back by the modules that read them. */
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "refs/aggregation.h"
 #include "refs/cfa/cfa.h"
 #include "refs/fetch.h"
+#include "refs/fragment_grid.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 #include "temporary_folder.h"
@@ -397,6 +399,111 @@ TEST(Versions, HaveNames) {
     EXPECT_EQ(refs_cfa_version_parse(refs_str_from("CFA-0.4"), &version, nullptr), REFS_OK);
     EXPECT_EQ(version, REFS_CFA_0_4);
     EXPECT_EQ(refs_cfa_version_parse(refs_str_from("0.6"), &version, nullptr), REFS_INVALID);
+}
+
+/** The fragments of /t2m in a master, as a grid of its own. */
+class Decoded {
+  public:
+    explicit Decoded(const std::string &path) {
+        const Opened opened(path);
+        const uint64_t n[] = {2, 1, 2}, times[] = {3, 2}, rows[] = {3}, columns[] = {1, 3};
+        const uint64_t *const sizes[] = {times, rows, columns};
+        refs_error error = REFS_ERROR_INIT;
+        grid.rank = 3;
+        EXPECT_EQ(refs_fragment_grid_divide(&grid, n, sizes, &error), REFS_OK) << error.message;
+        const auto take = [](void *user, const refs_partition *at, refs_error *err) {
+            const auto to = static_cast<refs_fragment_grid *>(user);
+            refs_partition copy = *at;
+            copy.format = "NETCDF4";
+            return refs_fragment_grid_set(to, 2 * at->index[0] + at->index[2], &copy, err);
+        };
+        EXPECT_EQ(refs_aggregation_each(opened.array("/t2m"), take, &grid, &error), REFS_OK)
+            << error.message;
+        text = opened.partitions("/t2m");
+    }
+    ~Decoded() { refs_fragment_grid_clear(&grid); }
+
+    refs_fragment_grid grid = {};
+    std::string text;
+};
+
+/** A master of what another has. */
+void encode(const std::string &path, refs_cfa_version version, Decoded &decoded) {
+    const char *dims[] = {"time", "y", "x"};
+    const float fill = -9999;
+    refs_cfa_variable field = {};
+    field.path = "/t2m";
+    field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
+    field.rank = 3;
+    field.dims = dims;
+    field.fill = reinterpret_cast<const uint8_t *>(&fill);
+    Master master(path, version);
+    ASSERT_EQ(master.status, REFS_OK) << master.error.message;
+    master.dimensions();
+    master.ok(refs_master_fragments(master.master, &field, &decoded.grid, &master.error));
+    master.finish();
+}
+
+TEST(Encodings, AreDecodedToWhatTheOthersAreEncodedFrom) {
+    const refs_cfa_version versions[] = {REFS_CFA_0_4, REFS_CFA_0_5, REFS_CFA_CF_1_13};
+    for (const refs_cfa_version first : versions)
+        for (const refs_cfa_version second : versions) {
+            const TemporaryFolder folder;
+            Master master(folder / "a.nca", first);
+            master.dimensions();
+            master.field("/t2m", first == REFS_CFA_CF_1_13 ? "c.nc" : nullptr);
+            master.finish();
+            Decoded decoded(folder / "a.nca");
+            encode(folder / "b.nca", second, decoded);
+            const Decoded again(folder / "b.nca");
+            const bool is_filled = second == REFS_CFA_CF_1_13 && first != second;
+            // What is missing gets a name there, and names are URIs.
+            EXPECT_EQ(again.text.find("b/b.t2m.fill.2x3x1.nc t2m") != std::string::npos, is_filled);
+            if (second != REFS_CFA_CF_1_13) {
+                EXPECT_EQ(again.text, decoded.text);
+            }
+        }
+}
+
+TEST(Encodings, RefuseWhatOnlyCfa04CanSay) {
+    const TemporaryFolder folder;
+    const auto refuse = [&](const std::function<void(refs_fragment_grid &)> &change) {
+        const uint64_t n[] = {2}, halves[] = {2, 2};
+        const uint64_t *const sizes[] = {halves};
+        const char *dims[] = {"time"};
+        refs_fragment_grid grid = {};
+        refs_cfa_variable field = {};
+        field.path = "/v";
+        field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
+        field.rank = grid.rank = 1;
+        field.dims = dims;
+        Master master(folder / "m.nca", REFS_CFA_0_4);
+        EXPECT_EQ(refs_fragment_grid_divide(&grid, n, sizes, &master.error), REFS_OK);
+        change(grid);
+        EXPECT_EQ(refs_master_fragments(master.master, &field, &grid, &master.error),
+                  REFS_UNSUPPORTED);
+        refs_fragment_grid_clear(&grid);
+        return std::string(master.error.message);
+    };
+    const std::string gaps = refuse([](refs_fragment_grid &grid) {
+        grid.dims[0].intervals[1].begin = 3;
+        grid.dims[0].intervals[1].end = 5;
+    });
+    EXPECT_NE(gaps.find("m.nca: /v cannot be written: expected fragments side by side, which are "
+                        "whole variables of other files, found gaps between them"),
+              std::string::npos)
+        << gaps;
+    EXPECT_NE(refuse([](refs_fragment_grid &grid) { grid.dims[0].n_intervals = 1; }).find("gaps"),
+              std::string::npos);
+    static const refs_fragment_layout layout = {};
+    EXPECT_NE(refuse([](refs_fragment_grid &grid) {
+                  grid.sources[1].layout = &layout;
+              }).find("parts of variables"),
+              std::string::npos);
+    EXPECT_NE(refuse([](refs_fragment_grid &grid) {
+                  grid.sources[0].is_own = true;
+              }).find("variables of the master"),
+              std::string::npos);
 }
 
 } // namespace

@@ -2,10 +2,11 @@
 #include "aggregation_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "cfa/cfa_internal.h"
 #include "refs/cf.h"
 #include "refs/fork.h"
+#include "refs/own_attributes.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 
@@ -24,36 +25,10 @@ struct refs_aggregations {
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-typedef struct refs_agg_block {
-    struct refs_agg_block *next;
-} refs_agg_block;
-
-void *refs_aggregation__take(refs_aggregation *aggregation, size_t n, size_t size) {
-    size_t bytes, all;
-    if (!refs_mul_size(n, size, &bytes) || !refs_add_size(bytes, sizeof(max_align_t), &all))
-        return NULL;
-    refs_agg_block *block = refs_calloc(1, all);
-    if (block == NULL) return NULL;
-    block->next = aggregation->blocks;
-    aggregation->blocks = block;
-    return (uint8_t *)block + sizeof(max_align_t);
-}
-
 static void free_aggregation(refs_aggregation *aggregation) {
-    for (refs_agg_block *block = aggregation->blocks, *next; block != NULL; block = next) {
-        next = block->next;
-        refs_free(block);
-    }
-    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) {
-        refs_free(aggregation->dims[dim].spans);
-        refs_free(aggregation->dims[dim].breaks);
-    }
+    refs_fragment_grid_clear(&aggregation->grid);
     refs_json_doc_free(aggregation->attributes);
     refs_free(aggregation->text);
-    refs_intern_clear(&aggregation->strings);
-    refs_free(aggregation->fragments);
-    refs_free(aggregation->files);
-    refs_free(aggregation->values);
     refs_free(aggregation->named_by);
     refs_buf_clear(&aggregation->base);
     refs_fork_unregister(&aggregation->forked);
@@ -75,59 +50,18 @@ refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) 
 
 /* -- dimensions -------------------------------------------------------------------------------- */
 
-refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err) {
-    if (!refs_grow((void **)&dim->spans, &dim->capacity, dim->n_spans, sizeof *dim->spans))
-        return refs_fail_nomem(err);
-    dim->spans[dim->n_spans++] = span;
-    return REFS_OK;
-}
-
-refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, refs_error *err) {
-    uint64_t begin = dim->n_spans > 0 ? dim->spans[dim->n_spans - 1].end : 0, end;
-    if (!refs_add_u64(begin, size, &end) || end > INT64_MAX)
-        return refs_fail(err, REFS_CORRUPT, "the sizes of the fragments overflow");
-    return refs_agg_dim__place(dim, (refs_agg_span){begin, end, index}, err);
-}
-
-refs_status refs_agg_dim__break(refs_agg_dim *dim, uint64_t element, refs_error *err) {
-    if (!refs_grow((void **)&dim->breaks, &dim->break_capacity, dim->n_breaks, sizeof *dim->breaks))
-        return refs_fail_nomem(err);
-    dim->breaks[dim->n_breaks++] = element;
-    return REFS_OK;
-}
-
-static int compare_elements(const void *left, const void *right) {
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Fragments side by side often have the same ones. */
-static void sort_breaks(refs_agg_dim *dim) {
-    size_t n = 0;
-    if (dim->n_breaks > 1) qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, compare_elements);
-    for (size_t i = 0; i < dim->n_breaks; i++)
-        if (n == 0 || dim->breaks[i] != dim->breaks[n - 1]) dim->breaks[n++] = dim->breaks[i];
-    dim->n_breaks = n;
-}
-
-static int compare_spans(const void *left, const void *right) {
-    const refs_agg_span *a = left, *b = right;
-    return (a->begin > b->begin) - (a->begin < b->begin);
-}
-
-refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs_error *err) {
-    refs_agg_dim *parts = &aggregation->dims[dim];
+refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t dim,
+                                         refs_error *err) {
+    refs_fragment_dim *parts = &aggregation->grid.dims[dim];
     uint64_t told = refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
     uint64_t end = 0;
-    sort_breaks(parts);
-    if (parts->n_spans > 1)
-        qsort(parts->spans, parts->n_spans, sizeof *parts->spans, compare_spans);
-    for (size_t i = 0; i < parts->n_spans; end = parts->spans[i++].end)
-        if (parts->spans[i].begin < end)
-            return refs_fail(err, REFS_CORRUPT,
-                             "partitions %llu and %llu along dimension %s overlap",
-                             (unsigned long long)parts->spans[i - 1].index,
-                             (unsigned long long)parts->spans[i].index, aggregation->names[dim]);
+    refs_fragment_dim_sort(parts);
+    for (size_t i = 0; i < parts->n_intervals; end = parts->intervals[i++].end)
+        if (parts->intervals[i].begin < end)
+            return refs_fail(
+                err, REFS_CORRUPT, "partitions %llu and %llu along dimension %s overlap",
+                (unsigned long long)parts->intervals[i - 1].index,
+                (unsigned long long)parts->intervals[i].index, aggregation->names[dim]);
     if (told > 0 && end > told)
         return refs_fail(err, REFS_CORRUPT,
                          "partitions reach to %llu along dimension %s, which has %llu elements",
@@ -139,45 +73,6 @@ refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs
                      aggregation->names[dim]);
 }
 
-/* Mostly they are numbered in their order. */
-const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index) {
-    size_t low = 0, high = dim->n_spans;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dim->spans[middle].index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < dim->n_spans && dim->spans[low].index == index) return &dim->spans[low];
-    for (size_t i = 0; i < dim->n_spans; i++)
-        if (dim->spans[i].index == index) return &dim->spans[i];
-    return NULL;
-}
-
-size_t refs_agg_dim__find(const refs_agg_dim *dim, uint64_t element) {
-    size_t low = 0, high = dim->n_spans;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (dim->spans[middle].end <= element)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-refs_status refs_aggregation__count(refs_aggregation *aggregation, refs_error *err) {
-    aggregation->n_partitions = 1;
-    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
-        if (!refs_mul_u64(aggregation->n_partitions, aggregation->dims[dim].n_parts,
-                          &aggregation->n_partitions) ||
-            aggregation->n_partitions > REFS_MAX_PARTITIONS)
-            return refs_fail(err, REFS_LIMIT, "more than %llu partitions",
-                             (unsigned long long)REFS_MAX_PARTITIONS);
-    return REFS_OK;
-}
-
 static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
     for (size_t dim = 0; dim < meta->rank && meta->status == REFS_OK; dim++)
         if (meta->named_dims && refs_str_is(name, meta->dims[dim])) return meta->shape[dim];
@@ -186,7 +81,7 @@ static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
 
 /* What a scanner tells of dimensions of the file, which may have no variables (scan.h). */
 static uint64_t size_in_file(const refs_aggregation *aggregation, refs_str name) {
-    const refs_json *sizes = refs_json_get(aggregation->container.attributes, "_dimension_sizes");
+    const refs_json *sizes = refs_json_get(aggregation->container.attributes, REFS_DIMENSION_SIZES);
     uint64_t size = 0;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
         if (refs_str_is(name, aggregation->names[dim]))
@@ -218,7 +113,7 @@ refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
                                            const refs_array_meta *meta, refs_error *err) {
     size_t at = 0;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        uint64_t n = aggregation->dims[dim].n_parts;
+        uint64_t n = aggregation->grid.dims[dim].n_parts;
         if (n == 1) continue;
         while (at < meta->rank && meta->shape[at] == 1) at++;
         if (at == meta->rank || meta->shape[at] != n)
@@ -231,49 +126,17 @@ refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
     return REFS_OK;
 }
 
-void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
-                                uint64_t *index) {
-    for (size_t dim = aggregation->meta.rank; dim-- > 0;) {
-        index[dim] = number % aggregation->dims[dim].n_parts;
-        number /= aggregation->dims[dim].n_parts;
-    }
-}
-
 const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
                                           char *text, size_t size) {
     uint64_t index[REFS_MAX_RANK];
     size_t at = 0;
-    refs_aggregation__index_of(aggregation, number, index);
+    refs_fragment_grid_index(&aggregation->grid, number, index);
     snprintf(text, size, "()");
     for (size_t dim = 0; dim < aggregation->meta.rank && at + 24 < size; dim++)
         at += (size_t)snprintf(text + at, size - at, "%s%llu%s", dim == 0 ? "(" : ", ",
                                (unsigned long long)index[dim],
                                dim + 1 == aggregation->meta.rank ? ")" : "");
     return text;
-}
-
-refs_status refs_aggregation__allocate(refs_aggregation *aggregation, size_t n_alternatives,
-                                       refs_error *err) {
-    size_t n = (size_t)aggregation->n_partitions;
-    refs_free(aggregation->fragments);
-    refs_free(aggregation->files);
-    aggregation->n_alternatives = n_alternatives;
-    aggregation->fragments = refs_calloc(n, sizeof *aggregation->fragments);
-    aggregation->files = refs_calloc(n, n_alternatives * sizeof *aggregation->files);
-    if (aggregation->fragments == NULL || aggregation->files == NULL) return refs_fail_nomem(err);
-    if (n * n_alternatives >= UINT32_MAX)
-        return refs_fail(err, REFS_LIMIT, "too many names of fragments");
-    for (size_t i = 0; i < n; i++)
-        aggregation->fragments[i] = (refs_agg_fragment){
-            .first_file = (uint32_t)(i * n_alternatives), .variable = REFS_NO_TEXT};
-    for (size_t i = 0; i < n * n_alternatives; i++) aggregation->files[i] = REFS_NO_TEXT;
-    return REFS_OK;
-}
-
-refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_str text,
-                                          uint32_t *id, refs_error *err) {
-    *id = REFS_NO_TEXT;
-    return text.size > 0 ? refs_intern_add(&aggregation->strings, text, id, err) : REFS_OK;
 }
 
 /* -- reading variables of the aggregation's file ----------------------------------------------- */
@@ -369,7 +232,7 @@ bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
     uint64_t n;
     if (!refs_array_has_letters(meta)) return false;
     return meta->rank != aggregation->meta.rank || !refs_array_meta_elements(meta, &n) ||
-           n != aggregation->n_partitions;
+           n != aggregation->grid.n;
 }
 
 refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
@@ -401,17 +264,15 @@ static void in_child(void *self) {
     refs_cond_init(&aggregation->changed);
     if (!aggregation->is_loading) return;
     aggregation->is_loading = false;
-    aggregation->strings = (refs_intern){.count = 0};
-    aggregation->fragments = NULL;
-    aggregation->files = NULL;
-    aggregation->values = NULL;
+    aggregation->grid.strings = (refs_intern){.count = 0};
+    aggregation->grid.sources = NULL;
+    aggregation->grid.files = NULL;
+    aggregation->grid.values = NULL;
 }
 
 static refs_status load_once(refs_aggregation *aggregation, refs_error *err) {
     if (!begin_load(aggregation)) return REFS_OK;
-    refs_status status = aggregation->encoding == REFS_ENCODING_CFA_GROUP
-                             ? refs_aggregation__load_group(aggregation, err)
-                             : refs_aggregation__load_variables(aggregation, err);
+    refs_status status = aggregation->encoding->load(aggregation, err);
     refs_lock(&aggregation->lock);
     aggregation->is_loading = false;
     aggregation->is_loaded = status == REFS_OK;
@@ -433,11 +294,8 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
 /* -- the array that a container stands for ----------------------------------------------------- */
 
 static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
-    const refs_json *attributes = aggregation->container.attributes;
-    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
-                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
     refs_str text =
-        refs_aggregation__text(attributes, is_cfa ? "cfa_dimensions" : "aggregated_dimensions");
+        refs_aggregation__text(aggregation->container.attributes, aggregation->encoding->dims);
     aggregation->text = refs_str_copy(text);
     if (aggregation->text == NULL) return refs_fail_nomem(err);
     refs_str left = refs_str_view(aggregation->text, text.size), word;
@@ -480,40 +338,9 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     return REFS_OK;
 }
 
-/* Attributes that say what an aggregation is made of, and nothing of its values. */
-static bool is_of_values(refs_str name) {
-    static const char *const others[] = {"aggregated_dimensions", "aggregated_data", "cf_role",
-                                         "cfa_dimensions",        "cfa_array",       "cfa_group",
-                                         "_dimension_sizes"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (refs_str_is(name, others[i])) return false;
-    return true;
-}
-
-static refs_status write_member(const refs_json *attributes, size_t i, refs_buf *text,
-                                refs_error *err) {
-    const refs_str name = refs_json_name_at(attributes, i);
-    /* Beside the attributes of CFA this one alone says nothing. */
-    const bool is_alone = refs_str_is(name, "aggregated_dimensions") &&
-                          refs_json_get(attributes, "aggregated_data") == NULL;
-    if (!is_of_values(name) && !is_alone) return REFS_OK;
-    if (text->size > 1) REFS_TRY(refs_buf_append(text, ",", 1, err));
-    REFS_TRY(refs_json_write_string(name, text, err));
-    REFS_TRY(refs_buf_append(text, ":", 1, err));
-    return refs_json_write(refs_json_at(attributes, i), text, err);
-}
-
 static refs_status copy_attributes(refs_aggregation *aggregation, refs_error *err) {
-    const refs_json *attributes = aggregation->container.attributes;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&text, "{", 1, err);
-    for (size_t i = 0; i < refs_json_size(attributes) && status == REFS_OK; i++)
-        status = write_member(attributes, i, &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((char *)text.data, text.size),
-                                 &aggregation->attributes, err);
-    refs_buf_clear(&text);
+    const refs_status status = refs_cfa__without(
+        aggregation->container.attributes, refs_aggregation_owns, &aggregation->attributes, err);
     if (status == REFS_OK) aggregation->meta.attributes = refs_json_root(aggregation->attributes);
     return status;
 }
@@ -523,9 +350,9 @@ static uint64_t step_along(const refs_aggregation *aggregation, size_t dim) {
     uint64_t size = aggregation->meta.shape[dim], most = 1;
     if (rank == 1) return size < MOST_SERIES ? size : MOST_SERIES;
     if (dim + 2 < rank) return 1;
-    for (size_t i = 0; i < aggregation->dims[dim].n_spans; i++) {
-        const refs_agg_span *span = &aggregation->dims[dim].spans[i];
-        if (span->end - span->begin > most) most = span->end - span->begin;
+    for (size_t i = 0; i < aggregation->grid.dims[dim].n_intervals; i++) {
+        const refs_fragment_interval *interval = &aggregation->grid.dims[dim].intervals[i];
+        if (interval->end - interval->begin > most) most = interval->end - interval->begin;
     }
     if (most < LEAST_STEP) most = LEAST_STEP;
     if (most > MOST_STEP) most = MOST_STEP;
@@ -540,21 +367,10 @@ static void finish_meta(refs_aggregation *aggregation) {
     }
     meta->dims = aggregation->names;
     meta->named_dims =
-        aggregation->encoding != REFS_ENCODING_RECTILINEAR || aggregation->container.named_dims;
+        aggregation->encoding != &refs_encoding_rectilinear || aggregation->container.named_dims;
     meta->n_codecs = 0;
     meta->shard = NULL;
     meta->aggregation = aggregation;
-}
-
-static refs_status open_encoding(refs_aggregation *aggregation, refs_error *err) {
-    switch (aggregation->encoding) {
-    case REFS_ENCODING_CFA_JSON:
-        return refs_aggregation__open_json(aggregation, err);
-    case REFS_ENCODING_CFA_GROUP:
-        return refs_aggregation__open_group(aggregation, err);
-    default:
-        return refs_aggregation__open_variables(aggregation, err);
-    }
 }
 
 static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
@@ -562,13 +378,14 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
     if (container->status != REFS_OK)
         return refs_fail(err, container->status, "%s", container->problem);
     aggregation->meta.rank = 0;
-    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) aggregation->dims[dim].n_parts = 1;
-    if (aggregation->encoding == REFS_ENCODING_RECTILINEAR) {
-        REFS_TRY(refs_aggregation__open_rectilinear(aggregation, err));
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) aggregation->grid.dims[dim].n_parts = 1;
+    if (aggregation->encoding == &refs_encoding_rectilinear) {
+        REFS_TRY(aggregation->encoding->decode(aggregation, err));
         finish_meta(aggregation);
         return REFS_OK;
     }
     REFS_TRY(read_names(aggregation, err));
+    aggregation->grid.rank = aggregation->meta.rank;
     if ((!refs_dtype_is_numeric(&container->dtype) &&
          !refs_aggregation__is_text(&container->dtype)) ||
         container->dtype.type == REFS_TYPE_COMPLEX)
@@ -576,8 +393,8 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
                          "values of an aggregation that are neither real numbers nor text");
     REFS_TRY(read_fill(aggregation, err));
     REFS_TRY(copy_attributes(aggregation, err));
-    REFS_TRY(open_encoding(aggregation, err));
-    REFS_TRY(refs_aggregation__count(aggregation, err));
+    REFS_TRY(aggregation->encoding->decode(aggregation, err));
+    REFS_TRY(refs_fragment_grid_count(&aggregation->grid, err));
     finish_meta(aggregation);
     return REFS_OK;
 }
@@ -587,7 +404,7 @@ static refs_status keep_problem(refs_aggregation *aggregation, refs_status statu
                                 const refs_error *problem, refs_error *err) {
     static const char *const no_dims[1] = {NULL};
     const refs_array_meta *container = &aggregation->container;
-    char *text = refs_aggregation__take(aggregation, strlen(problem->message) + 1, 1);
+    char *text = refs_fragment_grid_take(&aggregation->grid, strlen(problem->message) + 1, 1);
     if (text == NULL) return refs_fail_nomem(err);
     strcpy(text, problem->message); /* NOLINT: there is room for it */
     aggregation->meta = (refs_array_meta){.path = container->path,
@@ -618,8 +435,8 @@ static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t
     aggregation->hierarchy = hierarchy;
     aggregation->container = aggregation->meta = *container;
     aggregation->encoding = container->edges != NULL && container->status == REFS_OK
-                                ? REFS_ENCODING_RECTILINEAR
-                                : refs_aggregation__encoding_of(container->attributes);
+                                ? &refs_encoding_rectilinear
+                                : refs_encoding_of(container->attributes);
     refs_status status = describe(aggregation, &problem);
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
@@ -627,24 +444,14 @@ static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t
     return status;
 }
 
-/* Whether a variable only says what an aggregation is made of. */
-static bool is_named_by(const refs_aggregation *aggregation, const refs_array_meta *meta) {
-    const refs_terms *terms = &aggregation->terms;
-    if (aggregation->encoding == REFS_ENCODING_CFA_GROUP) {
-        refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
-        size_t size = strlen(aggregation->container.group);
-        return strncmp(meta->group, aggregation->container.group, size) == 0 &&
-               meta->group[size] == '/' && refs_str_is(group, meta->group + size + 1);
-    }
-    return meta == terms->sizes || meta == terms->files || meta == terms->variables ||
-           meta == terms->formats || meta == terms->values;
-}
-
 static bool is_instruction(const refs_aggregations *all, const refs_array_meta *meta) {
     if (refs_str_is(refs_aggregation__text(meta->attributes, "cf_role"), "cfa_private"))
         return true;
-    for (size_t i = 0; i < all->n; i++)
-        if (is_named_by(all->list[i], meta)) return true;
+    for (size_t i = 0; i < all->n; i++) {
+        const refs_encoding *encoding = all->list[i]->encoding;
+        if (encoding->has_variable != NULL && encoding->has_variable(all->list[i], meta))
+            return true;
+    }
     return false;
 }
 
@@ -662,7 +469,7 @@ static refs_status find_all(refs_aggregations *all, refs_hierarchy *hierarchy, r
     size_t n = refs_hierarchy_n_arrays(hierarchy);
     for (size_t i = 0; i < n; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
-        if (meta->edges != NULL || refs_aggregation_is_told_by(meta->attributes))
+        if (meta->edges != NULL || refs_aggregation_recognise(meta->attributes))
             REFS_TRY(add(all, hierarchy, i, err));
     }
     if (all->n == 0) return REFS_OK;

@@ -1,9 +1,8 @@
 /* aggregation_internal.h -- what the files of this module share.
  *
- * terms.c finds containers and the variables that their attributes name, origin.c
- * which files those come from; one file for each family of encodings turns those into the same
- * thing, the partitions below; piece.c finds the partitions of a region, place.c the part of a
- * fragment that is wanted, fragments.c its file, values.c what its elements are in the container's
+ * Each encoding has a file (encoding.h), which decodes it to a grid of fragments (fragment_grid.h);
+ * origin.c finds which files names come from; piece.c finds the fragments of a region, place.c the part
+ * of a fragment that is wanted, fragments.c its file, values.c what its elements are in the container's
  * terms.
  *
  * Read before this: aggregation.h, store.h.
@@ -13,17 +12,15 @@
 
 #include <pthread.h>
 
+#include "encoding.h"
+#include "fragment_grid.h"
 #include "refs/aggregation.h"
 #include "refs/fork.h"
-#include "refs/intern.h"
 #include "refs/refset.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Most partitions of one aggregation. */
-#define REFS_MAX_PARTITIONS ((uint64_t)1 << 24)
 
 /** Most numbers that tell sizes and places of fragments: of a map, a row for each dimension with a
  * column for each fragment along it. */
@@ -35,21 +32,7 @@ extern "C" {
 /** Copies of one fragment, of which the first that is there is read. */
 #define REFS_MAX_ALTERNATIVES 64
 
-/** The number of no string. */
-#define REFS_NO_TEXT REFS_INTERN_NONE
-
-/* -- encodings --------------------------------------------------------------------------------- */
-
-typedef enum refs_encoding {
-    REFS_ENCODING_NONE,
-    REFS_ENCODING_CFA_JSON,    /**< CFA-0.4: cfa_array */
-    REFS_ENCODING_CFA_GROUP,   /**< CFA-0.5 of S3netCDF4: cfa_group */
-    REFS_ENCODING_CFA,         /**< 0.6 to 0.6.2: location, file, format, address */
-    REFS_ENCODING_DRAFT,       /**< CFAPyX: shape, location, address, perhaps value */
-    REFS_ENCODING_DRAFT_MAP,   /**< cfdm 1.12: map, location, variable; map, unique_value */
-    REFS_ENCODING_RECTILINEAR, /**< of Zarr v3: runs of chunks of one size are its fragments */
-    REFS_ENCODING_CF           /**< CF-1.13: map, uris, identifiers; map, unique_values */
-} refs_encoding;
+/* -- attributes -------------------------------------------------------------------------------- */
 
 /** The variables that aggregated_data names, whatever their terms are called; NULL: there is no
  * such term. */
@@ -60,8 +43,6 @@ typedef struct refs_terms {
     const refs_array_meta *formats;
     const refs_array_meta *values; /**< one for each fragment, in place of a file */
 } refs_terms;
-
-refs_encoding refs_aggregation__encoding_of(const refs_json *attributes);
 
 /** Text of an attribute, empty without one. */
 refs_str refs_aggregation__text(const refs_json *attributes, const char *name);
@@ -77,63 +58,16 @@ refs_status refs_aggregation__check_format(refs_str format, refs_error *err);
 
 /* -- partitions -------------------------------------------------------------------------------- */
 
-/** Elements [begin, end) of the aggregation along one dimension, which partitions number `index`
- * along it have. */
-typedef struct refs_agg_span {
-    uint64_t begin, end;
-    uint64_t index;
-} refs_agg_span;
-
-/** One dimension: spans ascending and apart. What lies between is in no partition. */
-typedef struct refs_agg_dim {
-    refs_agg_span *spans;
-    size_t n_spans;
-    size_t capacity;
-    uint64_t *breaks; /**< elements, ascending, before which a list of elements of some fragment
-                           goes on by another step */
-    size_t n_breaks;
-    size_t break_capacity;
-    uint64_t n_parts; /**< of the matrix of partitions, at least 1 */
-    bool is_split;    /**< or all partitions have all of it */
-} refs_agg_dim;
-
-/** Along one dimension of a fragment: elements start, start + step … of it, or those of `list`. */
-typedef struct refs_agg_part {
-    int64_t start, step;
-    uint64_t n;           /**< 0: all of the fragment */
-    const uint64_t *list; /**< or NULL */
-} refs_agg_part;
-
-/** What CFA-0.4 may say of one fragment beyond its name; NULL where nothing. */
-typedef struct refs_agg_extras {
-    size_t rank;                   /**< of the fragment */
-    uint64_t shape[REFS_MAX_RANK]; /**< as it is told; 0: not told */
-    size_t dim[REFS_MAX_RANK]; /**< of the aggregation, for each; SIZE_MAX: none, it has size 1 */
-    bool is_reversed[REFS_MAX_RANK];
-    refs_agg_part part[REFS_MAX_RANK];
-    int64_t varid;                /**< -1: not told */
-    const char *units, *calendar; /**< of the partition, or NULL */
-} refs_agg_extras;
-
-/** Where a fragment is. */
-typedef struct refs_agg_fragment {
-    uint32_t first_file; /**< in `files`: n_alternatives of them */
-    uint32_t variable;   /**< a string's number, or NO_TEXT */
-    bool is_there;       /**< or its values are missing */
-    bool is_own;         /**< its variable is in the aggregation's own file */
-    const refs_agg_extras *extras;
-} refs_agg_fragment;
-
 /** An aggregation. Immutable but for what is read when it is first needed. */
 typedef struct refs_aggregation {
     refs_hierarchy *hierarchy;
     refs_array_meta container; /**< as its set describes it */
     refs_array_meta meta;      /**< as the aggregation */
-    refs_encoding encoding;
+    const refs_encoding *encoding;
+    bool is_unpacked; /**< its values are those of fragments once these are unpacked */
     refs_terms terms;
     refs_notes notes;
-    refs_agg_dim dims[REFS_MAX_RANK];
-    uint64_t n_partitions; /**< of the matrix */
+    refs_fragment_grid grid; /**< guarded by `lock`, but for its dimensions and `n` */
     refs_json_doc *attributes;
     char *text; /**< names of dimensions */
     const char *names[REFS_MAX_RANK];
@@ -146,50 +80,14 @@ typedef struct refs_aggregation {
     bool is_loaded;         /**< … and does not change any more */
     bool has_noted_units;   /**< that some fragment has others */
     bool has_origin;        /**< named_by is known, and does not change any more */
-    refs_intern strings;
-    refs_agg_fragment *fragments; /**< by number of the partition, in C order */
-    uint32_t *files;              /**< strings */
-    size_t n_alternatives;
-    uint8_t *values;   /**< one element for each partition, or NULL: they have fragments */
-    size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
-    char *named_by;    /**< the remote file that names of files come from, or NULL: see origin.c */
-    refs_buf base;     /**< that names start with in CFA-0.4 */
-    bool has_base;
-    struct refs_agg_block *blocks; /**< memory of extras */
+    char *named_by; /**< the remote file that names of files come from, or NULL: see origin.c */
+    refs_buf base;  /**< that names start with in CFA-0.4 */
 } refs_aggregation;
-
-/** Sets n_partitions from the dimensions. REFS_LIMIT where there are too many. */
-refs_status refs_aggregation__count(refs_aggregation *aggregation, refs_error *err);
-
-/** Zeroed memory that lives as long as the aggregation, or NULL. */
-void *refs_aggregation__take(refs_aggregation *aggregation, size_t n, size_t size);
-
-/** Adds a span to a dimension, behind all others. REFS_CORRUPT where it is before their end. */
-refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, refs_error *err);
-
-/** Adds a span anywhere. */
-refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err);
-
-/** Adds a break anywhere; refs_agg_dim__settle sorts them. */
-refs_status refs_agg_dim__break(refs_agg_dim *dim, uint64_t element, refs_error *err);
 
 /** Sorts the spans of a dimension, and finds its size. REFS_CORRUPT where two of them overlap, or
  * are beyond the size that the file tells. */
-refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs_error *err);
-
-/** The span that partitions number `index` have, or NULL. */
-const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index);
-
-/** The span that `element` is in, or else the first one behind it: n_spans where there is none. */
-size_t refs_agg_dim__find(const refs_agg_dim *dim, uint64_t element);
-
-/** Allocates fragments for all partitions, with `n_alternatives` files each. */
-refs_status refs_aggregation__allocate(refs_aggregation *aggregation, size_t n_alternatives,
-                                       refs_error *err);
-
-/** Numbers a string; REFS_NO_TEXT for an empty one. */
-refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_str text,
-                                          uint32_t *id, refs_error *err);
+refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t dim,
+                                         refs_error *err);
 
 /** Reads all elements of a variable of the aggregation's own file, as numbers or strings. */
 refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
@@ -203,21 +101,6 @@ refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
  * not where there is one for each partition. */
 bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
                                    const refs_array_meta *meta);
-
-/** What each encoding does: finds the variables that the container names, and the size and spans
- * of each dimension; loads what is in the partitions. `names` has the names of dimensions. */
-refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs_error *err);
-refs_status refs_aggregation__load_variables(refs_aggregation *aggregation, refs_error *err);
-refs_status refs_aggregation__open_group(refs_aggregation *aggregation, refs_error *err);
-refs_status refs_aggregation__load_group(refs_aggregation *aggregation, refs_error *err);
-refs_status refs_aggregation__open_rectilinear(refs_aggregation *aggregation, refs_error *err);
-refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_error *err);
-
-/** The variable that holds the names of files in CFA-0.5, or NULL. */
-const refs_array_meta *refs_aggregation__group_files(const refs_aggregation *aggregation);
-
-/** The variable that holds the names of files in any encoding, or NULL. */
-const refs_array_meta *refs_aggregation__files(const refs_aggregation *aggregation);
 
 /** Finds which remote file the names of files, or attributes that change them, come from. Before
  * this, refs_aggregation__locate may not be called. Any number of threads may call it. */
@@ -252,10 +135,6 @@ uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str
  * order; dimensions of one element do not count, nor others behind them. */
 refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
                                            const refs_array_meta *meta, refs_error *err);
-
-/** Splits the number of a partition into one for each dimension. */
-void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
-                                uint64_t *index);
 
 /** Writes "(0, 1, 2)". */
 const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
@@ -298,6 +177,30 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
                                      const refs_agg_names *names, refs_str file,
                                      refs_buf *locations, refs_error *err);
 
+/* -- rename.c ---------------------------------------------------------------------------------- */
+
+/** Files of one aggregation that get other names. */
+typedef struct refs_renaming {
+    const refs_file_renamer *renamer;
+    const refs_aggregation *aggregation;
+    bool changes;                               /**< some name has become another */
+    bool is_selected;                           /**< the fragment whose names are appended */
+    bool is_known[1u << REFS_N_LOCATION_KINDS]; /**< by the kinds that a name has locations of … */
+    unsigned kind[1u << REFS_N_LOCATION_KINDS]; /**< … that of which files are there */
+    refs_intern absent;                         /**< names of files that were looked for in vain */
+} refs_renaming;
+
+/** Whether the fragment at `index` is renamed, or with NULL any. */
+bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index);
+
+/** Finds where the file with this name is. To be called for all names before the first is appended.
+ */
+refs_status refs_renaming_look(refs_renaming *job, refs_str name, refs_error *err);
+
+/** Appends what `name` is called now. */
+refs_status refs_renaming_append(refs_renaming *job, refs_str name, refs_buf *renamed,
+                                 refs_error *err);
+
 /* -- place.c ----------------------------------------------------------------------------------- */
 
 /** How the dimensions of a partition are those of its fragment. */
@@ -305,12 +208,12 @@ typedef struct refs_agg_place {
     size_t rank;               /**< of the fragment */
     size_t dim[REFS_MAX_RANK]; /**< of the aggregation, for each; SIZE_MAX: none */
     bool is_reversed[REFS_MAX_RANK];
-    refs_agg_part part[REFS_MAX_RANK];
+    refs_fragment_part part[REFS_MAX_RANK];
 } refs_agg_place;
 
 /** A variable, and the partition that it is to fill. */
 typedef struct refs_agg_filling {
-    const refs_agg_fragment *fragment;
+    const refs_fragment_source *fragment;
     const refs_array_meta *variable; /**< of the fragment */
     const uint64_t *size;            /**< elements of the partition along each dimension */
 } refs_agg_filling;
@@ -349,7 +252,7 @@ typedef struct refs_agg_values {
 
 /** Tells it. The valid range that the container has, too, is left to its reader. */
 refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
-                                      const refs_agg_fragment *fragment,
+                                      const refs_fragment_source *fragment,
                                       const refs_array_meta *variable, refs_agg_values *values,
                                       refs_error *err);
 

@@ -310,14 +310,15 @@ static void prefix_place(const refs_fragments *fragments, const refs_aggregation
 }
 
 static refs_status locate(const refs_fragments *fragments, const refs_aggregation *aggregation,
-                          const refs_agg_fragment *fragment, refs_buf *locations, refs_error *err) {
+                          const refs_fragment_source *fragment, refs_buf *locations,
+                          refs_error *err) {
     const refs_fragments_options *options = &fragments->options;
     const refs_agg_names names = {options->location, fragments->sets.rewrites,
                                   fragments->sets.remote_to_local};
-    for (size_t k = 0; k < aggregation->n_alternatives; k++) {
-        uint32_t id = aggregation->files[fragment->first_file + k];
+    for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {
+        uint32_t id = aggregation->grid.files[fragment->first_file + k];
         if (id == REFS_NO_TEXT) continue;
-        refs_str file = refs_intern_get(&aggregation->strings, id);
+        refs_str file = refs_intern_get(&aggregation->grid.strings, id);
         REFS_TRY(refs_aggregation__locate(aggregation, &names, file, locations, err));
     }
     return refs_buf_append(locations, "", 1, err);
@@ -326,14 +327,15 @@ static refs_status locate(const refs_fragments *fragments, const refs_aggregatio
 /* Of several files for one fragment, any may be there. */
 static refs_status find_recorded(const refs_fragments *fragments,
                                  const refs_aggregation *aggregation,
-                                 const refs_agg_fragment *fragment, refs_expected *expected,
+                                 const refs_fragment_source *fragment, refs_expected *expected,
                                  refs_error *err) {
     const refs_store *master = fragments->options.arrays.store;
     *expected = (refs_expected){.etag = NULL};
-    if (master == NULL || aggregation->n_alternatives != 1) return REFS_OK;
-    const uint32_t id = aggregation->files[fragment->first_file];
+    if (master == NULL || aggregation->grid.n_alternatives != 1) return REFS_OK;
+    const uint32_t id = aggregation->grid.files[fragment->first_file];
     if (id == REFS_NO_TEXT) return REFS_OK;
-    return refs_store_recorded(master, refs_intern_get(&aggregation->strings, id), expected, err);
+    return refs_store_recorded(master, refs_intern_get(&aggregation->grid.strings, id), expected,
+                               err);
 }
 
 static refs_status add_file(refs_fragments *fragments, const refs_buf *locations,
@@ -401,7 +403,7 @@ static void evict_nodes(refs_fragments *fragments) {
 
 static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggregation,
                          refs_wanted_fragment *wanted, refs_error *err) {
-    const refs_agg_fragment *fragment = &aggregation->fragments[wanted->number];
+    const refs_fragment_source *fragment = &aggregation->grid.sources[wanted->number];
     refs_buf locations = REFS_BUF_INIT;
     refs_fragment_file *file = &fragments->own;
     refs_expected expected = {.etag = NULL};
@@ -448,9 +450,7 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
 static refs_missing missing_of(const refs_fragments *fragments,
                                const refs_aggregation *aggregation) {
     if (fragments->options.missing != REFS_MISSING_BY_ENCODING) return fragments->options.missing;
-    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
-                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
-    return is_cfa ? REFS_MISSING_FILL : REFS_MISSING_ERROR;
+    return aggregation->encoding->is_of_s3netcdf4 ? REFS_MISSING_FILL : REFS_MISSING_ERROR;
 }
 
 /* "master.nc: /tas partition (0, 1, 0) of fragment.nc" */
@@ -468,14 +468,14 @@ static char *print_name(const refs_fragments *fragments, const refs_aggregation 
 
 static const refs_array_meta *find_variable(const refs_aggregation *aggregation,
                                             const refs_fragment_file *file,
-                                            const refs_agg_fragment *fragment) {
+                                            const refs_fragment_source *fragment) {
     const refs_hierarchy *hierarchy = file->hierarchy;
     if (fragment->variable == REFS_NO_TEXT) {
-        int64_t varid = fragment->extras != NULL ? fragment->extras->varid : -1;
+        int64_t varid = fragment->layout != NULL ? fragment->layout->varid : -1;
         bool is_there = varid >= 0 && (uint64_t)varid < refs_hierarchy_n_arrays(hierarchy);
         return is_there ? refs_hierarchy_array(hierarchy, (size_t)varid) : NULL;
     }
-    refs_str name = refs_intern_get(&aggregation->strings, fragment->variable);
+    refs_str name = refs_intern_get(&aggregation->grid.strings, fragment->variable);
     const char *group = aggregation->container.group;
     if (fragment->is_own && name.size > 0 && name.data[0] != '/') {
         const refs_array_meta *own = refs_hierarchy_resolve(hierarchy, group, name);
@@ -486,19 +486,19 @@ static const refs_array_meta *find_variable(const refs_aggregation *aggregation,
 }
 
 static refs_status check_variable(const refs_aggregation *aggregation,
-                                  const refs_agg_fragment *fragment, const refs_array_meta *meta,
+                                  const refs_fragment_source *fragment, const refs_array_meta *meta,
                                   refs_error *err) {
     refs_str name = fragment->variable != REFS_NO_TEXT
-                        ? refs_intern_get(&aggregation->strings, fragment->variable)
+                        ? refs_intern_get(&aggregation->grid.strings, fragment->variable)
                         : refs_str_view("with that number", 16);
-    bool is_named = fragment->variable != REFS_NO_TEXT || fragment->extras != NULL;
+    bool is_named = fragment->variable != REFS_NO_TEXT || fragment->layout != NULL;
     if (meta == NULL && !is_named)
         return refs_fail(err, REFS_CORRUPT, "the aggregation does not name its variable");
     if (meta == NULL)
         return refs_fail(err, REFS_CORRUPT, "the file has no variable %.*s", REFS_STR_ARG(name));
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
-    if (refs_aggregation_is_told_by(meta->attributes) || meta->aggregation != NULL)
+    if (refs_aggregation_recognise(meta->attributes) || meta->aggregation != NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s is itself an aggregation, which is not followed", meta->path);
     return REFS_OK;
@@ -507,9 +507,10 @@ static refs_status check_variable(const refs_aggregation *aggregation,
 static void size_of_partition(const refs_aggregation *aggregation, uint64_t number,
                               uint64_t *size) {
     uint64_t index[REFS_MAX_RANK];
-    refs_aggregation__index_of(aggregation, number, index);
+    refs_fragment_grid_index(&aggregation->grid, number, index);
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        const refs_agg_span *span = refs_agg_dim__span(&aggregation->dims[dim], index[dim]);
+        const refs_fragment_interval *span =
+            refs_fragment_dim_get(&aggregation->grid.dims[dim], index[dim]);
         size[dim] = span != NULL ? span->end - span->begin : 0;
     }
 }
@@ -526,7 +527,7 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
     opened->place.rank = node->part->rank;
     for (size_t dim = 0; dim < node->part->rank; dim++) {
         opened->place.dim[dim] = dim;
-        opened->place.part[dim] = (refs_agg_part){0, 1, node->part->shape[dim], NULL};
+        opened->place.part[dim] = (refs_fragment_part){0, 1, node->part->shape[dim], NULL};
     }
     return refs_array_open(&context, node->part, &opened->array, err);
 }
@@ -561,7 +562,7 @@ static refs_status note_units(const refs_fragments *fragments, refs_aggregation 
 
 static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggregation,
                              const refs_fragment_file *file, fragment_node *node, refs_error *err) {
-    const refs_agg_fragment *fragment = &aggregation->fragments[node->number];
+    const refs_fragment_source *fragment = &aggregation->grid.sources[node->number];
     const refs_array_meta *meta = find_variable(aggregation, file, fragment);
     refs_open_fragment *opened = &node->opened;
     refs_array_context context = fragments->options.arrays;
@@ -595,7 +596,7 @@ static refs_status make_node(const refs_agg_mosaic *mosaic, refs_fragment_file *
         free_node(node);
         return refs_fail_nomem(err);
     }
-    bool is_part = mosaic->aggregation->encoding == REFS_ENCODING_RECTILINEAR;
+    bool is_part = mosaic->aggregation->encoding == &refs_encoding_rectilinear;
     refs_status status = is_part
                              ? open_part(mosaic->fragments, mosaic->aggregation, node, err)
                              : open_node(mosaic->fragments, mosaic->aggregation, file, node, err);
@@ -628,17 +629,17 @@ static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *
 
 void refs_fragments__leave(refs_agg_mosaic *mosaic) {
     refs_lock(&mosaic->fragments->lock);
-    for (uint64_t i = 0; i < mosaic->aggregation->n_partitions; i++)
+    for (uint64_t i = 0; i < mosaic->aggregation->grid.n; i++)
         if (mosaic->nodes[i] != NULL) mosaic->nodes[i]->slot = NULL;
     refs_unlock(&mosaic->fragments->lock);
 }
 
 /* As the aggregation names it: what rewrites are held against. */
 static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
-    const refs_agg_fragment *fragment = &aggregation->fragments[number];
-    for (size_t k = 0; k < aggregation->n_alternatives; k++) {
-        uint32_t id = aggregation->files[fragment->first_file + k];
-        if (id != REFS_NO_TEXT) return refs_intern_get(&aggregation->strings, id).data;
+    const refs_fragment_source *fragment = &aggregation->grid.sources[number];
+    for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {
+        uint32_t id = aggregation->grid.files[fragment->first_file + k];
+        if (id != REFS_NO_TEXT) return refs_intern_get(&aggregation->grid.strings, id).data;
     }
     return "";
 }
@@ -761,7 +762,7 @@ void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file
 
 bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation *aggregation,
                               uint64_t number) {
-    const refs_agg_fragment *fragment = &aggregation->fragments[number];
+    const refs_fragment_source *fragment = &aggregation->grid.sources[number];
     refs_buf locations = REFS_BUF_INIT;
     const char *location = fragments->options.location;
     bool is_located = !fragment->is_there || fragment->is_own ||

@@ -153,8 +153,6 @@ refs_status refs_aggregation__locate_kind(const refs_aggregation *aggregation,
                                           refs_error *err) {
     const refs_agg_names *names = file->names;
     refs_buf text = REFS_BUF_INIT;
-    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
-                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
     refs_status status = refs_buf_append_str(&text, file->text, err);
     if (status == REFS_OK) status = apply_substitutions(aggregation, names->rewrites, &text, err);
     refs_str name = refs_str_view((char *)text.data, text.size);
@@ -163,8 +161,8 @@ refs_status refs_aggregation__locate_kind(const refs_aggregation *aggregation,
         status = add_with_base(aggregation, names, name, locations, err);
     if (status == REFS_OK && file->kind == REFS_LOCATION_UNESCAPED)
         status = add_unescaped(aggregation, names, name, locations, err);
-    if (status == REFS_OK && file->kind == REFS_LOCATION_BESIDE && is_cfa &&
-        refs_file_name_is_relative(name))
+    if (status == REFS_OK && file->kind == REFS_LOCATION_BESIDE &&
+        aggregation->encoding->is_of_s3netcdf4 && refs_file_name_is_relative(name))
         status = add_beside(aggregation, names, name, locations, err);
     refs_buf_clear(&text);
     return status;

@@ -77,15 +77,11 @@ static refs_status search_attributes(search *job, const refs_array_meta *meta, r
     return REFS_OK;
 }
 
-const refs_array_meta *refs_aggregation__files(const refs_aggregation *aggregation) {
-    return aggregation->encoding == REFS_ENCODING_CFA_GROUP
-               ? refs_aggregation__group_files(aggregation)
-               : aggregation->terms.files;
-}
-
 static refs_status search_all(search *job, const refs_aggregation *aggregation, refs_error *err) {
-    const refs_array_meta *files = refs_aggregation__files(aggregation);
-    if (aggregation->encoding == REFS_ENCODING_RECTILINEAR) return REFS_OK;
+    const refs_encoding *encoding = aggregation->encoding;
+    if (encoding == &refs_encoding_rectilinear) return REFS_OK;
+    const refs_array_meta *files =
+        encoding->find_names != NULL ? encoding->find_names(aggregation) : NULL;
     REFS_TRY(search_attributes(job, &aggregation->container, err));
     if (files != NULL && job->origin == NULL) REFS_TRY(search_attributes(job, files, err));
     if (files != NULL && job->origin == NULL) REFS_TRY(search_chunks(job, files, err));

@@ -5,7 +5,7 @@
 /* Elements [first, first + n) of a region along one dimension: in one partition, or in none. */
 typedef struct run {
     uint64_t first, n;
-    const refs_agg_span *span; /* or NULL */
+    const refs_fragment_interval *interval; /* or NULL */
 } run;
 
 /* A region, cut along each dimension. */
@@ -30,33 +30,34 @@ static uint64_t count_within(uint64_t element, int64_t step, uint64_t begin, uin
     return (step > 0 ? end - 1 - element : element - begin) / by + 1;
 }
 
-static bool is_found(const refs_agg_dim *dim, size_t at, uint64_t element) {
-    return at <= dim->n_spans && (at == dim->n_spans || dim->spans[at].end > element) &&
-           (at == 0 || dim->spans[at - 1].end <= element);
+static bool is_found(const refs_fragment_dim *dim, size_t at, uint64_t element) {
+    return at <= dim->n_intervals && (at == dim->n_intervals || dim->intervals[at].end > element) &&
+           (at == 0 || dim->intervals[at - 1].end <= element);
 }
 
-/* refs_agg_dim__find beside `near`, where the search before this one ended. */
-static size_t find_near(const refs_agg_dim *dim, size_t near, uint64_t element) {
+/* refs_fragment_dim_find beside `near`, where the search before this one ended. */
+static size_t find_near(const refs_fragment_dim *dim, size_t near, uint64_t element) {
     if (is_found(dim, near, element)) return near;
     if (is_found(dim, near + 1, element)) return near + 1;
-    return refs_agg_dim__find(dim, element);
+    return refs_fragment_dim_find(dim, element);
 }
 
-static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, int64_t step,
+static run run_from(const refs_fragment_dim *dim, uint64_t size, uint64_t element, int64_t step,
                     size_t *near) {
     size_t at = find_near(dim, *near, element);
     *near = at;
-    bool is_in = at < dim->n_spans && dim->spans[at].begin <= element;
+    bool is_in = at < dim->n_intervals && dim->intervals[at].begin <= element;
     if (is_in)
-        return (run){.n = count_within(element, step, dim->spans[at].begin, dim->spans[at].end),
-                     .span = &dim->spans[at]};
-    uint64_t begin = at > 0 ? dim->spans[at - 1].end : 0;
-    uint64_t end = at < dim->n_spans ? dim->spans[at].begin : size;
-    return (run){.n = count_within(element, step, begin, end), .span = NULL};
+        return (run){
+            .n = count_within(element, step, dim->intervals[at].begin, dim->intervals[at].end),
+            .interval = &dim->intervals[at]};
+    uint64_t begin = at > 0 ? dim->intervals[at - 1].end : 0;
+    uint64_t end = at < dim->n_intervals ? dim->intervals[at].begin : size;
+    return (run){.n = count_within(element, step, begin, end), .interval = NULL};
 }
 
 /* A run ends where a list of elements goes on by another step. */
-static uint64_t count_to_break(const refs_agg_dim *dim, uint64_t element, int64_t step) {
+static uint64_t count_to_break(const refs_fragment_dim *dim, uint64_t element, int64_t step) {
     size_t low = 0, high = dim->n_breaks;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -73,7 +74,7 @@ static uint64_t count_to_break(const refs_agg_dim *dim, uint64_t element, int64_
 static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut *made,
                            refs_error *err) {
     const refs_region *region = made->region;
-    const refs_agg_dim *parts = &aggregation->dims[dim];
+    const refs_fragment_dim *parts = &aggregation->grid.dims[dim];
     size_t capacity = 0, near = 0;
     for (uint64_t first = 0; first < region->count[dim];) {
         uint64_t element = element_at(region, dim, first);
@@ -118,10 +119,10 @@ static bool runs_of(const refs_aggregation *aggregation, const cut *made, uint64
     for (size_t dim = aggregation->meta.rank; dim-- > 0;) {
         runs[dim] = &made->runs[dim][number % made->n_runs[dim]];
         number /= made->n_runs[dim];
-        is_in &= runs[dim]->span != NULL;
+        is_in &= runs[dim]->interval != NULL;
     }
     for (size_t dim = 0; dim < aggregation->meta.rank && is_in; dim++)
-        *partition = *partition * aggregation->dims[dim].n_parts + runs[dim]->span->index;
+        *partition = *partition * aggregation->grid.dims[dim].n_parts + runs[dim]->interval->index;
     return is_in;
 }
 
@@ -140,7 +141,8 @@ static void describe_box(const refs_aggregation *aggregation, const run *const *
 
 /* The elements of the fragment along its dimension `i` that are those of a run, which has no break
  * within it. */
-static void place_dim(const refs_agg_part *part, bool is_reversed, refs_piece *piece, size_t i) {
+static void place_dim(const refs_fragment_part *part, bool is_reversed, refs_piece *piece,
+                      size_t i) {
     int64_t at = (int64_t)piece->start[i], by = piece->step[i];
     if (is_reversed) {
         at = (int64_t)part->n - 1 - at;
@@ -170,7 +172,7 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
         if (dim != SIZE_MAX) {
             piece->count[i] = runs[dim]->n;
             piece->start[i] =
-                element_at(made->region, dim, runs[dim]->first) - runs[dim]->span->begin;
+                element_at(made->region, dim, runs[dim]->first) - runs[dim]->interval->begin;
             piece->step[i] = runs[dim]->n > 1 ? step_of(made->region, dim) : 1;
             piece->stride[i] = stride[dim];
         }
@@ -199,9 +201,9 @@ static void add_piece(gathering *job, uint64_t number) {
     *piece = (refs_piece){.array = NULL};
     bool is_in = runs_of(aggregation, job->made, number, runs, &partition);
     describe_box(aggregation, runs, job->stride, piece);
-    if (is_in && aggregation->values != NULL)
-        piece->value = aggregation->values + partition * aggregation->value_size;
-    else if (is_in && aggregation->fragments[partition].is_there) {
+    if (is_in && aggregation->grid.values != NULL)
+        piece->value = aggregation->grid.values + partition * aggregation->grid.value_size;
+    else if (is_in && aggregation->grid.sources[partition].is_there) {
         job->piece_of[job->n_wanted] = job->list->n;
         job->wanted[job->n_wanted++] = (refs_wanted_fragment){.number = partition};
     }
@@ -283,13 +285,13 @@ static void prepare(void *self, const refs_region *region) {
     const run *runs[REFS_MAX_RANK];
     cut made;
     uint64_t partition;
-    bool is_cut =
-        refs_aggregation__load(mosaic->aggregation, NULL) == REFS_OK && aggregation->values == NULL;
+    bool is_cut = refs_aggregation__load(mosaic->aggregation, NULL) == REFS_OK &&
+                  aggregation->grid.values == NULL;
     if (!is_cut) return;
     is_cut = cut_region(aggregation, region, &made, NULL) == REFS_OK;
     for (uint64_t i = 0; is_cut && i < made.n_pieces && i < MAX_PREPARED; i++) {
         if (!runs_of(aggregation, &made, i, runs, &partition) ||
-            !aggregation->fragments[partition].is_there)
+            !aggregation->grid.sources[partition].is_there)
             continue;
         const refs_wanted_fragment wanted = {.number = partition};
         refs_fragments__prepare(mosaic, &wanted, 1);
@@ -310,10 +312,11 @@ static void release(void *self, refs_piece_list *list) {
 static uint64_t partition_at(const refs_aggregation *aggregation, const uint64_t *element) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        const refs_agg_dim *parts = &aggregation->dims[dim];
-        size_t at = refs_agg_dim__find(parts, element[dim]);
-        if (at == parts->n_spans || parts->spans[at].begin > element[dim]) return UINT64_MAX;
-        number = number * parts->n_parts + parts->spans[at].index;
+        const refs_fragment_dim *parts = &aggregation->grid.dims[dim];
+        size_t at = refs_fragment_dim_find(parts, element[dim]);
+        if (at == parts->n_intervals || parts->intervals[at].begin > element[dim])
+            return UINT64_MAX;
+        number = number * parts->n_parts + parts->intervals[at].index;
     }
     return number;
 }
@@ -322,14 +325,14 @@ static bool is_local(void *self, const uint64_t *element) {
     refs_agg_mosaic *mosaic = self;
     if (refs_aggregation__load(mosaic->aggregation, NULL) != REFS_OK) return true;
     uint64_t number = partition_at(mosaic->aggregation, element);
-    return number == UINT64_MAX || mosaic->aggregation->values != NULL ||
+    return number == UINT64_MAX || mosaic->aggregation->grid.values != NULL ||
            refs_fragments__is_local(mosaic->fragments, mosaic->aggregation, number);
 }
 
 static bool has_values(const refs_aggregation *aggregation, uint64_t partition) {
     const refs_array_meta *meta = &aggregation->meta;
-    if (aggregation->values == NULL) return aggregation->fragments[partition].is_there;
-    const uint8_t *value = aggregation->values + partition * aggregation->value_size;
+    if (aggregation->grid.values == NULL) return aggregation->grid.sources[partition].is_there;
+    const uint8_t *value = aggregation->grid.values + partition * aggregation->grid.value_size;
     if (meta->dtype.type == REFS_TYPE_OBJECT) return value[0] != '\0';
     if (!meta->has_fill) return true;
     return memcmp(value, meta->fill, meta->dtype.size) != 0;
@@ -364,9 +367,8 @@ refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_arra
     refs_aggregation *aggregation = (refs_aggregation *)(uintptr_t)meta->aggregation;
     refs_agg_mosaic *mosaic = refs_calloc(1, sizeof *mosaic);
     if (mosaic == NULL) return refs_fail_nomem(err);
-    *mosaic =
-        (refs_agg_mosaic){fragments, aggregation,
-                          refs_calloc((size_t)aggregation->n_partitions, sizeof *mosaic->nodes)};
+    *mosaic = (refs_agg_mosaic){fragments, aggregation,
+                                refs_calloc((size_t)aggregation->grid.n, sizeof *mosaic->nodes)};
     const refs_mosaic parts = {mosaic, gather, prepare, release, is_local, count, free_mosaic};
     const refs_array_context context = refs_fragments__context(fragments);
     refs_status status = mosaic->nodes != NULL
@@ -378,29 +380,6 @@ refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_arra
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-static void describe_partition(const refs_aggregation *aggregation, uint64_t number,
-                               refs_partition *partition) {
-    const refs_agg_fragment *fragment =
-        aggregation->values == NULL ? &aggregation->fragments[number] : NULL;
-    *partition = (refs_partition){.file = "", .variable = ""};
-    refs_aggregation__index_of(aggregation, number, partition->index);
-    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        const refs_agg_span *span =
-            refs_agg_dim__span(&aggregation->dims[dim], partition->index[dim]);
-        if (span == NULL) continue;
-        partition->begin[dim] = span->begin;
-        partition->end[dim] = span->end;
-    }
-    if (fragment == NULL || !fragment->is_there) return;
-    partition->has_fragment = true;
-    for (size_t k = 0; k < aggregation->n_alternatives && partition->file[0] == '\0'; k++) {
-        uint32_t id = aggregation->files[fragment->first_file + k];
-        if (id != REFS_NO_TEXT) partition->file = refs_intern_get(&aggregation->strings, id).data;
-    }
-    if (fragment->variable != REFS_NO_TEXT)
-        partition->variable = refs_intern_get(&aggregation->strings, fragment->variable).data;
-}
-
 static refs_aggregation *aggregation_of(const refs_array_meta *meta) {
     return (refs_aggregation *)(uintptr_t)meta->aggregation;
 }
@@ -411,7 +390,7 @@ refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *e
     REFS_TRY(refs_aggregation__load(aggregation, err));
     uint64_t number = partition_at(aggregation, element);
     if (number == UINT64_MAX) return REFS_NOT_FOUND;
-    describe_partition(aggregation, number, partition);
+    refs_fragment_grid_get(&aggregation->grid, number, partition);
     return REFS_OK;
 }
 
@@ -419,12 +398,12 @@ refs_status refs_aggregation_border_behind(const refs_array_meta *meta, size_t d
                                            uint64_t element, uint64_t *border, refs_error *err) {
     refs_aggregation *aggregation = aggregation_of(meta);
     REFS_TRY(refs_aggregation__load(aggregation, err));
-    const refs_agg_dim *parts = &aggregation->dims[dim];
-    const size_t at = refs_agg_dim__find(parts, element);
+    const refs_fragment_dim *parts = &aggregation->grid.dims[dim];
+    const size_t at = refs_fragment_dim_find(parts, element);
     *border = meta->shape[dim];
-    if (at == parts->n_spans) return REFS_OK;
-    const refs_agg_span *span = &parts->spans[at];
-    const uint64_t next = span->begin > element ? span->begin : span->end;
+    if (at == parts->n_intervals) return REFS_OK;
+    const refs_fragment_interval *interval = &parts->intervals[at];
+    const uint64_t next = interval->begin > element ? interval->begin : interval->end;
     if (next < *border) *border = next;
     return REFS_OK;
 }
@@ -434,7 +413,7 @@ refs_status refs_aggregation_count_values(const refs_array_meta *meta, uint64_t 
     refs_aggregation *aggregation = aggregation_of(meta);
     *n = 0;
     REFS_TRY(refs_aggregation__load(aggregation, err));
-    for (uint64_t i = 0; i < aggregation->n_partitions && aggregation->values != NULL; i++)
+    for (uint64_t i = 0; i < aggregation->grid.n && aggregation->grid.values != NULL; i++)
         *n += has_values(aggregation, i);
     return REFS_OK;
 }
@@ -446,9 +425,9 @@ refs_status refs_aggregation_each(const refs_array_meta *meta,
     refs_aggregation *aggregation = aggregation_of(meta);
     refs_partition partition;
     REFS_TRY(refs_aggregation__load(aggregation, err));
-    for (uint64_t i = 0; i < aggregation->n_partitions && aggregation->values == NULL; i++) {
-        if (!aggregation->fragments[i].is_there) continue;
-        describe_partition(aggregation, i, &partition);
+    for (uint64_t i = 0; i < aggregation->grid.n && aggregation->grid.values == NULL; i++) {
+        if (!aggregation->grid.sources[i].is_there) continue;
+        refs_fragment_grid_get(&aggregation->grid, i, &partition);
         REFS_TRY(visit(user, &partition, err));
     }
     return REFS_OK;

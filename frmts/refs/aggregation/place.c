@@ -45,7 +45,7 @@ static bool match_letters(const refs_aggregation *aggregation, const uint64_t *s
 }
 
 /* Whether the elements that a part names are those of the fragment. */
-static bool part_fits(const refs_agg_part *part, uint64_t shape) {
+static bool part_fits(const refs_fragment_part *part, uint64_t shape) {
     int64_t last = part->start + part->step * ((int64_t)part->n - 1);
     if (part->list == NULL)
         return part->start >= 0 && (uint64_t)part->start < shape && last >= 0 &&
@@ -55,16 +55,16 @@ static bool part_fits(const refs_agg_part *part, uint64_t shape) {
     return true;
 }
 
-static bool take_extras(const refs_agg_extras *extras, const uint64_t *size,
+static bool take_layout(const refs_fragment_layout *layout, const uint64_t *size,
                         const refs_array_meta *variable, refs_agg_place *place) {
-    if (extras->rank != variable->rank) return false;
-    for (size_t i = 0; i < extras->rank; i++) {
+    if (layout->rank != variable->rank) return false;
+    for (size_t i = 0; i < layout->rank; i++) {
         uint64_t shape = variable->shape[i];
-        place->dim[i] = extras->dim[i];
-        place->is_reversed[i] = extras->is_reversed[i];
-        place->part[i] = extras->part[i];
+        place->dim[i] = layout->dim[i];
+        place->is_reversed[i] = layout->is_reversed[i];
+        place->part[i] = layout->part[i];
         if (place->part[i].n == 0)
-            place->part[i] = (refs_agg_part){0, 1, shape, NULL};
+            place->part[i] = (refs_fragment_part){0, 1, shape, NULL};
         else if (!part_fits(&place->part[i], shape))
             return false;
         if (place->part[i].n != (place->dim[i] != SIZE_MAX ? size[place->dim[i]] : 1)) return false;
@@ -90,10 +90,10 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation,
     const uint64_t *size = filling->size;
     *place = (refs_agg_place){.rank = variable->rank};
     for (size_t i = 0; i < variable->rank; i++)
-        place->part[i] = (refs_agg_part){0, 1, variable->shape[i], NULL};
-    const refs_agg_extras *extras = filling->fragment->extras;
-    bool has_dims = extras != NULL && extras->rank == variable->rank;
-    bool fits = has_dims ? take_extras(extras, size, variable, place)
+        place->part[i] = (refs_fragment_part){0, 1, variable->shape[i], NULL};
+    const refs_fragment_layout *layout = filling->fragment->layout;
+    bool has_dims = layout != NULL && layout->rank == variable->rank;
+    bool fits = has_dims ? take_layout(layout, size, variable, place)
                          : match(aggregation, size, variable, place) ||
                                match_letters(aggregation, size, variable, place);
     return fits && covers(aggregation, size, place) ? REFS_OK

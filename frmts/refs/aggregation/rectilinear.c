@@ -1,34 +1,37 @@
 /* rectilinear.c -- arrays whose chunks have sizes of their own, as mosaics of arrays with chunks of
  * one size; see aggregation_internal.h.
  *
- * Along each dimension, chunks of one size that follow each other are one span; a partition is an
- * array with a regular grid, whose keys count from where it begins.
+ * Along each dimension, chunks of one size that follow each other are one interval; a partition is
+ * an array with a regular grid, whose keys count from where it begins.
  */
 #include "aggregation_internal.h"
 
 static refs_status add_runs(refs_aggregation *aggregation, size_t dim, refs_error *err) {
     const refs_chunk_edges *edges = &aggregation->container.edges[dim];
-    refs_agg_dim *parts = &aggregation->dims[dim];
+    refs_fragment_dim *parts = &aggregation->grid.dims[dim];
     for (size_t i = 0; i < edges->n_runs; i++)
-        REFS_TRY(refs_agg_dim__add(parts, edges->runs[i].size * edges->runs[i].count, i, err));
+        REFS_TRY(
+            refs_fragment_dim_append(parts, edges->runs[i].size * edges->runs[i].count, i, err));
     parts->n_parts = edges->n_runs > 0 ? edges->n_runs : 1;
     parts->is_split = true;
     return REFS_OK;
 }
 
-refs_status refs_aggregation__open_rectilinear(refs_aggregation *aggregation, refs_error *err) {
-    aggregation->meta.rank = aggregation->container.rank;
+static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
+    aggregation->meta.rank = aggregation->grid.rank = aggregation->container.rank;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
         aggregation->names[dim] = aggregation->container.dims[dim];
         REFS_TRY(add_runs(aggregation, dim, err));
     }
-    REFS_TRY(refs_aggregation__count(aggregation, err));
-    REFS_TRY(refs_aggregation__allocate(aggregation, 1, err));
-    for (uint64_t i = 0; i < aggregation->n_partitions; i++)
-        aggregation->fragments[i].is_there = aggregation->fragments[i].is_own = true;
+    REFS_TRY(refs_fragment_grid_count(&aggregation->grid, err));
+    REFS_TRY(refs_fragment_grid_allocate(&aggregation->grid, 1, err));
+    for (uint64_t i = 0; i < aggregation->grid.n; i++)
+        aggregation->grid.sources[i].is_there = aggregation->grid.sources[i].is_own = true;
     aggregation->is_loaded = true;
     return REFS_OK;
 }
+
+const refs_encoding refs_encoding_rectilinear = {.decode = decode};
 
 /* Behind the meta, the index of its first chunk. */
 refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
@@ -40,7 +43,7 @@ refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregat
     *part = aggregation->container;
     part->edges = NULL;
     part->first_chunk = first_chunk;
-    refs_aggregation__index_of(aggregation, number, index);
+    refs_fragment_grid_index(&aggregation->grid, number, index);
     for (size_t dim = 0; dim < part->rank; dim++) {
         const refs_chunk_run *runs = aggregation->container.edges[dim].runs;
         part->shape[dim] = runs[index[dim]].size * runs[index[dim]].count;

@@ -3,19 +3,6 @@
 #include "refs/file_name.h"
 #include "refs/url.h"
 
-/* What is renamed, and with what. */
-typedef struct renaming {
-    const refs_file_renamer *renamer;
-    const refs_aggregation *aggregation;
-    bool changes;                               /* some name has become another */
-    bool is_selected;                           /* the fragment whose names are read */
-    const refs_json *root;                      /* of the JSON that is read … */
-    refs_buf *text;                             /* … and written */
-    bool is_known[1u << REFS_N_LOCATION_KINDS]; /* by the kinds that a name has locations of … */
-    unsigned kind[1u << REFS_N_LOCATION_KINDS]; /* … that of which files are there */
-    refs_intern absent;                         /* names of files that were looked for in vain */
-} renaming;
-
 /* Locations of one name. */
 typedef struct located {
     refs_buf text;
@@ -23,7 +10,7 @@ typedef struct located {
     const char *at[REFS_N_LOCATION_KINDS];
 } located;
 
-static bool is_confined(const renaming *job) {
+static bool is_confined(const refs_renaming *job) {
     return job->renamer->location != NULL && !job->renamer->remote_to_local &&
            (job->aggregation->named_by != NULL ||
             refs_location_may_be_remote(refs_str_from(job->renamer->location)));
@@ -31,7 +18,7 @@ static bool is_confined(const renaming *job) {
 
 /* Whether a name is not its own location: it depends on the folder of the master, or on other
  * attributes, or is a file: URI. */
-static bool is_dependent(const renaming *job, refs_str name) {
+static bool is_dependent(const refs_renaming *job, refs_str name) {
     const refs_array_meta *files = job->aggregation->terms.files;
     refs_str path = name;
     return refs_file_name_needs_folder(name) || refs_url_take_file(&path) ||
@@ -40,7 +27,7 @@ static bool is_dependent(const renaming *job, refs_str name) {
 }
 
 /* Finds the locations of a name by their kinds. */
-static refs_status find_locations(const renaming *job, refs_str name, located *found,
+static refs_status find_locations(const refs_renaming *job, refs_str name, located *found,
                                   refs_error *err) {
     const refs_agg_names names = {job->renamer->location, NULL, job->renamer->remote_to_local};
     size_t begin[REFS_N_LOCATION_KINDS];
@@ -63,7 +50,7 @@ static bool has_one_kind(unsigned kinds) {
 
 /* Files of one aggregation whose names have locations of the same kinds lie together: the first
  * that is found tells of which kind their locations are. */
-static refs_status look_for(renaming *job, refs_str name, refs_error *err) {
+refs_status refs_renaming_look(refs_renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_status status = REFS_OK;
     uint32_t id;
@@ -86,7 +73,7 @@ static refs_status look_for(renaming *job, refs_str name, refs_error *err) {
 }
 
 /* Names that are refused, but not for what they name, name nothing. */
-static refs_status confine(const renaming *job, refs_str name, refs_error *err) {
+static refs_status confine(const refs_renaming *job, refs_str name, refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     refs_error problem = REFS_ERROR_INIT;
     if (!is_confined(job)) return REFS_OK;
@@ -96,7 +83,7 @@ static refs_status confine(const renaming *job, refs_str name, refs_error *err) 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-static refs_status rename_dependent(renaming *job, refs_str name, refs_buf *renamed,
+static refs_status rename_dependent(refs_renaming *job, refs_str name, refs_buf *renamed,
                                     refs_error *err) {
     located found = {.text = REFS_BUF_INIT};
     unsigned kind = 0;
@@ -112,7 +99,7 @@ static refs_status rename_dependent(renaming *job, refs_str name, refs_buf *rena
 }
 
 /* Names that do not depend on a folder are their own location. */
-static refs_status rename_resolved(renaming *job, refs_str name, refs_buf *renamed,
+static refs_status rename_resolved(refs_renaming *job, refs_str name, refs_buf *renamed,
                                    refs_error *err) {
     if (job->renamer->location != NULL && is_dependent(job, name))
         return rename_dependent(job, name, renamed, err);
@@ -121,7 +108,8 @@ static refs_status rename_resolved(renaming *job, refs_str name, refs_buf *renam
 }
 
 /* Appends the new name. */
-static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, refs_error *err) {
+refs_status refs_renaming_append(refs_renaming *job, refs_str name, refs_buf *renamed,
+                                 refs_error *err) {
     const size_t begin = renamed->size;
     if (name.size == 0) return REFS_OK;
     if (!job->is_selected) return refs_buf_append_str(renamed, name, err);
@@ -132,7 +120,7 @@ static refs_status rename_one(renaming *job, refs_str name, refs_buf *renamed, r
     return REFS_OK;
 }
 
-static bool selects(const renaming *job, const uint64_t *index) {
+bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index) {
     const refs_file_renamer *renamer = job->renamer;
     return renamer->selects == NULL ||
            renamer->selects(renamer->user, &job->aggregation->container, index);
@@ -141,13 +129,13 @@ static bool selects(const renaming *job, const uint64_t *index) {
 /* -- names in a variable ----------------------------------------------------------------------- */
 
 /* Of names in a list: there may be copies of each fragment (CFA-0.6), or one name for all. */
-static bool selects_name(const renaming *job, size_t number, size_t n) {
+static bool selects_name(const refs_renaming *job, size_t number, size_t n) {
     uint64_t index[REFS_MAX_RANK] = {0};
-    const uint64_t n_partitions = job->aggregation->n_partitions;
+    const uint64_t n_partitions = job->aggregation->grid.n;
     if (job->renamer->selects == NULL) return true;
     const uint64_t n_each = n_partitions > 0 && n > n_partitions ? n / n_partitions : 1;
-    refs_aggregation__index_of(job->aggregation, number / n_each, index);
-    return selects(job, index);
+    refs_fragment_grid_index(&job->aggregation->grid, number / n_each, index);
+    return refs_renaming_selects(job, index);
 }
 
 static size_t count_texts(const refs_buf *texts) {
@@ -156,19 +144,20 @@ static size_t count_texts(const refs_buf *texts) {
     return n;
 }
 
-static refs_status rename_variable(renaming *job, const refs_array_meta *meta, refs_error *err) {
+static refs_status rename_variable(refs_renaming *job, const refs_array_meta *meta,
+                                   refs_error *err) {
     refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
     const size_t n = count_texts(&strings);
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
-        status = look_for(job, name, err);
+        status = refs_renaming_look(job, name, err);
         at += name.size + 1;
     }
     for (size_t at = 0, i = 0; at < strings.size && status == REFS_OK; i++) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
         job->is_selected = selects_name(job, i, n);
-        status = rename_one(job, name, &renamed, err);
+        status = refs_renaming_append(job, name, &renamed, err);
         if (status == REFS_OK) status = refs_buf_append(&renamed, "", 1, err);
         at += name.size + 1;
     }
@@ -182,121 +171,28 @@ static refs_status rename_variable(renaming *job, const refs_array_meta *meta, r
     return status;
 }
 
-/* -- names in JSON ----------------------------------------------------------------------------- */
-
-static refs_status write_value(renaming *job, const refs_json *value, size_t depth,
-                               refs_error *err);
-
-static refs_status write_name(renaming *job, const refs_json *value, refs_error *err) {
-    refs_buf renamed = REFS_BUF_INIT;
-    refs_status status = rename_one(job, refs_json_text(value), &renamed, err);
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)renamed.data, renamed.size),
-                                        job->text, err);
-    refs_buf_clear(&renamed);
-    return status;
-}
-
-/* Depths of what is walked into: the root, its Partitions, one of them, its subarray. */
-enum { ROOT, PARTITIONS, PARTITION, SUBARRAY };
-
-static refs_status write_member(renaming *job, const refs_json *object, size_t i, size_t depth,
-                                refs_error *err) {
-    const refs_str name = refs_json_name_at(object, i);
-    const refs_json *value = refs_json_at(object, i);
-    REFS_TRY(refs_json_write_string(name, job->text, err));
-    REFS_TRY(refs_buf_append(job->text, ":", 1, err));
-    if (depth == SUBARRAY && refs_str_is(name, "file") && refs_json_is_string(value))
-        return write_name(job, value, err);
-    const bool is_walked = (depth == ROOT && refs_str_is(name, "Partitions")) ||
-                           (depth == PARTITION && refs_str_is(name, "subarray"));
-    return is_walked ? write_value(job, value, depth + 1, err)
-                     : refs_json_write(value, job->text, err);
-}
-
-/* The number along a dimension that is not split is 0. */
-static bool selects_partition(const renaming *job, const refs_json *partition) {
-    const refs_json *names = refs_json_get(job->root, "pmdimensions");
-    const refs_json *numbers = refs_json_get(partition, "index");
-    uint64_t index[REFS_MAX_RANK] = {0};
-    for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++)
-        for (size_t i = 0; i < refs_json_size(names); i++)
-            if (refs_str_is(refs_json_text(refs_json_at(names, i)), job->aggregation->names[dim]))
-                (void)refs_json_u64(refs_json_at(numbers, i), &index[dim]);
-    return selects(job, index);
-}
-
-/* Names that were resolved have no base any more. */
-static bool is_left_out(const renaming *job, refs_str member) {
-    return job->renamer->location != NULL && refs_str_is(member, "base");
-}
-
-static refs_status write_value(renaming *job, const refs_json *value, size_t depth,
-                               refs_error *err) {
-    refs_buf *text = job->text;
-    const bool is_list = refs_json_is_array(value);
-    size_t n = 0;
-    if (!is_list && !refs_json_is_object(value)) return refs_json_write(value, text, err);
-    if (depth == PARTITION && !is_list) job->is_selected = selects_partition(job, value);
-    REFS_TRY(refs_buf_append(text, is_list ? "[" : "{", 1, err));
-    for (size_t i = 0; i < refs_json_size(value); i++) {
-        if (depth == ROOT && !is_list && is_left_out(job, refs_json_name_at(value, i))) continue;
-        REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
-        REFS_TRY(is_list ? write_value(job, refs_json_at(value, i), depth + 1, err)
-                         : write_member(job, value, i, depth, err));
-    }
-    return refs_buf_append(text, is_list ? "]" : "}", 1, err);
-}
-
-static refs_status look_for_all(renaming *job, refs_error *err) {
-    const refs_aggregation *aggregation = job->aggregation;
-    if (aggregation->meta.status != REFS_OK) return REFS_OK;
-    for (uint64_t i = 0; i < aggregation->n_partitions; i++) {
-        const uint32_t id = aggregation->files[aggregation->fragments[i].first_file];
-        if (id != REFS_NO_TEXT)
-            REFS_TRY(look_for(job, refs_intern_get(&aggregation->strings, id), err));
-    }
-    return REFS_OK;
-}
-
-static refs_status rename_json(renaming *job, refs_error *err) {
-    const refs_array_meta *container = &job->aggregation->container;
-    refs_json_doc *doc = NULL;
-    refs_buf text = REFS_BUF_INIT;
-    REFS_TRY(look_for_all(job, err));
-    REFS_TRY(
-        refs_json_parse(refs_aggregation__text(container->attributes, "cfa_array"), &doc, err));
-    job->root = refs_json_root(doc);
-    job->text = &text;
-    refs_status status = write_value(job, job->root, ROOT, err);
-    if (status == REFS_OK && job->changes)
-        status = job->renamer->attribute(job->renamer->user, container,
-                                         refs_str_view((const char *)text.data, text.size), err);
-    refs_json_doc_free(doc);
-    refs_buf_clear(&text);
-    return status;
-}
-
 /* -- all of them ------------------------------------------------------------------------------- */
 
 /* Whether names in a variable are those of an aggregation before this one, too. */
-static bool is_renamed(const refs_aggregations *all, size_t i, const renaming *job,
+static bool is_renamed(const refs_aggregations *all, size_t i, const refs_renaming *job,
                        const refs_array_meta *files) {
     for (size_t k = 0; k < i; k++) {
-        renaming other = *job;
+        refs_renaming other = *job;
         other.aggregation = refs_aggregations__at(all, k);
-        if (other.aggregation->terms.files == files && selects(&other, NULL)) return true;
+        if (other.aggregation->terms.files == files && refs_renaming_selects(&other, NULL))
+            return true;
     }
     return false;
 }
 
-static refs_status rename_all(const refs_aggregations *all, size_t i, renaming *job,
+static refs_status rename_all(const refs_aggregations *all, size_t i, refs_renaming *job,
                               refs_error *err) {
-    const refs_aggregation *aggregation = job->aggregation;
-    if (aggregation->encoding == REFS_ENCODING_RECTILINEAR || !selects(job, NULL)) return REFS_OK;
-    if (aggregation->encoding == REFS_ENCODING_CFA_JSON) return rename_json(job, err);
-    const refs_array_meta *files = refs_aggregation__files(aggregation);
-    return files != NULL && !is_renamed(all, i, job, files) ? rename_variable(job, files, err)
+    const refs_encoding *encoding = job->aggregation->encoding;
+    if (!refs_renaming_selects(job, NULL)) return REFS_OK;
+    if (encoding->rename != NULL) return encoding->rename(job, err);
+    const refs_array_meta *names =
+        encoding->find_names != NULL ? encoding->find_names(job->aggregation) : NULL;
+    return names != NULL && !is_renamed(all, i, job, names) ? rename_variable(job, names, err)
                                                             : REFS_OK;
 }
 
@@ -311,7 +207,7 @@ refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_fi
                                      refs_error *err) {
     refs_aggregation *aggregation;
     for (size_t i = 0; (aggregation = refs_aggregations__at(all, i)) != NULL; i++) {
-        renaming job = {.renamer = renamer, .aggregation = aggregation, .is_selected = true};
+        refs_renaming job = {.renamer = renamer, .aggregation = aggregation, .is_selected = true};
         refs_error problem = REFS_ERROR_INIT;
         refs_status status = refs_aggregation__find_origin(aggregation, &problem);
         if (status == REFS_OK) status = rename_all(all, i, &job, &problem);

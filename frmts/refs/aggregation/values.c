@@ -78,8 +78,7 @@ static packing packing_of(const refs_json *attributes) {
  * aggregation that says that it is packed. The encodings before it pack them again. */
 static packing packing_undone(const refs_aggregation *aggregation) {
     const packing none = {1, 0};
-    return aggregation->encoding == REFS_ENCODING_CF ? none
-                                                     : packing_of(aggregation->meta.attributes);
+    return aggregation->is_unpacked ? none : packing_of(aggregation->meta.attributes);
 }
 
 static refs_cf_units units_of(const refs_json *attributes) {
@@ -88,20 +87,20 @@ static refs_cf_units units_of(const refs_json *attributes) {
 }
 
 /* A partition of CFA-0.4 may say what the units of its fragment are. */
-static refs_cf_units units_of_fragment(const refs_agg_fragment *fragment,
+static refs_cf_units units_of_fragment(const refs_fragment_source *fragment,
                                        const refs_array_meta *variable) {
     refs_cf_units units = units_of(variable->attributes);
-    const refs_agg_extras *extras = fragment != NULL ? fragment->extras : NULL;
-    if (extras != NULL && extras->units != NULL) units.units = refs_str_from(extras->units);
-    if (extras != NULL && extras->calendar != NULL)
-        units.calendar = refs_str_from(extras->calendar);
+    const refs_fragment_layout *layout = fragment != NULL ? fragment->layout : NULL;
+    if (layout != NULL && layout->units != NULL) units.units = refs_str_from(layout->units);
+    if (layout != NULL && layout->calendar != NULL)
+        units.calendar = refs_str_from(layout->calendar);
     return units;
 }
 
 /* value = element * scale + offset in the fragment's units, then in the container's, whose element
  * is (value - offset') / scale'. */
 static refs_status describe_packing(const refs_aggregation *aggregation,
-                                    const refs_agg_fragment *fragment,
+                                    const refs_fragment_source *fragment,
                                     const refs_array_meta *variable, refs_agg_values *values,
                                     refs_error *err) {
     const refs_json *attributes = aggregation->meta.attributes;
@@ -111,7 +110,7 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     double scale, offset;
     refs_cf_conversion conversion = refs_cf_convert_units(&units, &wanted, &scale, &offset);
     values->has_other_units = conversion == REFS_CF_CONVERSION_UNKNOWN;
-    if (fragment != NULL && fragment->extras != NULL) values->units_told = fragment->extras->units;
+    if (fragment != NULL && fragment->layout != NULL) values->units_told = fragment->layout->units;
     bool is_alike = from.scale == to.scale && from.offset == to.offset &&
                     conversion != REFS_CF_CONVERSION_LINEAR;
     if (!is_alike && (to.scale == 0 || isnan(to.scale)))
@@ -198,7 +197,7 @@ static refs_status describe_text(const refs_array_meta *variable, refs_agg_value
 }
 
 refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
-                                      const refs_agg_fragment *fragment,
+                                      const refs_fragment_source *fragment,
                                       const refs_array_meta *variable, refs_agg_values *values,
                                       refs_error *err) {
     *values = (refs_agg_values){.from = variable->dtype, .to = aggregation->meta.dtype};

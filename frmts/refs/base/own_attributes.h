@@ -15,6 +15,14 @@
  * size for each name. */
 #define REFS_UNUSED_DIMENSIONS "_nc_unused_dimensions"
 
+/** The attribute that parsers give to the container of an aggregation: the sizes of its dimensions,
+ * which may have no variables, in the order in which one of the attributes below names them. */
+#define REFS_DIMENSION_SIZES "_dimension_sizes"
+
+/** Attributes of CFA-0.4 and 0.5, and of CF-1.13, that name the dimensions of an aggregation. */
+#define REFS_CFA_DIMENSIONS        "cfa_dimensions"
+#define REFS_AGGREGATED_DIMENSIONS "aggregated_dimensions"
+
 /** The global attribute of a master (cfa.h) that records its fragments, by the names that it has
  * for them: the document in which a set records its sources (refset.h). */
 #define REFS_SOURCES_ATTRIBUTE "_refs_sources"

@@ -41,7 +41,7 @@ static refs_status inspect_array(inspecting *in, tool_arrays *arrays, refs_error
 
 static bool has_fragments(const tool_checking *at) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++)
-        if (refs_aggregation_is_told_by(refs_hierarchy_array(at->set.hierarchy, i)->attributes))
+        if (refs_aggregation_recognise(refs_hierarchy_array(at->set.hierarchy, i)->attributes))
             return true;
     return false;
 }

@@ -14,7 +14,7 @@
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
-        if (meta->aggregation != NULL || refs_aggregation_is_told_by(meta->attributes)) return true;
+        if (meta->aggregation != NULL || refs_aggregation_recognise(meta->attributes)) return true;
     }
     return false;
 }

@@ -1141,7 +1141,7 @@ static refs_status number_whole(reader *in, container *of, refs_error *err) {
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
-        if (!refs_aggregation_is_told_by(meta->attributes) || in->join->n_dims == 0 ||
+        if (!refs_aggregation_recognise(meta->attributes) || in->join->n_dims == 0 ||
             !is_wanted(in, meta))
             continue;
         if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,

@@ -171,7 +171,7 @@ refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied 
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(copied->hierarchy); i++)
         any = any ||
-              refs_aggregation_is_told_by(refs_hierarchy_array(copied->hierarchy, i)->attributes);
+              refs_aggregation_recognise(refs_hierarchy_array(copied->hierarchy, i)->attributes);
     if (!any) return REFS_OK;
     REFS_TRY(refs_aggregations_open(copied->hierarchy, &join->options.notes, &all, err));
     const refs_status status = refs_aggregations_rename(all, &renamer, err);

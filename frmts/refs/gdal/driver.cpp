@@ -76,8 +76,8 @@ bool mayBeAggregation(GDALOpenInfo *info) {
     if (!info->TryToIngest(sniffBytes)) return false;
     const std::string head(reinterpret_cast<const char *>(info->pabyHeader),
                            static_cast<size_t>(info->nHeaderBytes));
-    for (const char *word : {"aggregated_data", "cfa_array", "cfa_group"})
-        if (head.find(word) != std::string::npos) return true;
+    for (const char *const *word = refs_aggregation_words; *word != nullptr; word++)
+        if (head.find(*word) != std::string::npos) return true;
     return false;
 }
 
@@ -89,7 +89,7 @@ bool hasAggregation(const GDALOpenInfo *info) {
     if (archive == nullptr) return false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(archive->hierarchy()); i++) {
         const refs_array_meta *array = refs_hierarchy_array(archive->hierarchy(), i);
-        if (array->aggregation != nullptr || refs_aggregation_is_told_by(array->attributes))
+        if (array->aggregation != nullptr || refs_aggregation_recognise(array->attributes))
             return true;
     }
     return false;

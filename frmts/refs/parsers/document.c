@@ -195,15 +195,15 @@ static refs_status add_path(refs_documents *documents, const char *path, size_t 
 refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err) {
-    const json_t *dimensions = json_object_get(attributes, "cfa_dimensions");
-    if (dimensions == NULL) dimensions = json_object_get(attributes, "aggregated_dimensions");
+    const json_t *dimensions = json_object_get(attributes, REFS_CFA_DIMENSIONS);
+    if (dimensions == NULL) dimensions = json_object_get(attributes, REFS_AGGREGATED_DIMENSIONS);
     if (!json_is_string(dimensions)) return REFS_OK;
     refs_str text = refs_str_from(json_string_value(dimensions)), word;
     json_t *sizes = json_array();
     while (refs_str_next_word(&text, REFS_BLANKS, &word))
         json_array_append_new(sizes, json_integer((json_int_t)size_of(user, word)));
-    return json_object_set_new(attributes, REFS_DOCUMENT_SIZES, sizes) == 0 ? REFS_OK
-                                                                            : refs_fail_nomem(err);
+    return json_object_set_new(attributes, REFS_DIMENSION_SIZES, sizes) == 0 ? REFS_OK
+                                                                             : refs_fail_nomem(err);
 }
 
 refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err) {

@@ -48,12 +48,8 @@ void refs_documents_clear(refs_documents *documents);
 refs_status refs_documents_add_group(refs_documents *documents, const char *path,
                                      json_t *attributes, refs_error *err);
 
-/** The member that scalar containers of aggregations get: sizes of the dimensions that they name.
- * Files may have such that no variable has. */
-#define REFS_DOCUMENT_SIZES "_dimension_sizes"
-
-/** Puts it into `attributes` of a variable without dimensions that is a container, where `size_of`
- * tells the size of each dimension, or 0. */
+/** Puts REFS_DIMENSION_SIZES into `attributes` of a variable without dimensions that is a container
+ * of an aggregation, where `size_of` tells the size of each dimension, or 0. */
 refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err);

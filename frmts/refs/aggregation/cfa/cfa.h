@@ -129,6 +129,14 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err);
 
+struct refs_fragment_grid;
+
+/** The same, of fragments as they are decoded from any encoding (fragment_grid.h); CF-1.13 gives
+ * those that are missing the names of such files. REFS_UNSUPPORTED for what only CFA-0.4 can say:
+ * gaps between fragments, parts of variables. */
+refs_status refs_master_fragments(refs_master *master, const refs_cfa_variable *variable,
+                                  struct refs_fragment_grid *grid, refs_error *err);
+
 /** Whether a name is that of such a small file, which stands for fragments of the array at `path`
  * that have this shape: a file of somebody else may be called "rain.fill.2020.nc". */
 bool refs_cfa_is_filler(const char *name, const char *path, const uint64_t *shape, size_t rank);

@@ -3,6 +3,7 @@
 #define REFS_AGGREGATION_CFA_CFA_INTERNAL_H
 
 #include "cfa/nc_file.h"
+#include "fragment_grid.h"
 #include "refs/intern.h"
 #include "refs/staged.h"
 
@@ -33,24 +34,11 @@ struct refs_master {
 typedef struct cfa_job {
     nc_file *file;
     const refs_cfa_variable *variable;
-    const refs_cfa_grid *grid;
-    const refs_cfa_fragment *fragments;
-    size_t n_fragments;
+    refs_fragment_grid *grid;
     const char *name; /**< of the variable, behind its group */
     int group;
     nc_place container; /**< defined, with its attributes */
 } cfa_job;
-
-/** Where a fragment is: its index, and elements [begin, end) of the variable. */
-typedef struct cfa_spot {
-    uint64_t index[REFS_MAX_RANK];
-    uint64_t begin[REFS_MAX_RANK];
-    uint64_t end[REFS_MAX_RANK];
-} cfa_spot;
-
-/** That of the first, and of the one behind `spot` in C order. */
-void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
-void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
 
 /** The name of a master without its folder and its ending. */
 refs_str refs_cfa__stem(const char *path);
@@ -59,9 +47,8 @@ refs_str refs_cfa__stem(const char *path);
 refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
                                   const uint64_t *shape, refs_buf *name, refs_error *err);
 
-/** Copies the fragments of the job; those that are missing become files without values. */
-refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
-                           refs_error *err);
+/** Gives fragments that are missing the names of files without values. */
+refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *err);
 
 /** The place of filler `i`; nothing is written for one that was there. */
 refs_staged *refs_cfa__filler_place(const refs_master *master, size_t i);
@@ -72,11 +59,6 @@ void refs_cfa__fillers_clear(refs_master *master);
  * number. `shown` is what messages call the master. */
 refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
                                  const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err);
-
-/** Says what the fragments are, each in one encoding. */
-refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);
-refs_status refs_cfa__encode_group(const cfa_job *job, refs_error *err);
-refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
 
 /** Begins another master that is going to replace `before`, in the place that this has. */
 refs_status refs_cfa__master_open_again(const refs_master *before,
@@ -93,9 +75,6 @@ refs_status refs_cfa__master_finish(refs_master *master, refs_staged *parts, ref
 /** Names of dimensions with blanks between them, as attributes have them. */
 refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
                                   refs_buf *text, refs_error *err);
-
-/** What CFA-0.4 and 0.5 call the format of a fragment. */
-const char *refs_cfa__format_name(const refs_cfa_fragment *fragment);
 
 /** Joins what is said in "Conventions": those that `version` takes the place of are left out, and
  * all of CFA. NULL: none is added. */
@@ -115,7 +94,7 @@ typedef struct cfa_unpacked {
     refs_json_doc *attributes;
 } cfa_unpacked;
 
-typedef bool refs_cfa__name_test(refs_str name);
+typedef bool refs_cfa__name_test(const refs_json *attributes, refs_str name);
 
 /** Copies an object, or NULL, without the members that the test selects. */
 refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *is_left_out,

@@ -260,53 +260,63 @@ static refs_status settle_name(const refs_master *master, cfa_filler *filler, re
     return refs_staged_fail_names(filler->asked, MAX_NAMES, err);
 }
 
-static refs_status fill_one(refs_master *master, const cfa_job *job, const cfa_spot *spot,
-                            refs_cfa_fragment *fragment, refs_error *err) {
+static refs_status fill_one(refs_master *master, const cfa_job *job, refs_partition *at,
+                            refs_error *err) {
     const refs_str stem = refs_cfa__stem(master->place.wanted);
     uint64_t count[REFS_MAX_RANK];
     refs_buf name = REFS_BUF_INIT;
     cfa_filler *filler = NULL;
-    for (size_t d = 0; d < job->variable->rank; d++) count[d] = spot->end[d] - spot->begin[d];
+    for (size_t d = 0; d < job->variable->rank; d++) count[d] = at->end[d] - at->begin[d];
     refs_status status = refs_buf_append_str(&name, stem, err);
     if (status == REFS_OK) status = refs_buf_append(&name, "/", 1, err);
     if (status == REFS_OK) status = refs_cfa__filler_name(stem, job->variable, count, &name, err);
     if (status == REFS_OK) filler = find(master, (const char *)name.data);
     if (status == REFS_OK && filler == NULL) {
         status = add(master, (const char *)name.data, &filler, err);
-        if (status == REFS_OK)
-            status = write_filler(job, fragment->variable, count, &filler->place, err);
+        if (status == REFS_OK) status = write_filler(job, at->variable, count, &filler->place, err);
         if (status == REFS_OK) status = settle_name(master, filler, err);
     }
-    if (status == REFS_OK) fragment->file = filler->name;
+    if (status == REFS_OK) at->file = filler->name;
     refs_buf_clear(&name);
     return status;
 }
 
 /* What the variable is called in the fragments that are there. */
 static const char *identifier_of(const cfa_job *job) {
-    for (size_t i = 0; i < job->n_fragments; i++)
-        if (job->fragments[i].file != NULL) return job->fragments[i].variable;
+    refs_partition at;
+    for (uint64_t i = 0; i < job->grid->n; i++) {
+        refs_fragment_grid_get(job->grid, i, &at);
+        if (at.has_fragment) return at.variable;
+    }
     return strchr(job->variable->path + 1, '/') != NULL ? job->variable->path
                                                         : job->variable->path + 1;
 }
 
-refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
-                           refs_error *err) {
-    const size_t rank = job->variable->rank;
-    cfa_spot spot;
-    memcpy(fragments, job->fragments, job->n_fragments * sizeof *fragments);
-    refs_cfa__first(job->grid, rank, &spot);
-    for (size_t i = 0; i < job->n_fragments; i++, refs_cfa__next(job->grid, rank, &spot)) {
-        if (fragments[i].file != NULL) continue;
+static refs_status fill_all(refs_master *master, const cfa_job *job, const char *identifier,
+                            refs_error *err) {
+    for (uint64_t i = 0; i < job->grid->n; i++) {
+        refs_partition at;
+        refs_fragment_grid_get(job->grid, i, &at);
+        if (at.has_fragment) continue;
         if (job->variable->fill == NULL && job->variable->dtype.size == 1)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s: %s is missing in places, and has no fill value that could stand "
                              "there: leave it out, or write another version than 1.13",
                              refs_cfa__file_shown(job->file), job->variable->path);
-        fragments[i].variable = identifier_of(job);
-        REFS_TRY(fill_one(master, job, &spot, &fragments[i], err));
+        at.variable = identifier;
+        REFS_TRY(fill_one(master, job, &at, err));
+        REFS_TRY(refs_fragment_grid_set(job->grid, i, &at, err));
     }
     return REFS_OK;
+}
+
+/* Names that the grid has move when it gets others. */
+refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *err) {
+    char *identifier = refs_str_copy(refs_str_from(identifier_of(job)));
+    const refs_status status =
+        identifier != NULL ? fill_all(master, job, identifier, err) : refs_fail_nomem(err);
+    refs_free(identifier);
+    return status;
 }
 
 /* -- placing ----------------------------------------------------------------------------------- */

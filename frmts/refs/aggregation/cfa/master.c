@@ -4,40 +4,24 @@
 
 #include "cfa/cfa_internal.h"
 #include "cfa/writing.h"
+#include "encoding.h"
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
 #include "refs/write.h"
 
-/* Fragments of one variable. */
-#define MAX_FRAGMENTS ((size_t)16 << 20)
-
 /* -- versions ---------------------------------------------------------------------------------- */
 
+/* "CF-1.13", or "1.13". */
 refs_status refs_cfa_version_parse(refs_str text, refs_cfa_version *version, refs_error *err) {
-    static const struct {
-        const char *text;
-        refs_cfa_version version;
-    } known[] = {{"0.4", REFS_CFA_0_4},      {"0.5", REFS_CFA_0_5},
-                 {"1.13", REFS_CFA_CF_1_13}, {"CFA-0.4", REFS_CFA_0_4},
-                 {"CFA-0.5", REFS_CFA_0_5},  {"CF-1.13", REFS_CFA_CF_1_13}};
+    static const refs_cfa_version known[] = {REFS_CFA_0_4, REFS_CFA_0_5, REFS_CFA_CF_1_13};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!refs_str_is(text, known[i].text)) continue;
-        *version = known[i].version;
+        const char *name = refs_encoding_of_version(known[i])->name;
+        if (!refs_str_is(text, name) && !refs_str_is(text, strchr(name, '-') + 1)) continue;
+        *version = known[i];
         return REFS_OK;
     }
     return refs_fail(err, REFS_INVALID, "%.*s: aggregations can be written as 0.4, 0.5 or 1.13",
                      REFS_STR_ARG(text));
-}
-
-static const char *name_of_version(refs_cfa_version version) {
-    switch (version) {
-    case REFS_CFA_0_4:
-        return "CFA-0.4";
-    case REFS_CFA_0_5:
-        return "CFA-0.5";
-    default:
-        return "CF-1.13";
-    }
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -161,7 +145,8 @@ refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *v
 
 static refs_status put_conventions(refs_master *master, refs_str had, refs_error *err) {
     master->has_conventions = true;
-    return refs_cfa__put_conventions(master->file, had, name_of_version(master->version), err);
+    return refs_cfa__put_conventions(master->file, had,
+                                     refs_encoding_of_version(master->version)->name, err);
 }
 
 refs_status refs_master_attributes(refs_master *master, const char *group,
@@ -203,7 +188,8 @@ static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variab
     return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
 }
 
-static bool is_sign(refs_str name) {
+static bool is_sign(const refs_json *attributes, refs_str name) {
+    (void)attributes;
     return refs_str_is(name, "_Unsigned");
 }
 
@@ -249,24 +235,6 @@ refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *v
 
 /* -- aggregations ------------------------------------------------------------------------------ */
 
-void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
-    memset(spot, 0, sizeof *spot);
-    for (size_t d = 0; d < rank; d++) spot->end[d] = grid->sizes[d][0];
-}
-
-void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
-    for (size_t d = rank; d-- > 0;) {
-        spot->begin[d] = spot->end[d];
-        if (++spot->index[d] < grid->n[d]) {
-            spot->end[d] += grid->sizes[d][spot->index[d]];
-            return;
-        }
-        spot->index[d] = 0;
-        spot->begin[d] = 0;
-        spot->end[d] = grid->sizes[d][0];
-    }
-}
-
 refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
                                   refs_buf *text, refs_error *err) {
     for (size_t d = 0; d < variable->rank; d++) {
@@ -274,10 +242,6 @@ refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char 
         REFS_TRY(refs_buf_append_str(text, refs_str_from(variable->dims[d]), err));
     }
     return REFS_OK;
-}
-
-const char *refs_cfa__format_name(const refs_cfa_fragment *fragment) {
-    return fragment->format != NULL ? fragment->format : "NETCDF4";
 }
 
 refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
@@ -290,9 +254,9 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
                              "%s: %s has no fragments along dimension %s: expected at least one",
                              shown, variable->path, variable->dims[d]);
         if (!refs_mul_size(*n_fragments, (size_t)grid->n[d], n_fragments) ||
-            *n_fragments > MAX_FRAGMENTS)
+            *n_fragments > REFS_MAX_PARTITIONS)
             return refs_fail(err, REFS_LIMIT, "%s: %s has more than %zu fragments", shown,
-                             variable->path, MAX_FRAGMENTS);
+                             variable->path, REFS_MAX_PARTITIONS);
         for (uint64_t i = 0; i < grid->n[d]; i++)
             if (!refs_add_u64(all, grid->sizes[d][i], &all)) all = UINT64_MAX;
         /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
@@ -304,17 +268,6 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
                              INT32_MAX);
     }
     return REFS_OK;
-}
-
-static refs_status encode(const refs_master *master, const cfa_job *job, refs_error *err) {
-    switch (master->version) {
-    case REFS_CFA_0_4:
-        return refs_cfa__encode_json(job, err);
-    case REFS_CFA_0_5:
-        return refs_cfa__encode_group(job, err);
-    default:
-        return refs_cfa__encode_cf(job, err);
-    }
 }
 
 static bool tells_missing_bytes(const refs_cfa_variable *variable) {
@@ -350,21 +303,52 @@ static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
 static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
     refs_str name;
     master->has_aggregations = true;
-    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(job->file), job->variable, job->grid,
-                                  &job->n_fragments, err));
     REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
     job->name = name.data;
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
     REFS_TRY(put_byte_range(job, err));
-    if (master->version != REFS_CFA_CF_1_13) return encode(master, job, err);
-    refs_cfa_fragment *filled = refs_calloc(job->n_fragments, sizeof *filled);
-    if (filled == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_cfa__fill(master, job, filled, err);
-    job->fragments = filled;
-    if (status == REFS_OK) status = encode(master, job, err);
-    refs_free(filled);
+    if (master->version == REFS_CFA_CF_1_13) REFS_TRY(refs_cfa__fill(master, job, err));
+    return refs_encoding_of_version(master->version)->encode(job, err);
+}
+
+static refs_status fail_fragments(const cfa_job *job, const char *found, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s cannot be written: expected fragments side by side, which are whole "
+                     "variables of other files, found %s",
+                     refs_cfa__file_shown(job->file), job->variable->path, found);
+}
+
+/* What other encodings may say, and ours do not write. */
+static refs_status check_fragments(const cfa_job *job, refs_error *err) {
+    const refs_fragment_grid *grid = job->grid;
+    if (grid->values != NULL) return fail_fragments(job, "values of the master", err);
+    for (size_t d = 0; d < grid->rank; d++) {
+        const refs_fragment_dim *dim = &grid->dims[d];
+        uint64_t end = 0;
+        for (size_t i = 0; i < dim->n_intervals; end = dim->intervals[i++].end)
+            if (dim->intervals[i].index != i || dim->intervals[i].begin != end)
+                return fail_fragments(job, "gaps between them", err);
+        if (dim->n_intervals != dim->n_parts) return fail_fragments(job, "gaps behind them", err);
+    }
+    for (uint64_t i = 0; i < grid->n; i++)
+        if (grid->sources[i].layout != NULL || grid->sources[i].is_own)
+            return fail_fragments(job, "parts of variables, or variables of the master", err);
+    return REFS_OK;
+}
+
+refs_status refs_master_fragments(refs_master *master, const refs_cfa_variable *variable,
+                                  struct refs_fragment_grid *grid, refs_error *err) {
+    cfa_job job = {.file = master->file, .variable = variable, .grid = grid};
+    cfa_unpacked unpacked = {.attributes = NULL};
+    REFS_TRY(check_fragments(&job, err));
+    if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
+        return put_aggregation(master, &job, err);
+    refs_status status = refs_cfa__unpack(variable, &unpacked, err);
+    job.variable = &unpacked.variable;
+    if (status == REFS_OK) status = put_aggregation(master, &job, err);
+    refs_json_doc_free(unpacked.attributes);
     return status;
 }
 
@@ -378,20 +362,29 @@ static bool is_empty_grid(const refs_cfa_grid *grid, size_t rank) {
     return false;
 }
 
+static refs_status add_fragments(const refs_cfa_fragment *fragments, refs_fragment_grid *grid,
+                                 refs_error *err) {
+    for (uint64_t i = 0; i < grid->n; i++) {
+        const char *format = fragments[i].format != NULL ? fragments[i].format : "NETCDF4";
+        const refs_partition at = {
+            .file = fragments[i].file, .variable = fragments[i].variable, .format = format};
+        if (at.file != NULL) REFS_TRY(refs_fragment_grid_set(grid, i, &at, err));
+    }
+    return REFS_OK;
+}
+
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err) {
-    cfa_job job = {
-        .file = master->file, .variable = variable, .grid = grid, .fragments = fragments};
-    cfa_unpacked unpacked = {.attributes = NULL};
+    refs_fragment_grid made = {.rank = variable->rank};
+    size_t n;
     if (is_empty_grid(grid, variable->rank))
         return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
-    if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
-        return put_aggregation(master, &job, err);
-    refs_status status = refs_cfa__unpack(variable, &unpacked, err);
-    job.variable = &unpacked.variable;
-    if (status == REFS_OK) status = put_aggregation(master, &job, err);
-    refs_json_doc_free(unpacked.attributes);
+    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, &n, err));
+    refs_status status = refs_fragment_grid_divide(&made, grid->n, grid->sizes, err);
+    if (status == REFS_OK) status = add_fragments(fragments, &made, err);
+    if (status == REFS_OK) status = refs_master_fragments(master, variable, &made, err);
+    refs_fragment_grid_clear(&made);
     return status;
 }
 

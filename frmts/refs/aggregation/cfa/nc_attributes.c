@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "refs/aggregation.h"
 #include "refs/own_attributes.h"
 
 /* What other parts of a file say: how values are stored, and which dimensions there are. */
@@ -30,22 +31,6 @@ static bool is_told_elsewhere(refs_str name) {
                                         "_NoFill",
                                         "_Filter",
                                         REFS_CFA_COMBINED};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return false;
-}
-
-/* Whether these are the attributes of an aggregation. */
-static bool tell_aggregation(const refs_json *attributes) {
-    return refs_json_get(attributes, "aggregated_data") != NULL ||
-           refs_str_starts(refs_json_text(refs_json_get(attributes, "cf_role")), "cfa_");
-}
-
-/* Where the fragments of an aggregation are: the file has its own. */
-static bool tells_fragments(refs_str name, const refs_json *value) {
-    static const char *const names[] = {"cfa_dimensions", "cfa_array", "cfa_group",
-                                        "aggregated_data", "aggregated_dimensions"};
-    if (refs_str_is(name, "cf_role")) return refs_str_starts(refs_json_text(value), "cfa_");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (refs_str_is(name, names[i])) return true;
     return false;
@@ -266,12 +251,10 @@ static refs_status put(nc_file *file, nc_place place, const char *name, const re
 
 refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_json *attributes,
                                       refs_error *err) {
-    const bool is_aggregation = tell_aggregation(attributes);
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         refs_str name = refs_json_name_at(attributes, i);
         const refs_json *value = refs_json_at(attributes, i);
-        if (is_told_elsewhere(name) || (is_aggregation && tells_fragments(name, value)) ||
-            name.size == 0)
+        if (is_told_elsewhere(name) || refs_aggregation_owns(attributes, name) || name.size == 0)
             continue;
         char *legal = legal_name(name);
         refs_status status =

@@ -73,7 +73,7 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
 
 /* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
 static refs_status append_name(const cfa_files *files, const refs_cfa_variable *variable,
-                               const cfa_spot *spot, refs_buf *name, refs_error *err) {
+                               const refs_partition *spot, refs_buf *name, refs_error *err) {
     REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
     for (const char *c = variable->path; *c != '\0'; c++)
         REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
@@ -219,7 +219,7 @@ static refs_status outline_spot(cfa_field *field, size_t number, const refs_buf 
 }
 
 static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
-                              const cfa_spot *spot, refs_error *err) {
+                              const refs_partition *spot, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
     refs_cfa_fragment *fragment = &field->fragments[number];
     refs_buf name = REFS_BUF_INIT;
@@ -246,17 +246,19 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
 }
 
 static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *err) {
-    size_t rank = files->writing.source->arrays[field->i].variable.rank;
-    cfa_spot spot;
+    refs_fragment_grid boxes = {.rank = files->writing.source->arrays[field->i].variable.rank};
     field->fragments = refs_calloc(field->n, sizeof *field->fragments);
     field->outlined = refs_calloc(field->n, sizeof *field->outlined);
     if (field->fragments == NULL || field->outlined == NULL) return refs_fail_nomem(err);
-    refs_cfa__first(&field->sizes.grid, rank, &spot);
-    for (size_t i = 0; i < field->n; i++) {
-        REFS_TRY(write_spot(files, field, i, &spot, err));
-        refs_cfa__next(&field->sizes.grid, rank, &spot);
+    refs_status status =
+        refs_fragment_grid_divide(&boxes, field->sizes.grid.n, field->sizes.grid.sizes, err);
+    for (size_t i = 0; i < field->n && status == REFS_OK; i++) {
+        refs_partition spot;
+        refs_fragment_grid_get(&boxes, i, &spot);
+        status = write_spot(files, field, i, &spot, err);
     }
-    return REFS_OK;
+    refs_fragment_grid_clear(&boxes);
+    return status;
 }
 
 /* The fragments of a field by their first names, for the first master. */

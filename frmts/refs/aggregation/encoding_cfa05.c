@@ -1,0 +1,430 @@
+/* encoding_cfa05.c -- CFA-0.5 as S3netCDF4 reads and writes it: a group cfa_<variable> whose
+ * dimensions are those of the variable, as long as there are fragments, and whose variables say
+ * where these are, locations half open; see encoding.h. */
+#include "aggregation_internal.h"
+#include "cfa/cfa_internal.h"
+#include "refs/own_attributes.h"
+
+static bool recognise(const refs_json *attributes) {
+    return refs_str_is(refs_aggregation__text(attributes, "cf_role"), "cfa_variable") &&
+           refs_aggregation__text(attributes, "cfa_group").size > 0;
+}
+
+/* -- decoding ---------------------------------------------------------------------------------- */
+
+/* The group's variable, or NULL. */
+static refs_status find_in_group(const refs_aggregation *aggregation, const char *name,
+                                 const refs_array_meta **meta, refs_error *err) {
+    refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&path, err, "%s/%.*s/%s", aggregation->container.group,
+                                         REFS_STR_WHOLE(group), name);
+    *meta = NULL;
+    if (status == REFS_OK)
+        *meta = refs_hierarchy_find_array(aggregation->hierarchy,
+                                          refs_str_view((char *)path.data, path.size));
+    refs_buf_clear(&path);
+    if (*meta != NULL && (*meta)->status != REFS_OK) *meta = NULL;
+    return status;
+}
+
+static const refs_array_meta *find_names(const refs_aggregation *aggregation) {
+    const refs_array_meta *files = NULL;
+    return find_in_group(aggregation, "file", &files, NULL) == REFS_OK ? files : NULL;
+}
+
+static bool has_variable(const refs_aggregation *aggregation, const refs_array_meta *meta) {
+    const refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
+    const size_t size = strlen(aggregation->container.group);
+    return strncmp(meta->group, aggregation->container.group, size) == 0 &&
+           meta->group[size] == '/' && refs_str_is(group, meta->group + size + 1);
+}
+
+static refs_status find_required(const refs_aggregation *aggregation, const char *name,
+                                 const refs_array_meta **meta, refs_error *err) {
+    refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
+    REFS_TRY(find_in_group(aggregation, name, meta, err));
+    return *meta != NULL ? REFS_OK
+                         : refs_fail(err, REFS_CORRUPT, "group %.*s has no variable %s",
+                                     REFS_STR_ARG(group), name);
+}
+
+/* Where partitions are along a dimension, by their index along it. */
+typedef struct dim_bounds {
+    size_t dim;
+    uint64_t *begins, *ends;
+} dim_bounds;
+
+/* Notes what partition number `number` says of its place. */
+static refs_status note_place(const refs_aggregation *aggregation, uint64_t number,
+                              const double *place, const dim_bounds *bounds, refs_error *err) {
+    char text[256];
+    uint64_t index[REFS_MAX_RANK];
+    refs_fragment_grid_index(&aggregation->grid, number, index);
+    const size_t dim = bounds->dim;
+    uint64_t *begin = &bounds->begins[index[dim]], *end = &bounds->ends[index[dim]];
+    bool is_sane = place[0] >= 0 && place[1] > place[0] && place[1] < 9e15;
+    if (is_sane && *end == 0) {
+        *begin = (uint64_t)place[0];
+        *end = (uint64_t)place[1];
+    }
+    if (is_sane && *begin == (uint64_t)place[0] && *end == (uint64_t)place[1]) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT,
+                     "partition %s: its location along dimension %s is %g to %g, other partitions "
+                     "have %llu to %llu there",
+                     refs_aggregation__print_index(aggregation, number, text, sizeof text),
+                     aggregation->names[dim], place[0], place[1], (unsigned long long)*begin,
+                     (unsigned long long)*end);
+}
+
+static refs_status add_spans(refs_aggregation *aggregation, const dim_bounds *bounds,
+                             refs_error *err) {
+    refs_fragment_dim *parts = &aggregation->grid.dims[bounds->dim];
+    for (uint64_t i = 0; i < parts->n_parts; i++)
+        if (bounds->ends[i] > 0)
+            REFS_TRY(refs_fragment_dim_add(
+                parts, (refs_fragment_interval){bounds->begins[i], bounds->ends[i], i}, err));
+    return refs_aggregation__settle_dim(aggregation, bounds->dim, err);
+}
+
+/* What NC_FILL_INT stands for was never written. */
+static bool is_undefined(const double *place) {
+    return place[0] < 0 && place[0] == place[1];
+}
+
+static refs_status read_dim(refs_aggregation *aggregation, size_t dim, const double *places,
+                            refs_error *err) {
+    size_t n = (size_t)aggregation->grid.dims[dim].n_parts;
+    const dim_bounds bounds = {dim, refs_calloc(n, sizeof(uint64_t)),
+                               refs_calloc(n, sizeof(uint64_t))};
+    refs_status status =
+        bounds.begins != NULL && bounds.ends != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (uint64_t i = 0; i < aggregation->grid.n && status == REFS_OK; i++) {
+        const double *place = places + 2 * (i * aggregation->meta.rank + dim);
+        if (!is_undefined(place)) status = note_place(aggregation, i, place, &bounds, err);
+    }
+    if (status == REFS_OK) status = add_spans(aggregation, &bounds, err);
+    refs_free(bounds.begins);
+    refs_free(bounds.ends);
+    return status;
+}
+
+static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *location;
+    size_t rank = aggregation->meta.rank, n = 0;
+    double *places = NULL;
+    REFS_TRY(find_required(aggregation, "location", &location, err));
+    if (rank > REFS_MAX_RANK - 2 || location->rank != rank + 2 || location->shape[rank] != rank ||
+        location->shape[rank + 1] != 2)
+        return refs_fail(err, REFS_CORRUPT,
+                         "%s: does not have the dimensions of the partitions, %zu and 2",
+                         location->path, rank);
+    for (size_t dim = 0; dim < rank; dim++) {
+        aggregation->grid.dims[dim].n_parts = location->shape[dim];
+        aggregation->grid.dims[dim].is_split = true;
+    }
+    REFS_TRY(refs_fragment_grid_count(&aggregation->grid, err));
+    refs_status status = refs_aggregation__read_numbers(aggregation, location, &places, &n, err);
+    for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
+        status = read_dim(aggregation, dim, places, err);
+    refs_free(places);
+    return status;
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+/* S3netCDF4 writes for each partition which one it is. */
+static refs_status check_index(const refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *meta;
+    size_t rank = aggregation->meta.rank, n = 0;
+    double *numbers = NULL;
+    char text[256];
+    REFS_TRY(find_in_group(aggregation, "index", &meta, err));
+    if (meta == NULL) return REFS_OK;
+    refs_status status = refs_aggregation__read_numbers(aggregation, meta, &numbers, &n, err);
+    bool fits = n == aggregation->grid.n * rank;
+    for (uint64_t i = 0; fits && status == REFS_OK && i < aggregation->grid.n; i++) {
+        uint64_t index[REFS_MAX_RANK];
+        refs_fragment_grid_index(&aggregation->grid, i, index);
+        for (size_t dim = 0; dim < rank && status == REFS_OK; dim++) {
+            double told = numbers[i * rank + dim];
+            if (aggregation->grid.sources[i].is_there && told != (double)index[dim])
+                status = refs_fail(err, REFS_CORRUPT,
+                                   "partition %s: its index along dimension %s is told to be %g",
+                                   refs_aggregation__print_index(aggregation, i, text, sizeof text),
+                                   aggregation->names[dim], told);
+        }
+    }
+    refs_free(numbers);
+    return status;
+}
+
+static refs_status add_fragments(refs_aggregation *aggregation, const char *file,
+                                 const char *variable, refs_error *err) {
+    for (uint64_t i = 0; i < aggregation->grid.n; i++) {
+        refs_fragment_source *fragment = &aggregation->grid.sources[i];
+        refs_str file_name = refs_str_from(file), variable_name = refs_str_from(variable);
+        REFS_TRY(refs_fragment_grid_number(&aggregation->grid, file_name,
+                                           &aggregation->grid.files[fragment->first_file], err));
+        REFS_TRY(
+            refs_fragment_grid_number(&aggregation->grid, variable_name, &fragment->variable, err));
+        fragment->is_there = file_name.size > 0 && variable_name.size > 0;
+        file += file_name.size + 1;
+        variable += variable_name.size + 1;
+    }
+    return REFS_OK;
+}
+
+static refs_status check_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
+                               refs_error *err) {
+    uint64_t n;
+    if (refs_array_meta_elements(meta, &n) && n == aggregation->grid.n)
+        return refs_aggregation__check_matrix(aggregation, meta, err);
+    return refs_fail(err, REFS_CORRUPT, "%s: does not have one value for each of %llu partitions",
+                     meta->path, (unsigned long long)aggregation->grid.n);
+}
+
+static refs_status check_formats(const refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *meta;
+    refs_buf strings = REFS_BUF_INIT;
+    REFS_TRY(find_in_group(aggregation, "format", &meta, err));
+    if (meta == NULL) return REFS_OK;
+    refs_status status = refs_aggregation__read_strings(aggregation, meta, &strings, err);
+    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
+        refs_str format = refs_str_from((const char *)strings.data + at);
+        status = refs_aggregation__check_format(format, err);
+        at += format.size + 1;
+    }
+    refs_buf_clear(&strings);
+    return status;
+}
+
+static refs_status load(refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *file, *variable;
+    refs_buf files = REFS_BUF_INIT, variables = REFS_BUF_INIT;
+    REFS_TRY(find_required(aggregation, "file", &file, err));
+    REFS_TRY(find_required(aggregation, "ncvar", &variable, err));
+    REFS_TRY(check_count(aggregation, file, err));
+    REFS_TRY(check_count(aggregation, variable, err));
+    REFS_TRY(refs_fragment_grid_allocate(&aggregation->grid, 1, err));
+    refs_status status = refs_aggregation__read_strings(aggregation, file, &files, err);
+    if (status == REFS_OK)
+        status = refs_aggregation__read_strings(aggregation, variable, &variables, err);
+    if (status == REFS_OK)
+        status =
+            add_fragments(aggregation, (const char *)files.data, (const char *)variables.data, err);
+    if (status == REFS_OK) status = check_index(aggregation, err);
+    if (status == REFS_OK) status = check_formats(aggregation, err);
+    refs_buf_clear(&files);
+    refs_buf_clear(&variables);
+    return status;
+}
+
+/* -- encoding ---------------------------------------------------------------------------------- */
+
+/* What an integer of a partition that is missing is: netCDF's NC_FILL_INT. */
+#define MISSING (INT32_MIN + 1)
+
+/* The group, and the dimensions of its variables. */
+typedef struct cfa_group {
+    const cfa_job *job;
+    int id;
+    const char *dims[REFS_MAX_RANK + 2]; /* of partitions, then "ndimensions", "bounds" */
+} cfa_group;
+
+static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
+static const refs_dtype strings = {.type = REFS_TYPE_OBJECT};
+
+static refs_status append_int(refs_buf *values, int64_t number, refs_error *err) {
+    int32_t value = (int32_t)number;
+    return refs_buf_append(values, &value, sizeof value, err);
+}
+
+static refs_status define(cfa_group *group, refs_error *err) {
+    const cfa_job *job = group->job;
+    size_t rank = job->variable->rank;
+    for (size_t d = 0; d < rank; d++) {
+        group->dims[d] = job->variable->dims[d];
+        const nc_dimension added = {refs_str_from(group->dims[d]), job->grid->dims[d].n_parts,
+                                    REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(job->file, group->id, &added, err));
+    }
+    const nc_dimension of_shape = {refs_str_from("ndimensions"), rank, REFS_CFA_FIXED},
+                       bounds = {refs_str_from("bounds"), 2, REFS_CFA_FIXED};
+    group->dims[rank] = "ndimensions";
+    group->dims[rank + 1] = "bounds";
+    REFS_TRY(refs_cfa__file_dimension(job->file, group->id, &of_shape, err));
+    return refs_cfa__file_dimension(job->file, group->id, &bounds, err);
+}
+
+/* -- integers ---------------------------------------------------------------------------------- */
+
+/* What an integer variable says of a partition. */
+typedef enum cfa_integers { INTEGERS_INDEX, INTEGERS_LOCATION, INTEGERS_SHAPE } cfa_integers;
+
+static refs_status append_integers(cfa_integers which, const refs_partition *at, size_t d,
+                                   refs_buf *values, refs_error *err) {
+    const bool is_there = at->has_fragment;
+    const int64_t begin = is_there ? (int64_t)at->begin[d] : MISSING;
+    const int64_t end = is_there ? (int64_t)at->end[d] : MISSING;
+    switch (which) {
+    case INTEGERS_INDEX:
+        return append_int(values, is_there ? (int64_t)at->index[d] : MISSING, err);
+    case INTEGERS_SHAPE:
+        return append_int(values, is_there ? end - begin : MISSING, err);
+    default:
+        REFS_TRY(append_int(values, begin, err));
+        return append_int(values, end, err);
+    }
+}
+
+static refs_status append_all(const refs_fragment_grid *grid, cfa_integers which, refs_buf *values,
+                              refs_error *err) {
+    for (uint64_t i = 0; i < grid->n; i++) {
+        refs_partition at;
+        refs_fragment_grid_get(grid, i, &at);
+        for (size_t d = 0; d < grid->rank; d++)
+            REFS_TRY(append_integers(which, &at, d, values, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status put_integers(const cfa_group *group, const nc_shape *shape,
+                                const refs_buf *values, refs_error *err) {
+    nc_place place;
+    REFS_TRY(refs_cfa__file_define(group->job->file, shape, &place, err));
+    return refs_cfa__file_keep(group->job->file, place, &int32, refs_buf_view(values), err);
+}
+
+static refs_status write_integers(const cfa_group *group, const char *name, cfa_integers which,
+                                  refs_error *err) {
+    size_t rank = group->job->variable->rank + (which == INTEGERS_LOCATION ? 2 : 1);
+    nc_shape shape = {group->id, name, int32, rank, group->dims, 0};
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = append_all(group->job->grid, which, &values, err);
+    if (status == REFS_OK) status = put_integers(group, &shape, &values, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status write_shape(const cfa_group *group, refs_error *err) {
+    size_t rank = group->job->variable->rank;
+    const char *dims[] = {"ndimensions"};
+    nc_shape shape = {group->id, "pmshape", int32, 1, dims, 0};
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t d = 0; status == REFS_OK && d < rank; d++)
+        status = append_int(&values, (int64_t)group->job->grid->dims[d].n_parts, err);
+    if (status == REFS_OK) status = put_integers(group, &shape, &values, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* -- strings ----------------------------------------------------------------------------------- */
+
+static const char *text_of(const refs_partition *at, const char *name) {
+    if (strcmp(name, "file") == 0) return at->file;
+    return strcmp(name, "ncvar") == 0 ? at->variable : at->format;
+}
+
+static refs_status write_strings(const cfa_group *group, const char *name, refs_error *err) {
+    const cfa_job *job = group->job;
+    nc_shape shape = {group->id, name, strings, job->variable->rank, group->dims, 0};
+    nc_place place;
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (uint64_t i = 0; status == REFS_OK && i < job->grid->n; i++) {
+        refs_partition at;
+        refs_fragment_grid_get(job->grid, i, &at);
+        const char *text = text_of(&at, name);
+        status = refs_buf_append(&values, text, strlen(text) + 1, err);
+    }
+    if (status == REFS_OK)
+        status = refs_cfa__file_strings(job->file, &shape, refs_buf_view(&values), &place, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status write_dims(const cfa_group *group, refs_error *err) {
+    nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = strings};
+    nc_place place;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_cfa__append_dims(group->job->variable, ", ", &text, err);
+    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
+    if (status == REFS_OK)
+        status =
+            refs_cfa__file_strings(group->job->file, &shape, refs_buf_view(&text), &place, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- the group --------------------------------------------------------------------------------- */
+
+static refs_status write_group(cfa_group *group, refs_error *err) {
+    REFS_TRY(define(group, err));
+    REFS_TRY(write_shape(group, err));
+    REFS_TRY(write_dims(group, err));
+    REFS_TRY(write_integers(group, "index", INTEGERS_INDEX, err));
+    REFS_TRY(write_integers(group, "location", INTEGERS_LOCATION, err));
+    REFS_TRY(write_strings(group, "ncvar", err));
+    REFS_TRY(write_strings(group, "file", err));
+    REFS_TRY(write_strings(group, "format", err));
+    return write_integers(group, "shape", INTEGERS_SHAPE, err);
+}
+
+static refs_status put_attributes(const cfa_job *job, const char *group_name, refs_error *err) {
+    refs_buf dims = REFS_BUF_INIT;
+    REFS_TRY(refs_cfa__file_text(job->file, job->container, "cf_role",
+                                 refs_str_from("cfa_variable"), err));
+    REFS_TRY(refs_cfa__file_text(job->file, job->container, "cfa_group", refs_str_from(group_name),
+                                 err));
+    refs_status status = refs_cfa__append_dims(job->variable, " ", &dims, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_text(job->file, job->container, "cfa_dimensions",
+                                     refs_str_view((const char *)dims.data, dims.size), err);
+    refs_buf_clear(&dims);
+    return status;
+}
+
+/* The group is one of the group that the variable is in. */
+static refs_status make_group(const cfa_job *job, refs_buf *name, cfa_group *group,
+                              refs_error *err) {
+    refs_str path = refs_str_from(job->variable->path);
+    size_t slash = refs_str_find_last(path, '/');
+    refs_str above = slash == SIZE_MAX ? refs_str_from("") : refs_str_part(path, 0, slash);
+    refs_buf all = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(name, err, "cfa_%s", job->name));
+    refs_status status = refs_buf_append_str(&all, above, err);
+    if (status == REFS_OK) status = refs_buf_printf(&all, err, "/%s", (const char *)name->data);
+    if (status == REFS_OK)
+        status = refs_cfa__file_group(job->file, refs_str_view((const char *)all.data, all.size),
+                                      &group->id, err);
+    refs_buf_clear(&all);
+    return status;
+}
+
+static refs_status encode(const cfa_job *job, refs_error *err) {
+    cfa_group group = {.job = job};
+    refs_buf name = REFS_BUF_INIT;
+    if (job->variable->rank == 0)
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: CFA-0.5 has no fragments of a scalar, as %s is one: keep its value in "
+            "the master",
+            refs_cfa__file_shown(job->file), job->variable->path);
+    refs_status status = make_group(job, &name, &group, err);
+    if (status == REFS_OK) status = put_attributes(job, (const char *)name.data, err);
+    if (status == REFS_OK) status = write_group(&group, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+const refs_encoding refs_encoding_cfa05 = {.name = "CFA-0.5",
+                                           .dims = REFS_CFA_DIMENSIONS,
+                                           .recognise = recognise,
+                                           .decode = decode,
+                                           .load = load,
+                                           .find_names = find_names,
+                                           .has_variable = has_variable,
+                                           .encode = encode,
+                                           .is_of_s3netcdf4 = true};

@@ -1,0 +1,140 @@
+/* fragment_grid.h -- the fragments of an array: what each encoding of aggregations is decoded to,
+ * and encoded from (encoding.h).
+ *
+ * Intervals along each dimension make a grid of boxes; the values of each box are those of a
+ * fragment, or missing.
+ *
+ * Read before this: aggregation.h.
+ */
+#ifndef REFS_AGGREGATION_FRAGMENT_GRID_H
+#define REFS_AGGREGATION_FRAGMENT_GRID_H
+
+#include "refs/aggregation.h"
+#include "refs/intern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most fragments of one array. */
+#define REFS_MAX_PARTITIONS ((uint64_t)1 << 24)
+
+/** The number of no string. */
+#define REFS_NO_TEXT REFS_INTERN_NONE
+
+/** Elements [begin, end) of the array along one dimension, which fragments number `index` along it
+ * have. */
+typedef struct refs_fragment_interval {
+    uint64_t begin, end;
+    uint64_t index;
+} refs_fragment_interval;
+
+/** One dimension: intervals ascending and apart. What lies between is in no fragment. */
+typedef struct refs_fragment_dim {
+    refs_fragment_interval *intervals;
+    size_t n_intervals;
+    size_t capacity;
+    uint64_t *breaks; /**< elements, ascending, before which a list of elements of some fragment
+                           goes on by another step */
+    size_t n_breaks;
+    size_t break_capacity;
+    uint64_t n_parts; /**< of the grid, at least 1 */
+    bool is_split;    /**< or all fragments have all of it */
+} refs_fragment_dim;
+
+/** Along one dimension of a fragment: elements start, start + step … of it, or those of `list`. */
+typedef struct refs_fragment_part {
+    int64_t start, step;
+    uint64_t n;           /**< 0: all of the fragment */
+    const uint64_t *list; /**< or NULL */
+} refs_fragment_part;
+
+/** What CFA-0.4 may say of one fragment beyond its name; NULL where nothing. */
+typedef struct refs_fragment_layout {
+    size_t rank;                   /**< of the fragment */
+    uint64_t shape[REFS_MAX_RANK]; /**< as the encoding records it; 0: not recorded */
+    size_t dim[REFS_MAX_RANK];     /**< of the array, for each; SIZE_MAX: none, it has size 1 */
+    bool is_reversed[REFS_MAX_RANK];
+    refs_fragment_part part[REFS_MAX_RANK];
+    int64_t varid;                /**< -1: not recorded */
+    const char *units, *calendar; /**< of the fragment, or NULL */
+} refs_fragment_layout;
+
+/** Where the values of one box are. */
+typedef struct refs_fragment_source {
+    uint32_t first_file; /**< in `files`: n_alternatives of them */
+    uint32_t variable;   /**< a string's number, or NO_TEXT */
+    uint32_t format;     /**< likewise: "NETCDF4", where it is written */
+    bool is_there;       /**< or its values are missing */
+    bool is_own;         /**< its variable is in the aggregation's own file */
+    const refs_fragment_layout *layout;
+} refs_fragment_source;
+
+/** Zeroed is that of a scalar, and to be counted. */
+typedef struct refs_fragment_grid {
+    size_t rank;
+    refs_fragment_dim dims[REFS_MAX_RANK];
+    uint64_t n; /**< of fragments, there or not */
+    refs_intern strings;
+    refs_fragment_source *sources; /**< by number of the fragment, in C order */
+    uint32_t *files;               /**< strings */
+    size_t n_alternatives;
+    uint8_t *values;   /**< one element for each fragment, or NULL: they have sources */
+    size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
+    struct refs_fragment_block *blocks; /**< memory of layouts */
+} refs_fragment_grid;
+
+void refs_fragment_grid_clear(refs_fragment_grid *grid);
+
+/** Zeroed memory that lives as long as the grid, or NULL. */
+void *refs_fragment_grid_take(refs_fragment_grid *grid, size_t n, size_t size);
+
+/** Adds an interval to a dimension, behind all others, or anywhere; or a break, anywhere:
+ * refs_fragment_dim_sort puts them into order. REFS_CORRUPT: the sizes overflow. */
+refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, uint64_t index,
+                                     refs_error *err);
+refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval interval,
+                                  refs_error *err);
+refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err);
+void refs_fragment_dim_sort(refs_fragment_dim *dim);
+
+/** The interval that fragments number `index` have, or NULL. */
+const refs_fragment_interval *refs_fragment_dim_get(const refs_fragment_dim *dim, uint64_t index);
+
+/** The interval that `element` is in, or else the first one behind it: n_intervals where there is
+ * none. */
+size_t refs_fragment_dim_find(const refs_fragment_dim *dim, uint64_t element);
+
+/** Sets `n` from the dimensions. REFS_LIMIT where there are too many. */
+refs_status refs_fragment_grid_count(refs_fragment_grid *grid, refs_error *err);
+
+/** Allocates sources for all fragments, with `n_alternatives` files each. */
+refs_status refs_fragment_grid_allocate(refs_fragment_grid *grid, size_t n_alternatives,
+                                        refs_error *err);
+
+/** Numbers a string; REFS_NO_TEXT for an empty one. */
+refs_status refs_fragment_grid_number(refs_fragment_grid *grid, refs_str text, uint32_t *id,
+                                      refs_error *err);
+
+/** Splits the number of a fragment into one for each dimension. */
+void refs_fragment_grid_index(const refs_fragment_grid *grid, uint64_t number, uint64_t *index);
+
+/** Divides all dimensions of a zeroed grid with a rank into n[d] intervals of these sizes; all
+ * fragments are missing. */
+refs_status refs_fragment_grid_divide(refs_fragment_grid *grid, const uint64_t *n,
+                                      const uint64_t *const *sizes, refs_error *err);
+
+/** Sets file, variable and format of a fragment, which are copied: they may not be strings of the
+ * grid.
+ */
+refs_status refs_fragment_grid_set(refs_fragment_grid *grid, uint64_t number,
+                                   const refs_partition *fragment, refs_error *err);
+
+/** Describes a fragment. Strings are borrowed from the grid until another is added to it. */
+void refs_fragment_grid_get(const refs_fragment_grid *grid, uint64_t number,
+                            refs_partition *fragment);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
