@@ -269,6 +269,10 @@ uint64_t refs_set_size(const refs_set *set);
  * they are found. */
 uint32_t refs_set_n_locations(const refs_set *set);
 
+/** The location of that number, below refs_set_n_locations, of a set that is whole
+ * (refs_set_is_whole); else NULL. */
+const char *refs_set_location_at(const refs_set *set, uint32_t id);
+
 /** What scanning the data file behind the set has cost so far (scan.h). */
 typedef struct refs_set_scan_costs {
     bool is_scanned; /**< false: the set is no data file; all else is 0 */

@@ -103,6 +103,7 @@ TEST_F(RefsetBuilder, NumbersLocations) {
     EXPECT_EQ(first.location_id, second.location_id);
     EXPECT_NE(first.location_id, third.location_id);
     EXPECT_LT(third.location_id, 2u);
+    EXPECT_STREQ(refs_set_location_at(set_.set, third.location_id), third.location);
     EXPECT_STREQ(second.url, "s3a://b/k");
 }
 

@@ -168,16 +168,29 @@ static refs_status check_partition(void *user, const refs_partition *partition, 
     return status;
 }
 
-static refs_status check_arrays(output_search *search, const tool_arrays *arrays, refs_error *err) {
+/* Of a set that is whole, each location once, however many chunks are there. */
+static refs_status check_locations(output_search *search, const refs_set *set, refs_error *err) {
+    for (uint32_t id = 0; refs_set_is_whole(set) && id < refs_set_n_locations(set); id++)
+        REFS_TRY(check_location(search, refs_set_location_at(set, id), err));
+    return REFS_OK;
+}
+
+static refs_status check_chunks(output_search *search, const refs_set *set,
+                                const refs_array_meta *meta, refs_error *err) {
     const refs_chunk_visitor visitor = {check_ref, search};
     uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = tool_keys(meta, n);
+    return refs_set_is_whole(set) ? REFS_OK : refs_set_each_chunk(set, &keys, &visitor, err);
+}
+
+static refs_status check_arrays(output_search *search, const tool_arrays *arrays, refs_error *err) {
+    REFS_TRY(check_locations(search, arrays->set.set, err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(arrays->set.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(arrays->set.hierarchy, i);
         if (meta->status != REFS_OK) continue;
-        const refs_chunk_keys keys = tool_keys(meta, n);
         REFS_TRY(meta->aggregation != NULL
                      ? refs_aggregation_each(meta, check_partition, search, err)
-                     : refs_set_each_chunk(arrays->set.set, &keys, &visitor, err));
+                     : check_chunks(search, arrays->set.set, meta, err));
     }
     return REFS_OK;
 }

@@ -396,6 +396,8 @@ static refs_status find_old(const refs_growth *growth, uint64_t number, refs_ref
     return status;
 }
 
+/* The bytes of a chunk in the set itself may be others: steps of it that were missing have values.
+ * Either way the rows that are written are all that joining gave. */
 static bool is_in_row(const refs_ref *ref, const refs_rows *rows, size_t row) {
     if (ref->kind == REFS_REF_INLINE) return rows->raw[row] != REFS_ROW_NULL;
     const bool is_range = ref->kind == REFS_REF_RANGE;

@@ -381,6 +381,10 @@ uint32_t refs_set_n_locations(const refs_set *set) {
     return (uint32_t)set->locations.count;
 }
 
+const char *refs_set_location_at(const refs_set *set, uint32_t id) {
+    return refs_set_is_whole(set) ? refs_intern_get(&set->locations, id).data : NULL;
+}
+
 const char *refs_set_location(const refs_set *set) {
     return set->location;
 }
