@@ -1123,6 +1123,26 @@ class Unlike(Folder):
                 said = run("index", first, write("c.nc", 1, "f4", rows, 0.5), "-o", output, status=1)
                 self.assertIn("the grids of a.nc and c.nc differ: element 0 of lat is 0 and 0.5", said)
 
+    def test_large_grids_with_other_missing_values_are_one_grid(self):
+        def write(name, step, dtype, fill):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, n in (("time", 1), ("y", 1100), ("x", 1000)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                grid = np.ma.array(np.add.outer(np.arange(1100) / 4, np.arange(1000) / 8), mask=False)
+                grid[:3] = np.ma.masked
+                for axis, units in (("lon", "degrees_east"), ("lat", "degrees_north")):
+                    file.createVariable(axis, dtype, ("y", "x"), zlib=True, fill_value=fill).units = units
+                    file[axis][:] = grid
+                file.createVariable("v", "i2", ("time", "y", "x"), zlib=True).coordinates = "lat lon"
+                file["v"][:] = step
+            return name
+
+        first = write("a.nc", 0, "f8", -9999)
+        for dtype in ("f4", "f8"):
+            run("index", first, write("b.nc", 1, dtype, -9999), "-o", "all.json")
+        run("index", first, write("b.nc", 1, "f4", -999), "-o", "all.json")
+
     def write_level(self, name, step, level, units, **attributes):
         with netCDF4.Dataset(name, "w") as file:
             for dim, n in (("time", 1), ("lat", 5), ("lon", 4)):

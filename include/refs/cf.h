@@ -139,7 +139,7 @@ bool refs_cf_has_missing_value(const refs_array_meta *array);
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** What the file of a numeric array declared as _FillValue: its attribute, or the fill value that a
- * writer moved it to (of bytes, as refs_cf_byte_fill_is_chosen judges). Writes one element of its
+ * writer moved it to (of bytes, as refs_cf_fill_is_chosen judges). Writes one element of its
  * type, in this machine's byte order; false, and nothing written, if it declared none. */
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill);
@@ -150,10 +150,11 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
                                  uint8_t *element, bool *is_element, refs_error *err);
 
-/** As refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever else is
- * in its set, and whether or not that keeps attributes: the largest byte is none of the valid ones
- * that attributes tell. */
-bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array);
+/** As refs_cf_fill_is_declared, judged by that array alone, whatever else is in its set, and
+ * whether or not that keeps attributes: neither zero, which HDF5 and Zarr fill with by themselves,
+ * nor what netCDF fills with, unless that is the largest byte, and none of the valid ones that
+ * attributes tell. */
+bool refs_cf_fill_is_chosen(const refs_array_meta *array);
 
 /** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
  * 8 bytes. False, and nothing written, for types that netCDF does not fill. */

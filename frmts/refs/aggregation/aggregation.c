@@ -328,7 +328,7 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
             refs_aggregation__value(aggregation->container.attributes, names[i]);
         REFS_TRY(refs_cf_read_element(&container, value, aggregation->fill, &has_fill, err));
     }
-    if (!has_fill && refs_agg_values__declares_fill(meta)) {
+    if (!has_fill && refs_cf_fill_is_chosen(meta)) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
         has_fill = true;
     }

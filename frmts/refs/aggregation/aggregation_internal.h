@@ -263,10 +263,6 @@ void refs_agg_values__ignore_range(refs_agg_values *values);
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err);
 
-/** Whether the fill value of a variable's metadata stands for missing values, as far as one can
- * know of a variable whose attributes name none. */
-bool refs_agg_values__declares_fill(const refs_array_meta *variable);
-
 /* -- fragments.c ------------------------------------------------------------------------------- */
 
 /** A fragment whose file is open, held by whoever got it. */

@@ -36,17 +36,6 @@ static refs_status add_missing(const refs_array_meta *variable, const char *name
     return REFS_OK;
 }
 
-/* HDF5 and Zarr fill with zero where nobody said anything; bytes netCDF fills without meaning to.
- */
-bool refs_agg_values__declares_fill(const refs_array_meta *variable) {
-    uint8_t other[16] = {0};
-    size_t size = variable->dtype.size;
-    if (!variable->has_fill || size > sizeof other || memcmp(variable->fill, other, size) == 0)
-        return false;
-    return size > 1 || !refs_cf_default_fill(&variable->dtype, other) ||
-           memcmp(variable->fill, other, size) != 0;
-}
-
 /* A fragment that names no missing value has that of netCDF, but for bytes, of which all are
  * valid. */
 static refs_status describe_missing(const refs_array_meta *variable, refs_agg_values *values,
@@ -54,7 +43,7 @@ static refs_status describe_missing(const refs_array_meta *variable, refs_agg_va
     REFS_TRY(add_missing(variable, "_FillValue", values, err));
     REFS_TRY(add_missing(variable, "missing_value", values, err));
     if (values->n_missing > 0) return REFS_OK;
-    if (refs_agg_values__declares_fill(variable)) {
+    if (refs_cf_fill_is_chosen(variable)) {
         memcpy(values->missing[values->n_missing++], variable->fill, values->from.size);
         return REFS_OK;
     }

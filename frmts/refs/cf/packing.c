@@ -218,7 +218,7 @@ bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_
     return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
 }
 
-bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array) {
+bool refs_cf_fill_is_chosen(const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     return fill_is_default(array)
                ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes)
@@ -243,7 +243,7 @@ static bool read_fill_attribute(const refs_array_meta *array, uint8_t *fill) {
 }
 
 static bool byte_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return refs_cf_byte_fill_is_chosen(array) &&
+    return refs_cf_fill_is_chosen(array) &&
            !(fill_is_default(array) && refs_hierarchy_keeps_attributes(hierarchy));
 }
 

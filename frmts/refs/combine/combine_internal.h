@@ -77,9 +77,9 @@ typedef struct refs_join_array {
     uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
-    uint32_t
-        missing;     /**< of each of these values a byte, 1 where it is missing; or NONE: none is */
-    uint32_t digest; /**< of values that are many: as refs_join__digest has them; or NONE */
+    uint32_t missing; /**< of each of these values, or of the spots of the digest, a byte, 1 where
+                         it is missing; or NONE: none is */
+    uint32_t digest;  /**< of values that are many: as refs_join__digest has them; or NONE */
     refs_dtype dtype;
     refs_join_unpacking unpacking;
     bool is_v3, has_inline, is_thin, has_fill;
@@ -326,6 +326,9 @@ refs_status refs_join__load(const refs_join_source *source, const refs_array_met
  * would take too much memory. */
 refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
                               refs_buf *digest, refs_error *err);
+
+/** Its elements at the spots. */
+refs_str refs_join__digest_spots(refs_str digest);
 
 /** Rows that a sample of an array takes; none where one row has too many bytes. */
 refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);

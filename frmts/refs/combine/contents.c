@@ -420,7 +420,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                            refs_cf_declared_fill(in->source.hierarchy, meta, array->declared);
     array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
                         refs_cf_has_missing_value(meta) ||
-                        (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(meta));
+                        (meta->dtype.size == 1 && refs_cf_fill_is_chosen(meta));
     const container *whole = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
                          &array->path, err));
@@ -580,23 +580,23 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
     return REFS_OK;
 }
 
-static refs_status number_missing(reader *in, const wanted_values *wanted, refs_bytes values,
-                                  refs_error *err) {
+static refs_status number_missing(reader *in, const refs_array_meta *meta, refs_bytes values,
+                                  refs_join_array *array, refs_error *err) {
     refs_buf missing = REFS_BUF_INIT;
-    refs_status status =
-        refs_join_find_missing(in->source.hierarchy, wanted->meta, values, &missing, err);
+    refs_status status = refs_join_find_missing(in->source.hierarchy, meta, values, &missing, err);
     if (status == REFS_OK && missing.size > 0)
         status = number_text(in, refs_str_view((const char *)missing.data, missing.size),
-                             &in->member->arrays[wanted->number].missing, err);
+                             &array->missing, err);
     refs_buf_clear(&missing);
     return status;
 }
 
 static refs_status number_kept(reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
-    REFS_TRY(number_text(in, refs_str_view((const char *)values.data, values.size),
-                         &in->member->arrays[wanted->number].values, err));
-    return number_missing(in, wanted, values, err);
+    refs_join_array *array = &in->member->arrays[wanted->number];
+    REFS_TRY(number_text(in, refs_str_view((const char *)values.data, values.size), &array->values,
+                         err));
+    return number_missing(in, wanted->meta, values, array, err);
 }
 
 static refs_status number_values(reader *in, const wanted_values *wanted, refs_bytes values,
@@ -706,6 +706,9 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
         return REFS_OK;
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
+    const refs_str spots =
+        refs_join__digest_spots(refs_str_view((const char *)in->scratch.data, in->scratch.size));
+    REFS_TRY(number_missing(in, meta, refs_bytes_view(spots.data, spots.size), array, err));
     return number_scratch(in, &array->digest, err);
 }
 

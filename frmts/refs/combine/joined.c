@@ -456,13 +456,13 @@ static refs_status fail_rows(const refs_join *join, const refs_joined *joined,
 static refs_values value_at_spot(const refs_join *join, const refs_join_array *array, size_t spot) {
     const size_t size = array->dtype.size;
     refs_values value = values_of(join, array);
-    uint64_t begin = refs_join__spot(array->shape[0], row_elements(array), spot) * size;
+    size_t at = (size_t)refs_join__spot(array->shape[0], row_elements(array), spot);
     if (array->values == REFS_JOIN_NONE) {
-        value.bytes = refs_join__text(join, array->digest);
-        begin = 8 * REFS_JOIN_N_SAMPLES + spot * size;
+        value.bytes = refs_join__digest_spots(refs_join__text(join, array->digest));
+        at = spot;
     }
-    value.bytes = refs_str_part(value.bytes, (size_t)begin, (size_t)begin + size);
-    value.missing = (refs_str){NULL, 0};
+    value.bytes = refs_str_part(value.bytes, at * size, (at + 1) * size);
+    if (value.missing.size > 0) value.missing = refs_str_part(value.missing, at, at + 1);
     return value;
 }
 

@@ -168,6 +168,10 @@ static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_erro
     return status;
 }
 
+refs_str refs_join__digest_spots(refs_str digest) {
+    return refs_str_part(digest, 8 * REFS_JOIN_N_SAMPLES, digest.size);
+}
+
 refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
                               refs_buf *digest, refs_error *err) {
     const refs_array_context context = {.store = source->store, .cache = source->cache};
