@@ -467,6 +467,13 @@ static refs_status append_times(const gathering *all, const refs_cfa_array *arra
     return REFS_OK;
 }
 
+/* Attributes in units, or in the packing, that values had before. */
+static bool is_of_stored(refs_str name) {
+    return refs_cf_has_type_of_variable(name) || refs_str_is(name, "actual_range") ||
+           refs_str_is(name, "scale_factor") || refs_str_is(name, "add_offset") ||
+           refs_str_is(name, "_Unsigned");
+}
+
 /* A coordinate whose values were converted has other units, and is of doubles. */
 static refs_status write_times(gathering *all, refs_master *master, const refs_cfa_array *array,
                                const gather_axis *along, refs_error *err) {
@@ -484,9 +491,7 @@ static refs_status write_times(gathering *all, refs_master *master, const refs_c
             refs_json_write_string(gather_wanted_units(all, &array->variable).units, &text, err);
     for (size_t i = 0; status == REFS_OK && i < refs_json_size(variable.attributes); i++) {
         refs_str name = refs_json_name_at(variable.attributes, i);
-        if (refs_str_is(name, "units") || refs_str_is(name, "scale_factor") ||
-            refs_str_is(name, "add_offset"))
-            continue; /* values are unpacked */
+        if (refs_str_is(name, "units") || is_of_stored(name)) continue;
         status = refs_buf_append(&text, ", ", 2, err);
         if (status == REFS_OK) status = refs_json_write_string(name, &text, err);
         if (status == REFS_OK) status = refs_buf_append(&text, ": ", 2, err);
