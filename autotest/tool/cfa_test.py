@@ -637,6 +637,17 @@ class Combine(Folder):
             said = self.combine(*sorted(glob.glob("m/*.nc")), version=version, status=1)
             self.assertIn("element 0 of /time is 0, and 100 in the outline: it is that of other fragments", said)
 
+    def test_times_that_are_converted_leave_what_was_told_of_them_before(self):
+        for version in VERSIONS:
+            for day, units in ((0, "days since 2000-01-01"), (31, "days since 2000-01-11")):
+                with netCDF4.Dataset(self.write_days(f"{day}.nc", day, units=units, bounds=False), "a") as file:
+                    file["time"].setncatts({"missing_value": 31.0, "valid_range": np.array([0.0, 25.0]), "actual_range": [0.0, 21.0],
+                                            "long_name": "time"})
+            self.combine("0.nc", "31.nc", version=version)
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["time"][:].filled(-1).tolist(), [0, 31])
+                self.assertEqual({"units", "long_name"}, set(file["time"].ncattrs()) - {"_FillValue"})
+
     def test_bounds_have_the_units_of_their_coordinate(self):
         for version in VERSIONS:
             self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 31, units="days since 2000-01-11"),
@@ -1063,6 +1074,23 @@ class Unlike(Folder):
         self.assertIn("a.nc is more than one step of it, which does not grow",
                       run("append", "m.nc", "b.nc", "--along", "time", status=1))
         self.assertEqual(dump("m.nc"), before)
+
+    def test_values_in_names_of_sets_stay_when_a_master_grows(self):
+        for year in (2020, 2021, 2022):
+            with netCDF4.Dataset(f"d_{year}.nc", "w") as file:
+                file.createDimension("x", 3000)
+                file.createVariable("v", "f8", ("x",))[:] = year
+            run("index", f"d_{year}.nc", "-o", f"d_{year}.json")
+            run("index", f"d_{year}.nc", "--pattern", "d_{time:%Y}.nc", "-q", "-o", f"x_{year}.json")
+        for names, pattern in (("d_{}.json", ("--pattern", "d_{time:%Y}.json")), ("x_{}.json", ())):
+            with self.subTest(names=names):
+                first, second, third = (names.format(year) for year in (2020, 2021, 2022))
+                run("combine", first, second, *pattern, "-q", "-o", "m.nc")
+                run("append", "m.nc", third)
+                run("combine", first, second, third, *pattern, "-q", "-o", "once.nc")
+                self.assertEqual(run("diff", "m.nc", "once.nc"), "")
+                with netCDF4.Dataset("m.nc") as file:
+                    self.assertEqual(len(file["time"][:]), 3)
 
     def test_what_lies_in_a_joined_master_itself_stays_when_it_grows(self):
         names = self.days(1, 1, 1)

@@ -58,6 +58,12 @@ typedef struct build {
     size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
 } build;
 
+/* An aggregation is a file of netCDF. */
+static bool is_aggregation(const char *output) {
+    const refs_str name = refs_str_from(output);
+    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
+}
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 /* What was indexed before an interruption is a set of its own in the folder, by the name of its
@@ -193,15 +199,29 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
-/* Whether a source has only what the record of the set that grows asks for: that set itself, and
- * sets that are added to it, as the record is of data files. Fragments of masters have all else,
- * too. */
+/* Whether a set has values that were in the names of data files. What cannot be read is told by who
+ * notes how the parts were joined. */
+static bool has_values_of_names(const refs_set *set) {
+    refs_buf how = REFS_BUF_INIT;
+    tool_record record = {.pattern = NULL};
+    const bool has = tool_joined_read(set, &how, NULL) == REFS_OK &&
+                     tool_record_read(refs_str_view((const char *)how.data, how.size), &record,
+                                      NULL) == REFS_OK &&
+                     record.pattern != NULL;
+    tool_record_clear(&record);
+    refs_buf_clear(&how);
+    return has;
+}
+
+/* Whether a source has only what the record of what grows asks for: a set that grows, and sets that
+ * are added to it, as the record is of data files. Fragments of masters have all else, too, and of
+ * names only what they were made of. */
 static bool has_only_wanted(const build *all, const refs_set *source) {
     const tool_record *was = &all->was;
     if (source == all->grown) return true;
     if (refs_set_is_file(source)) return false;
-    return was->pattern != NULL ||
-           (all->grown != NULL && (was->group != NULL || was->variables.n > 0));
+    if (all->grown == NULL) return was->pattern != NULL && has_values_of_names(source);
+    return was->pattern != NULL || was->group != NULL || was->variables.n > 0;
 }
 
 /* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
@@ -279,7 +299,9 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
-    if (is_file && !is_seen && vfs->validators != NULL)
+    /* Of sets that are fragments, the files that they refer to are no sources of the master. */
+    const bool is_source = is_file || is_aggregation(all->output);
+    if (is_source && !is_seen && vfs->validators != NULL)
         (void)vfs->validators(vfs->self, name, &now, NULL);
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
@@ -287,8 +309,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         const refs_join_values_from from =
             has_only_wanted(all, set) ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
         const refs_join_part part = {number, name, set, from};
-        status = is_file ? refs_join_sources_add_state(all->sources, name, &now, err)
-                         : refs_join_sources_add(all->sources, &part, err);
+        status = is_source ? refs_join_sources_add_state(all->sources, name, &now, err)
+                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
         if (status == REFS_OK && all->grown == NULL)
             status = note_record(all, is_file ? NULL : set, err);
@@ -365,12 +387,6 @@ static refs_status guess_dims(build *all, refs_error *err) {
     close_source(all, first);
     close_source(all, last);
     return status;
-}
-
-/* An aggregation is a file of netCDF. */
-static bool is_aggregation(const char *output) {
-    const refs_str name = refs_str_from(output);
-    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
 }
 
 static refs_status fail_selected_netcdf(refs_error *err) {
