@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -219,6 +221,35 @@ TEST_F(Library, EndsAReadThatIsNotWatchedOn) {
     EXPECT_EQ(refs_dataset_read(dataset, refs_dataset_find(dataset, "z"), all, &target, &error),
               REFS_CANCELLED);
     EXPECT_EQ(allOfZ().size(), values.size());
+}
+
+/* What datasets of other settings were read with is given back, but for the last few. */
+TEST_F(Library, KeepsFewOfTheSessionsThatNobodyUses) {
+    const auto readWith = [this](int number) {
+        const std::string setting = "AWS_REGION=region-" + std::to_string(1000 + number);
+        ASSERT_EQ(open(sample, {setting.c_str()}), REFS_OK) << error.message;
+        EXPECT_EQ(allOfZ().size(), 2u * 2 * 81 * 121);
+        refs_dataset_close(dataset);
+        dataset = nullptr;
+    };
+    const auto taken = [] { return mallinfo2().uordblks; };
+    for (int number = 0; number < 8; number++) readWith(number);
+    const size_t few = taken() + 64 * 1024; /* 192 sessions more take 1.6 MB */
+    for (int number = 8; number < 200; number++) readWith(number);
+    EXPECT_LE(taken(), few);
+    std::vector<refs_dataset *> opened; /* in use, all of them are there */
+    for (int number = 300; number < 320; number++) {
+        const std::string setting = "AWS_REGION=region-" + std::to_string(number);
+        ASSERT_EQ(open(sample, {setting.c_str()}), REFS_OK) << error.message;
+        opened.push_back(dataset);
+    }
+    for (refs_dataset *each : opened) {
+        dataset = each;
+        EXPECT_EQ(allOfZ().size(), 2u * 2 * 81 * 121);
+        refs_dataset_close(each);
+    }
+    dataset = nullptr;
+    EXPECT_LE(taken(), few);
 }
 
 /* More points than are read as one plan. */

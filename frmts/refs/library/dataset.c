@@ -62,14 +62,13 @@ void refs_library_end_watch(const refs_library_watch *watch) {
 
 static refs_status open_dataset(const char *name, const refs_watcher *watcher,
                                 refs_dataset *dataset, refs_error *err) {
-    refs_session *session = NULL;
     refs_open_options *options = &dataset->options.open;
     refs_watcher asked = {NULL, NULL};
     if (watcher != NULL) asked = *watcher;
     if (asked.go_on != NULL) options->cancel = (refs_cancel_check){goes_on, &asked};
     options->sets.notes = (refs_notes){note, dataset};
-    REFS_TRY(refs_library_session(dataset->options.settings, &session, err));
-    REFS_TRY(refs_opened_open(session, name, options, &dataset->opened, err));
+    REFS_TRY(refs_library_hold_session(dataset->options.settings, &dataset->session, err));
+    REFS_TRY(refs_opened_open(dataset->session, name, options, &dataset->opened, err));
     return refs_describe(refs_opened_hierarchy(dataset->opened), &dataset->description, err);
 }
 
@@ -92,6 +91,7 @@ void refs_dataset_close(refs_dataset *dataset) {
     if (dataset == NULL) return;
     refs_description_clear(&dataset->description);
     refs_opened_free(dataset->opened);
+    refs_library_release_session(dataset->session);
     refs_library_clear_options(&dataset->options);
     for (size_t i = 0; i < dataset->n_warnings; i++) refs_free(dataset->warnings[i]);
     refs_free(dataset->warnings);

@@ -14,10 +14,14 @@
 
 /* -- sessions.c -------------------------------------------------------------------------------- */
 
-/** The session of the process whose host has these settings, "NAME=value", NULL-ended: it is made
- * at the first call, and stays. */
-refs_status refs_library_session(const char *const *settings, refs_session **session,
-                                 refs_error *err);
+/** The session of the process whose host has these settings, "NAME=value", NULL-ended, for the
+ * caller to use until it is released: connections and keys are those of all its datasets. */
+refs_status refs_library_hold_session(const char *const *settings, refs_session **session,
+                                      refs_error *err);
+
+/** The last few sessions that nobody uses are kept, as programs open one dataset again and again.
+ * NULL is allowed. */
+void refs_library_release_session(refs_session *session);
 
 /* -- options.c --------------------------------------------------------------------------------- */
 
@@ -88,6 +92,7 @@ refs_status refs_library_make_texts(const refs_buf *strings, size_t n, refs_text
 
 struct refs_dataset {
     refs_library_options options;
+    refs_session *session; /**< held */
     refs_opened *opened;
     refs_description description;
     pthread_mutex_t lock; /**< guards what follows, and the arrays that are open */

@@ -4,16 +4,26 @@
 #include "library.h"
 #include "refs/fork.h"
 
-/* Sessions live as long as the process: connections and keys are those of all datasets, and
- * programs open one dataset again and again. */
+/* Sessions that nobody uses, and that are kept. */
+#define MAX_UNUSED 4
+
 typedef struct entry {
     char *settings;
     refs_session *session;
+    size_t n_users;
     struct entry *next;
 } entry;
 
+/* The one that was held or released last comes first. */
 static entry *entries;
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void free_entry(entry *one) {
+    if (one == NULL) return;
+    refs_session_free(one->session);
+    refs_free(one->settings);
+    refs_free(one);
+}
 
 static refs_status make_entry(const char *text, const char *const *settings, entry **made,
                               refs_error *err) {
@@ -24,30 +34,37 @@ static refs_status make_entry(const char *text, const char *const *settings, ent
     one->settings = refs_str_copy(refs_str_from(text));
     refs_status status = one->settings != NULL ? refs_session_open(&options, &one->session, err)
                                                : refs_fail_nomem(err);
-    if (status == REFS_OK) {
+    if (status == REFS_OK)
         *made = one;
-        return REFS_OK;
-    }
-    refs_free(one->settings);
-    refs_free(one);
+    else
+        free_entry(one);
     return status;
+}
+
+/* Takes an entry out of the list and puts it first. */
+static void move_to_front(entry **link) {
+    entry *one = *link;
+    *link = one->next;
+    one->next = entries;
+    entries = one;
 }
 
 static refs_status find_session(const char *text, const char *const *settings,
                                 refs_session **session, refs_error *err) {
-    entry *found = entries;
-    while (found != NULL && strcmp(found->settings, text) != 0) found = found->next;
-    if (found == NULL) {
-        REFS_TRY(make_entry(text, settings, &found, err));
-        found->next = entries;
-        entries = found;
+    entry **link = &entries, *made = NULL;
+    while (*link != NULL && strcmp((*link)->settings, text) != 0) link = &(*link)->next;
+    if (*link == NULL) {
+        REFS_TRY(make_entry(text, settings, &made, err));
+        *link = made;
     }
-    *session = found->session;
+    move_to_front(link);
+    entries->n_users++;
+    *session = entries->session;
     return REFS_OK;
 }
 
-refs_status refs_library_session(const char *const *settings, refs_session **session,
-                                 refs_error *err) {
+refs_status refs_library_hold_session(const char *const *settings, refs_session **session,
+                                      refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (const char *const *one = settings; *one != NULL && status == REFS_OK; one++)
@@ -58,4 +75,28 @@ refs_status refs_library_session(const char *const *settings, refs_session **ses
     refs_unlock(&entries_lock);
     refs_buf_clear(&text);
     return status;
+}
+
+/* Takes the unused entry out of the list that is one too many, or NULL. */
+static entry *take_unused(void) {
+    entry **link = &entries;
+    for (size_t n_unused = 0; *link != NULL; link = &(*link)->next) {
+        n_unused += (*link)->n_users == 0;
+        if (n_unused > MAX_UNUSED) break;
+    }
+    entry *unused = *link;
+    if (unused != NULL) *link = unused->next;
+    return unused;
+}
+
+void refs_library_release_session(refs_session *session) {
+    if (session == NULL) return;
+    refs_lock(&entries_lock);
+    entry **link = &entries;
+    while ((*link)->session != session) link = &(*link)->next;
+    (*link)->n_users--;
+    move_to_front(link);
+    entry *unused = take_unused();
+    refs_unlock(&entries_lock);
+    free_entry(unused);
 }
