@@ -136,7 +136,7 @@ class Failing(Case):
 
     def test_wrong_keys_are_refused_in_words_and_leave_nothing(self):
         self.configure(keys=("id-0", "secret-of-another"))
-        self.fails("403", "SignatureDoesNotMatch", "credentials of its alias", work=self.write)
+        self.fails("403", "SignatureDoesNotMatch", "with the credentials of", work=self.write)
         self.configure(keys=("nobody", "secret"))
         self.fails("cannot be written", work=self.write)
         self.configure(keys=("blank", "blank"))

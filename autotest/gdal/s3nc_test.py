@@ -167,11 +167,13 @@ class Aliases(Case):
                     self.assertIn(f"no alias s3://two is defined in {config}",
                                   self.fails("s3://two/data/refs.json", S3NC_CONFIG=config))
 
-    def test_options_of_a_bucket_that_name_another_server_are_refused(self):
+    def test_options_of_a_bucket_that_name_another_server_lead_nobody_there(self):
         server = self.serve(objects(10))
         config = self.write(hosts={"one": self.host(server)})
         gdal.SetPathSpecificOption("/vsis3/data/", "AWS_S3_ENDPOINT", "127.0.0.1:9")
         try:
+            self.assertEqual(read("s3://one/data/refs.json", S3NC_CONFIG=config)[0], 10)
+            self.set_option("REFS_HTTP_ENGINE", "VSI")  # GDAL knows no aliases
             self.assertIn("name another server than the alias",
                           self.fails("s3://one/data/refs.json", S3NC_CONFIG=config))
         finally:

@@ -1,5 +1,4 @@
-/* host.h -- HTTP and object stores for programs without GDAL: credentials, and the URL of each
- * name.
+/* host.h -- HTTP and object stores for all programs: credentials, and the URL of each name.
  *
  * A host provides what the HTTP engine needs from one (http.h). Locations are those that
  * refs_url_map makes: "/vsicurl/http…", "/vsis3/bucket/key", "/vsigs/bucket/key",
@@ -8,7 +7,7 @@
  * other programs use. Requests to a bucket without keys are not signed.
  *
  * Each request looks up its settings in the list that the host was opened with, then in the
- * environment; docs/stores.md lists them all.
+ * environment, or asks the application; docs/stores.md lists them all.
  *
  * A host may be used from any number of threads.
  *
@@ -24,23 +23,56 @@
 #include "refs/bytes.h"
 #include "refs/http.h"
 
+struct refs_s3nc_host;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** An object whose URL an application makes. */
+typedef struct refs_signing {
+    const char *location;
+    const char *region; /**< of its bucket, as its server has said; NULL: not known */
+    bool is_signed;     /**< the URL is to hold a signature */
+} refs_signing;
+
+/** What a program has of its own, as GDAL has: settings, options of libcurl, and credentials that
+ * only it can get. Called on the thread that makes the request. Members but `get_option` may be
+ * NULL. */
+typedef struct refs_application {
+    void *self;
+
+    /** The value of a setting for requests of `location` ("": for all), or NULL; in place of the
+     * environment. It must only look something up. */
+    const char *(*get_option)(void *self, const char *location, const char *name);
+
+    /** As of refs_http_host; NULL: settings are set by this module. */
+    refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
+                           refs_error *err);
+
+    /** Appends the URL of an object of a store. REFS_UNSUPPORTED without a message: only the
+     * application's own file system reads it. */
+    refs_status (*sign)(void *self, const refs_signing *signing, refs_buf *url, refs_error *err);
+
+    /** Whether that file system can read an object whose signed URLs are refused. */
+    bool (*can_read)(void *self, const char *location);
+
+    /** The server that the first part of a location of S3 stands for; NULL: none. To `*file` the
+     * file that says so, or that was read in vain. Both live as long as the host. In place of the
+     * files that settings name. */
+    const struct refs_s3nc_host *(*find_alias)(void *self, refs_str name, const char **file);
+} refs_application;
 
 typedef struct refs_host_options {
     size_t struct_size;          /**< sizeof(refs_host_options) */
     const char *const *settings; /**< "NAME=value", override the environment; NULL-ended, or NULL */
     refs_notes notes;            /**< about settings files, on the thread that makes the request */
     refs_cancel_check cancel;    /**< of all that the host requests itself: uploads, tokens */
+    const refs_application *application; /**< or NULL: settings are those of the environment */
 } refs_host_options;
 
 #define REFS_HOST_OPTIONS_INIT                                                                     \
-    {                                                                                              \
-        sizeof(refs_host_options), NULL, {NULL, NULL}, {                                           \
-            NULL, NULL                                                                             \
-        }                                                                                          \
-    }
+    { sizeof(refs_host_options), NULL, {NULL, NULL}, {NULL, NULL}, NULL }
 
 typedef struct refs_host refs_host;
 

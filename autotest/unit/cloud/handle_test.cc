@@ -18,10 +18,11 @@ std::string prepare(std::vector<std::string> items, const char *url = "https://h
     std::vector<char *> pointers;
     for (std::string &item : items) pointers.push_back(item.data());
     pointers.push_back(nullptr);
-    const refs_settings settings = {pointers.data()};
+    const refs_settings settings = {pointers.data(), nullptr, nullptr};
+    const refs_http_object object = {url, url};
     void *headers = nullptr;
     refs_error error = REFS_ERROR_INIT;
-    const refs_status status = refs_host__prepare(&settings, url, easy.get(), &headers, &error);
+    const refs_status status = refs_host__prepare(&settings, &object, easy.get(), &headers, &error);
     curl_slist_free_all(static_cast<curl_slist *>(headers));
     EXPECT_EQ(status, error.status);
     return error.message;

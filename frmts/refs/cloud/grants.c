@@ -9,8 +9,9 @@
 /* An answer, or that one is under way. */
 struct refs_granted {
     char *service;
-    bool is_asked; /* by a thread that no other one need wait for but by host->answered */
-    bool is_known; /* grant is one, unless it has expired */
+    uint64_t identity; /* of who asks it: what was given to one is not another's */
+    bool is_asked;     /* by a thread that no other one need wait for but by host->answered */
+    bool is_known;     /* grant is one, unless it has expired */
     refs_grant grant;
     int64_t since_s, renewed_s; /* ... because it was refused */
     struct refs_granted *next;
@@ -32,36 +33,66 @@ static refs_status append_name(const char *location, const refs_object *object, 
     return refs_buf_append(name, "", 1, err);
 }
 
-static refs_status add(refs_host *host, refs_str service, refs_granted **found, refs_error *err) {
+/* Who asks a service, as settings of its own location and those of all tell. */
+static refs_status identify(const refs_host *host, const char *service, uint64_t *identity,
+                            refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    *identity = 0;
+    if (host->settings.application == NULL) return REFS_OK; /* settings stay as they are */
+    REFS_TRY(refs_buf_printf(&location, err, "/vsicurl/%s", service));
+    const refs_settings at = refs_settings__at(&host->settings, (const char *)location.data);
+    *identity = 31 * refs_host__access_number(&at) + refs_host__access_number(&host->settings);
+    refs_buf_clear(&location);
+    return REFS_OK;
+}
+
+static refs_status add(refs_host *host, char *service, uint64_t identity, refs_granted **found,
+                       refs_error *err) {
     refs_granted *made = refs_calloc(1, sizeof *made);
-    char *url = refs_str_copy(service);
-    if (made == NULL || url == NULL) {
-        refs_free(made);
-        refs_free(url);
+    if (made == NULL) {
+        refs_free(service);
         return refs_fail_nomem(err);
     }
-    made->service = url;
+    made->service = service;
+    made->identity = identity;
     made->next = host->granted;
     host->granted = *found = made;
     return REFS_OK;
 }
 
-static refs_status find(refs_host *host, const char *location, const refs_object *object,
-                        refs_granted **found, refs_error *err) {
-    const char *list = refs_settings__get(&host->settings, "REFS_TOKEN_URL");
+/* The service of a location, or an empty one. A URL alone, without a prefix, must be set for a part
+ * of the name space: what it gives out is for that part. */
+static refs_status find_service(const refs_host *host, const char *location,
+                                const refs_object *object, refs_str *service, refs_error *err) {
+    const char *list = refs_settings__get(&object->settings, "REFS_TOKEN_URL");
+    const char *everywhere = refs_settings__get(&host->settings, "REFS_TOKEN_URL");
     refs_buf name = REFS_BUF_INIT;
-    *found = NULL;
+    *service = refs_str_from("");
     if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
         return REFS_OK;
-    refs_str service = refs_str_from("");
     refs_status status = append_name(location, object, &name, err);
-    if (status == REFS_OK)
-        status = refs_grant_service(list, (const char *)name.data, &service, err);
+    if (status == REFS_OK) status = refs_grant_service(list, (const char *)name.data, service, err);
     refs_buf_clear(&name);
-    if (service.size == 0) return status;
+    if (strstr(list, "=>") == NULL && (everywhere == NULL || strcmp(list, everywhere) != 0))
+        *service = refs_str_from(list);
+    return status;
+}
+
+static refs_status find(refs_host *host, const char *location, const refs_object *object,
+                        refs_granted **found, refs_error *err) {
+    refs_str service;
+    uint64_t identity;
+    *found = NULL;
+    REFS_TRY(find_service(host, location, object, &service, err));
+    if (service.size == 0) return REFS_OK;
+    char *url = refs_str_copy(service);
+    if (url == NULL) return refs_fail_nomem(err);
+    refs_status status = identify(host, url, &identity, err);
     for (refs_granted *at = host->granted; at != NULL; at = at->next)
-        if (refs_str_is(service, at->service)) *found = at;
-    return *found != NULL ? REFS_OK : add(host, service, found, err);
+        if (strcmp(at->service, url) == 0 && at->identity == identity) *found = at;
+    if (status == REFS_OK && *found == NULL) return add(host, url, identity, found, err);
+    refs_free(url);
+    return status;
 }
 
 /* -- questions --------------------------------------------------------------------------------- */
@@ -70,7 +101,8 @@ static refs_status find(refs_host *host, const char *location, const refs_object
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
     const refs_host *host = self;
     refs_str name = refs_str_from(location);
-    REFS_TRY(refs_host__check_identity(&host->settings, err));
+    const refs_settings settings = refs_settings__at(&host->settings, location);
+    REFS_TRY(refs_host__check_identity(&settings, err));
     if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
     if (refs_str_starts(name, "http://") || refs_str_starts(name, "https://"))
         return refs_buf_append_str(url, name, err);
@@ -80,20 +112,23 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
 static refs_status rules(void *self, const char *location, refs_http_rules *changed,
                          refs_error *err) {
     const refs_host *host = self;
+    const refs_settings settings = refs_settings__at(&host->settings, location);
     (void)err;
-    refs_host__set_rules(&host->settings, location, changed);
+    refs_host__set_rules(&settings, location, changed);
     return REFS_OK;
 }
 
 static refs_status prepare(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err) {
     const refs_host *host = self;
-    return refs_host__prepare(&host->settings, object->url, easy, headers, err);
+    const refs_settings settings = refs_settings__at(&host->settings, object->location);
+    return refs_host__prepare(&settings, object, easy, headers, err);
 }
 
 static const char *advice(void *self, const char *location, long status) {
     const refs_host *host = self;
-    return status != 404 ? refs_host__login_advice(&host->settings, location) : NULL;
+    const refs_settings settings = refs_settings__at(&host->settings, location);
+    return status != 404 ? refs_host__login_advice(&settings, location) : NULL;
 }
 
 /* Another thread may have opened it meanwhile: with the lock held. */

@@ -59,6 +59,16 @@ const char *refs_host__login_advice(const refs_settings *settings, const char *l
     return refs_earthdata_advice(&login, location);
 }
 
+uint64_t refs_host__access_number(const refs_settings *settings) {
+    const refs_setting_lookup lookup = lookup_in(settings);
+    return refs_identity_access_number(&lookup);
+}
+
+uint64_t refs_host__bucket_number(const refs_settings *settings) {
+    const refs_setting_lookup lookup = lookup_in(settings);
+    return refs_identity_bucket_number(&lookup);
+}
+
 refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err) {
     const refs_setting_lookup lookup = lookup_in(settings);
     return refs_identity_check(&lookup, err);
@@ -186,9 +196,8 @@ void refs_host__set_connect_timeout(const refs_settings *settings, double second
                                (long)refs_host__ms(seconds));
 }
 
-refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *handle,
-                               void **headers, refs_error *err) {
-    CURL *easy = handle;
+static refs_status set_up(const refs_settings *settings, const char *url, CURL *easy,
+                          void **headers, refs_error *err) {
     /* HTTP 2 is a wish: a libcurl that was built without it goes on with 1.1. */
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     REFS_TRY(check_set(curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION),
@@ -210,4 +219,12 @@ refs_status refs_host__prepare(const refs_settings *settings, const char *url, v
     if (refs_settings__is_on(settings, "GDAL_HTTP_UNSAFESSL")) REFS_TRY(set_unsafe(easy, err));
     REFS_TRY(append_headers(get(settings, "GDAL_HTTP_HEADERS"), headers, err));
     return append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), headers, err);
+}
+
+refs_status refs_host__prepare(const refs_settings *settings, const refs_http_object *object,
+                               void *easy, void **headers, refs_error *err) {
+    const refs_application *application = settings->application;
+    if (application == NULL || application->prepare == NULL)
+        return set_up(settings, object->url, easy, headers, err);
+    return application->prepare(application->self, object, easy, headers, err);
 }

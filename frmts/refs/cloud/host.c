@@ -1,6 +1,8 @@
 /* host.c -- see host.h. */
 #include "host_internal.h"
 
+#include <stdio.h>
+
 #include "refs/fork.h"
 #include "refs/url.h"
 
@@ -9,35 +11,87 @@
 
 /* -- what the engine asks ---------------------------------------------------------------------- */
 
-static refs_status append_plain(refs_str url, refs_buf *buffer, refs_error *err) {
+static bool has_application(const refs_host *host) {
+    return host->settings.application != NULL;
+}
+
+/* What the application's own file system reads, in a program that has one. */
+static refs_status leave(const refs_host *host, const char *message, refs_error *err) {
+    if (has_application(host)) return REFS_UNSUPPORTED;
+    return refs_fail(err, REFS_INVALID, "%s", message);
+}
+
+static refs_status append_plain(const refs_host *host, refs_str url, refs_buf *buffer,
+                                refs_error *err) {
     if (!refs_str_starts(url, "http://") && !refs_str_starts(url, "https://"))
-        return refs_fail(err, REFS_INVALID, "this program reads http and https URLs alone");
+        return leave(host, "this program reads http and https URLs alone", err);
+    return refs_buf_append_str(buffer, url, err);
+}
+
+/* Without the lock: an application may ask other servers. */
+static refs_status ask_application(refs_host *host, const refs_object *object, refs_buf *url,
+                                   refs_error *err) {
+    const refs_application *application = host->settings.application;
+    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    char region[sizeof bucket->region] = "";
+    if (bucket != NULL && bucket->is_left && object->grant == NULL) return REFS_UNSUPPORTED;
+    if (bucket != NULL) memcpy(region, bucket->region, sizeof region);
+    const refs_signing signing = {object->settings.location, *region != '\0' ? region : NULL,
+                                  object->grant == NULL && refs_host__is_signed(host, object)};
+    refs_unlock(&host->lock);
+    const refs_status status = application->sign(application->self, &signing, url, err);
+    refs_lock(&host->lock);
+    return status;
+}
+
+/* Without a token of a service. */
+static refs_status append_tokenless(refs_host *host, const refs_object *object, refs_buf *url,
+                                    refs_error *err) {
+    if (object->kind == REFS_OBJECT_URL) return append_plain(host, object->key, url, err);
+    if (refs_host__is_signed_here(object)) return refs_host__url(host, object, url, err);
+    return ask_application(host, object, url, err);
+}
+
+static refs_status append_escaped(refs_str url, refs_buf *buffer, refs_error *err) {
     for (size_t i = 0; i < url.size; i++)
         REFS_TRY(url.data[i] == ' ' ? refs_buf_append(buffer, "%20", 3, err)
                                     : refs_buf_append(buffer, url.data + i, 1, err));
     return REFS_OK;
 }
 
+static refs_status append_with_token(refs_host *host, const refs_object *object, const char *token,
+                                     refs_buf *url, refs_error *err) {
+    refs_buf plain = REFS_BUF_INIT, whole = REFS_BUF_INIT;
+    refs_status status = append_tokenless(host, object, &plain, err);
+    const refs_str text = refs_str_view((const char *)plain.data, plain.size);
+    if (status == REFS_OK)
+        status = token != NULL ? refs_grant_url(text, token, &whole, err)
+                               : refs_buf_append_str(&whole, text, err);
+    if (status == REFS_OK)
+        status = append_escaped(refs_str_view((const char *)whole.data, whole.size), url, err);
+    refs_buf_clear(&plain);
+    refs_buf_clear(&whole);
+    return status;
+}
+
 static refs_status append_url(refs_host *host, const char *location, refs_buf *url,
                               refs_error *err) {
     refs_object object;
+    char *token = NULL;
     REFS_TRY(refs_host__parse(host, location, &object, err));
     if (object.kind == REFS_OBJECT_FILE) return REFS_UNSUPPORTED;
     if (object.kind == REFS_OBJECT_FOREIGN)
-        return refs_fail(err, REFS_INVALID,
-                         "this program reads files, and http(s), s3, gs and az URLs: what else "
-                         "there is GDAL reads");
+        return leave(host,
+                     "this program reads files, and http(s), s3, gs and az URLs: what else "
+                     "there is GDAL reads",
+                     err);
     REFS_TRY(refs_host__renew_grant(host, location, &object, err));
-    const char *token = object.grant != NULL ? object.grant->token : NULL;
-    refs_buf plain = REFS_BUF_INIT;
-    refs_status status = object.kind == REFS_OBJECT_URL
-                             ? append_plain(object.key, &plain, err)
-                             : refs_host__url(host, &object, &plain, err);
-    const refs_str text = refs_str_view((const char *)plain.data, plain.size);
-    if (status == REFS_OK)
-        status = token != NULL ? refs_grant_url(text, token, url, err)
-                               : refs_buf_append_str(url, text, err);
-    refs_buf_clear(&plain);
+    if (object.grant != NULL && object.grant->token != NULL) {
+        token = refs_str_copy(refs_str_from(object.grant->token)); /* others may renew it */
+        if (token == NULL) return refs_fail_nomem(err);
+    }
+    const refs_status status = append_with_token(host, &object, token, url, err);
+    refs_free(token);
     return status;
 }
 
@@ -46,7 +100,8 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     refs_lock(&host->lock);
     refs_status status = append_url(host, location, url, err);
     refs_unlock(&host->lock);
-    return status == REFS_OK ? refs_host__check_identity(&host->settings, err) : status;
+    const refs_settings settings = refs_settings__at(&host->settings, location);
+    return status == REFS_OK ? refs_host__check_identity(&settings, err) : status;
 }
 
 static bool is_signed(refs_host *host, const char *location, refs_object *object) {
@@ -58,43 +113,64 @@ static refs_status rules(void *self, const char *location, refs_http_rules *chan
                          refs_error *err) {
     refs_host *host = self;
     refs_object object;
+    const refs_settings settings = refs_settings__at(&host->settings, location);
     (void)err;
-    refs_host__set_rules(&host->settings, location, changed);
+    refs_host__set_rules(&settings, location, changed);
     refs_lock(&host->lock);
     changed->is_signed = is_signed(host, location, &object);
     if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
-        refs_settings__get(&host->settings, "REFS_HTTP_STALL") == NULL)
+        refs_settings__get(&settings, "REFS_HTTP_STALL") == NULL)
         changed->stall_ms = refs_host__ms(object.alias->read_timeout_s);
     refs_unlock(&host->lock);
     return REFS_OK;
 }
 
+static double connect_timeout_of(refs_host *host, const char *location) {
+    refs_object object;
+    double seconds = 0;
+    refs_lock(&host->lock);
+    if (refs_host__parse(host, location, &object, NULL) == REFS_OK && object.alias != NULL)
+        seconds = object.alias->connect_timeout_s;
+    refs_unlock(&host->lock);
+    return seconds;
+}
+
 static refs_status prepare(void *self, const refs_http_object *asked, void *easy, void **headers,
                            refs_error *err) {
     refs_host *host = self;
-    refs_object object;
-    refs_status status = refs_host__prepare(&host->settings, asked->url, easy, headers, err);
-    refs_lock(&host->lock);
-    if (refs_host__parse(host, asked->location, &object, NULL) == REFS_OK && object.alias != NULL)
-        refs_host__set_connect_timeout(&host->settings, object.alias->connect_timeout_s, easy);
-    refs_unlock(&host->lock);
+    const refs_settings settings = refs_settings__at(&host->settings, asked->location);
+    const refs_status status = refs_host__prepare(&settings, asked, easy, headers, err);
+    refs_host__set_connect_timeout(&settings, connect_timeout_of(host, asked->location), easy);
     return status;
 }
 
-static const char *advise(const refs_host *host, const refs_object *object, bool has_signature,
-                          long status) {
-    if (object->kind == REFS_OBJECT_URL) return NULL;
+/* What the file of aliases says of a location of S3, after `before`, or NULL. It lives until this
+ * thread asks again. */
+static const char *advise_of_alias(const refs_object *object, const char *before) {
+    static _Thread_local char text[512];
+    if (object->kind != REFS_OBJECT_S3 || object->alias_file == NULL) return before;
+    const int size = snprintf(text, sizeof text, "%s%s", before != NULL ? before : "",
+                              before != NULL ? "; " : "");
+    refs_s3nc_advice(object->alias, object->bucket, object->alias_file, text + size,
+                     sizeof text - (size_t)size);
+    return text;
+}
+
+static const char *advise(const refs_object *object, bool has_signature, long status) {
+    if (object->kind == REFS_OBJECT_URL || object->kind == REFS_OBJECT_OSS) return NULL;
     if (status == 404 || status == 0)
-        return object->kind == REFS_OBJECT_S3 && object->alias == NULL ? host->no_alias : NULL;
-    if (object->alias != NULL)
-        return has_signature ? "with the credentials of its alias" : "its alias has no credentials";
+        return object->alias == NULL ? advise_of_alias(object, NULL) : NULL;
+    if (object->alias != NULL) return advise_of_alias(object, NULL);
     if (object->kind == REFS_OBJECT_GOOGLE)
         return has_signature ? "for a public bucket try GS_NO_SIGN_REQUEST=YES"
                              : "keys are GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY";
-    if (object->kind == REFS_OBJECT_AZURE) return "a token is AZURE_STORAGE_SAS_TOKEN";
-    return has_signature ? "for a public bucket try AWS_NO_SIGN_REQUEST=YES"
-                         : "asked without a signature: keys are AWS_ACCESS_KEY_ID and "
-                           "AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials";
+    if (object->kind == REFS_OBJECT_AZURE)
+        return has_signature ? "for a public container try AZURE_NO_SIGN_REQUEST=YES"
+                             : "a token is AZURE_STORAGE_SAS_TOKEN";
+    return advise_of_alias(
+        object, has_signature ? "for a public bucket try AWS_NO_SIGN_REQUEST=YES"
+                              : "asked without a signature: keys are AWS_ACCESS_KEY_ID and "
+                                "AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials");
 }
 
 static const char *advice(void *self, const char *location, long status) {
@@ -103,32 +179,69 @@ static const char *advice(void *self, const char *location, long status) {
     refs_lock(&host->lock);
     bool has_signature = is_signed(host, location, &object);
     bool has_grant = refs_host__has_grant(host, location, &object);
+    const char *text =
+        object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
     refs_unlock(&host->lock);
     if (status == 0 && object.kind != REFS_OBJECT_S3) return NULL;
     if (has_grant && status != 404 && status != 0)
         return "with what the service of REFS_TOKEN_URL gave out";
     if (object.kind == REFS_OBJECT_URL && status != 404)
-        return refs_host__login_advice(&host->settings, location);
-    return object.kind != REFS_OBJECT_FILE ? advise(host, &object, has_signature, status) : NULL;
+        return refs_host__login_advice(&object.settings, location);
+    return text;
 }
 
-/* Keys of files may have been renewed since they were read. */
-static void forget_profile(refs_host *host) {
-    refs_aws_profile__clear(&host->profile);
-    host->has_profile = false;
+/* -- answers to signed requests ---------------------------------------------------------------- */
+
+/* What a server may make a request be signed anew. */
+#define MAX_REFUSED 4
+
+/* Of a bucket, of which nothing that was signed was ever answered, the application's own file
+ * system is asked once: it makes other signatures, and corrects itself. With the lock held, which
+ * is given back meanwhile. */
+static bool is_left(refs_host *host, const refs_object *object) {
+    const refs_application *application = host->settings.application;
+    refs_bucket *bucket = refs_host__bucket(host, object);
+    if (application == NULL || application->can_read == NULL || bucket == NULL) return false;
+    if (bucket->was_tried || bucket->has_answered) return bucket->is_left;
+    refs_unlock(&host->lock);
+    const bool works = application->can_read(application->self, object->settings.location);
+    refs_lock(&host->lock);
+    bucket = refs_host__bucket(host, object);
+    if (bucket != NULL) bucket->was_tried = true;
+    if (bucket != NULL) bucket->is_left = works;
+    return works;
+}
+
+/* A signature may have expired, keys of files and of services may have been renewed, and others may
+ * have learned the region since the request was signed. */
+static bool sign_again(refs_host *host, const refs_object *object,
+                       const refs_http_signed_answer *answer) {
+    const bool is_news = refs_host__note_region(host, object, answer->region);
+    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    const bool has_grant = refs_host__has_grant(host, object->settings.location, object);
+    if (answer->n_refused > MAX_REFUSED) return false;
+    if (is_news || (bucket != NULL && bucket->is_left)) return true;
+    refs_host__forget_profile(host);
+    refs_host__forget_grant(host, object->settings.location, object);
+    const bool is_known = bucket != NULL && bucket->region[0] != '\0' &&
+                          (*answer->region == '\0' || strcmp(answer->region, bucket->region) == 0);
+    if (answer->n_refused == 1 && (answer->status == 403 || is_known || has_grant)) return true;
+    return !has_grant && is_left(host, object);
 }
 
 static bool signed_answer(void *self, const char *location, const refs_http_signed_answer *answer) {
     refs_host *host = self;
     refs_object object;
-    if (answer->status < 300) return false;
+    bool again = false;
+    if (answer->status < 300 && !has_application(host)) return false;
     refs_lock(&host->lock);
-    bool again = is_signed(host, location, &object);
-    if (again &&
-        (*answer->region == '\0' || !refs_host__note_region(host, object.whole, answer->region))) {
-        again = answer->n_refused == 1 && answer->status == 403;
-        forget_profile(host);
-        refs_host__forget_grant(host, location, &object);
+    if (!is_signed(host, location, &object)) {
+        /* settings have changed */
+    } else if (answer->status >= 300) {
+        again = sign_again(host, &object, answer);
+    } else if (refs_host__is_of_store(&object)) {
+        refs_bucket *bucket = refs_host__bucket(host, &object);
+        if (bucket != NULL) bucket->has_answered = true;
     }
     refs_unlock(&host->lock);
     return again;
@@ -152,6 +265,7 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
                                        .advice = advice,
                                        .signed_answer = signed_answer};
     refs_status status = refs_settings__copy(options->settings, &made->settings, err);
+    made->settings.application = options->application;
     if (status == REFS_OK)
         *host = made;
     else
@@ -165,7 +279,7 @@ void refs_host_free(refs_host *host) {
     refs_settings__clear(&host->settings);
     refs_aws_profile__clear(&host->profile);
     refs_s3nc_free(host->aliases);
-    refs_free(host->no_alias);
+    refs_free(host->aliases_file);
     for (size_t i = 0; i < host->n_buckets; i++) refs_free(host->buckets[i].name);
     refs_free(host->buckets);
     pthread_mutex_destroy(&host->lock);

@@ -11,10 +11,25 @@
 #include "refs/s3nc.h"
 #include "settings.h"
 
-/** Where a bucket is, as its server has said. */
+typedef enum refs_object_kind {
+    REFS_OBJECT_FILE, /**< none of what is read over HTTP */
+    REFS_OBJECT_URL,  /**< the key is the URL */
+    REFS_OBJECT_S3,
+    REFS_OBJECT_GOOGLE,
+    REFS_OBJECT_AZURE,
+    REFS_OBJECT_OSS,    /**< of Alibaba: only an application signs it */
+    REFS_OBJECT_FOREIGN /**< of a file system that GDAL alone has */
+} refs_object_kind;
+
+/** What was learned of a bucket. */
 typedef struct refs_bucket {
-    char *name; /**< as in locations, the alias before it */
-    char region[32];
+    char *name; /**< as in locations, any alias before it */
+    refs_object_kind kind;
+    uint64_t identity; /**< of who asked it (refs_host__identity) */
+    char region[32];   /**< where it is, as its server has said; "": it has not */
+    bool has_answered; /**< a signed request */
+    bool was_tried;    /**< by the application's own file system ... */
+    bool is_left;      /**< ... which reads it */
 } refs_bucket;
 
 /** What a service gave out; grants.c has it. */
@@ -26,12 +41,13 @@ struct refs_host {
     refs_notes notes;
     refs_cancel_check cancel;
     refs_forked forked;
-    pthread_mutex_t lock; /* guards what follows */
-    bool has_profile;     /* profile was read */
+    pthread_mutex_t lock;      /* guards what follows */
+    bool has_profile;          /* profile was read, ... */
+    uint64_t profile_identity; /* ... by who is that (refs_host__identity) */
     refs_aws_profile profile;
     bool has_aliases; /* aliases were looked for */
     refs_s3nc *aliases;
-    char *no_alias; /* what to say of a name that is none; NULL where no file was looked in */
+    char *aliases_file; /* that was looked in, or NULL */
     refs_bucket *buckets;
     size_t n_buckets, buckets_capacity;
     uint64_t n_questions; /* that were asked for lists */
@@ -43,18 +59,11 @@ struct refs_host {
 
 /* -- object.c: what a location names ----------------------------------------------------------- */
 
-typedef enum refs_object_kind {
-    REFS_OBJECT_FILE, /**< none of what is read over HTTP */
-    REFS_OBJECT_URL,  /**< the key is the URL */
-    REFS_OBJECT_S3,
-    REFS_OBJECT_GOOGLE,
-    REFS_OBJECT_AZURE,
-    REFS_OBJECT_FOREIGN /**< of a file system that GDAL alone has */
-} refs_object_kind;
-
 typedef struct refs_object {
     refs_object_kind kind;
+    refs_settings settings;      /**< of its requests */
     const refs_s3nc_host *alias; /**< S3: the server that the location names, or NULL */
+    const char *alias_file;      /**< S3: the file that says so, or that names no such server */
     refs_str bucket, key;
     refs_str question;  /**< the query of the URL: what asks a bucket for a list stands in the place
                              of the key, up to "#" */
@@ -64,12 +73,24 @@ typedef struct refs_object {
     refs_str whole;          /**< what tells this bucket from others: the alias is part of it */
 } refs_object;
 
+bool refs_host__is_of_store(const refs_object *object);
+
 /** Takes a location apart; what is in `object` is borrowed. With the lock held. REFS_INVALID: the
  * file of aliases cannot be used. */
 refs_status refs_host__parse(refs_host *host, const char *location, refs_object *object,
                              refs_error *err);
 
 /* -- stores.c: URLs ---------------------------------------------------------------------------- */
+
+/** A number for what says where a bucket is and who asks it: another one where that changes. */
+uint64_t refs_host__identity(const refs_object *object);
+
+/** Whether URLs of the object are made here: where an application signs, too, those with the keys
+ * of an alias or of a service, and those that say who pays. */
+bool refs_host__is_signed_here(const refs_object *object);
+
+/** Has the files of keys read again. With the lock held. */
+void refs_host__forget_profile(refs_host *host);
 
 /** Appends the URL of an object of a store. With the lock held. */
 refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
@@ -78,10 +99,13 @@ refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf 
 /** Whether that URL is signed by Signature Version 4. With the lock held. */
 bool refs_host__is_signed(refs_host *host, const refs_object *object);
 
-/** The region that a bucket is known to be in, or NULL; and takes note of one. With the lock held.
- */
-const char *refs_host__region_of(const refs_host *host, refs_str bucket);
-bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region);
+/** What is known of the bucket of an object, or NULL; and the same to change, NULL without memory.
+ * Until the lock is given back. */
+const refs_bucket *refs_host__known_bucket(const refs_host *host, const refs_object *object);
+refs_bucket *refs_host__bucket(refs_host *host, const refs_object *object);
+
+/** Takes note of its region: whether that is news. With the lock held. */
+bool refs_host__note_region(refs_host *host, const refs_object *object, const char *region);
 
 /* -- grants.c: access that a service gives out for a while (REFS_TOKEN_URL) -------------------- */
 
@@ -105,15 +129,20 @@ void refs_host__forget_grant(refs_host *host, const char *location, const refs_o
  * days. */
 unsigned refs_host__ms(double seconds);
 
+/** As refs_identity_access_number, and refs_identity_bucket_number. */
+uint64_t refs_host__access_number(const refs_settings *settings);
+uint64_t refs_host__bucket_number(const refs_settings *settings);
+
 /** As refs_identity_check. */
 refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err);
 
 /** As `rules` and `prepare` of refs_http_host. */
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
-/** REFS_INVALID, with its name: libcurl does not take a setting. */
-refs_status refs_host__prepare(const refs_settings *settings, const char *url, void *easy,
-                               void **headers, refs_error *err);
+/** The application's function, where it has one; else REFS_INVALID, with its name: libcurl does not
+ * take a setting. */
+refs_status refs_host__prepare(const refs_settings *settings, const refs_http_object *object,
+                               void *easy, void **headers, refs_error *err);
 
 /** Seconds to connect, unless a setting says how many; 0: as it is. */
 void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "refs/host.h"
+
 refs_status refs_settings__copy(const char *const *items, refs_settings *settings,
                                 refs_error *err) {
     size_t n = 0;
@@ -22,12 +24,25 @@ void refs_settings__clear(refs_settings *settings) {
     settings->items = NULL;
 }
 
+refs_settings refs_settings__at(const refs_settings *settings, const char *location) {
+    refs_settings at = *settings;
+    at.location = location;
+    return at;
+}
+
+static const char *look_up(const refs_settings *settings, const char *name) {
+    const refs_application *application = settings->application;
+    const char *location = settings->location != NULL ? settings->location : "";
+    if (application == NULL) return getenv(name);
+    return application->get_option(application->self, location, name);
+}
+
 const char *refs_settings__get(const refs_settings *settings, const char *name) {
     size_t size = strlen(name);
     const char *value = NULL;
     for (char **item = settings->items; item != NULL && *item != NULL; item++)
         if (strncmp(*item, name, size) == 0 && (*item)[size] == '=') value = *item + size + 1;
-    if (value == NULL) value = getenv(name);
+    if (value == NULL) value = look_up(settings, name);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
@@ -57,5 +72,7 @@ double refs_settings__number(const refs_settings *settings, const char *name, do
     const char *value = refs_settings__get(settings, name);
     char *end;
     double number = value != NULL ? strtod(value, &end) : -1;
-    return value != NULL && *end == '\0' && number >= 0 && number < 1e9 ? number : otherwise;
+    return value != NULL && end[strspn(end, REFS_BLANKS)] == '\0' && number >= 0 && number < 1e9
+               ? number
+               : otherwise;
 }

@@ -1,13 +1,18 @@
-/* settings.h -- settings by name: from a list, else from the environment. */
+/* settings.h -- settings by name: from a list, else from the application or the environment. */
 #ifndef REFS_CLOUD_SETTINGS_H
 #define REFS_CLOUD_SETTINGS_H
 
 #include "refs/bytes.h"
 
-/** "NAME=value", NULL-ended; owned. NULL is an empty list. */
+/** Settings of requests of a location. */
 typedef struct refs_settings {
-    char **items;
+    char **items; /**< "NAME=value", NULL-ended; NULL is an empty list */
+    const struct refs_application *application; /**< or NULL: the environment */
+    const char *location;                       /**< NULL: of all */
 } refs_settings;
+
+/** The same, for requests of `location`; borrows both. */
+refs_settings refs_settings__at(const refs_settings *settings, const char *location);
 
 refs_status refs_settings__copy(const char *const *items, refs_settings *settings, refs_error *err);
 void refs_settings__clear(refs_settings *settings);

@@ -11,39 +11,71 @@
 
 /* -- keys and regions -------------------------------------------------------------------------- */
 
-const char *refs_host__region_of(const refs_host *host, refs_str bucket) {
-    for (size_t i = 0; i < host->n_buckets; i++)
-        if (refs_str_is(bucket, host->buckets[i].name)) return host->buckets[i].region;
-    return NULL;
+uint64_t refs_host__identity(const refs_object *object) {
+    if (object->settings.application == NULL) return 0; /* settings stay as they are */
+    return refs_host__bucket_number(&object->settings);
 }
 
-bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region) {
-    const char *known = refs_host__region_of(host, bucket);
-    if (strlen(region) >= sizeof host->buckets->region ||
-        strspn(region, "abcdefghijklmnopqrstuvwxyz"
-                       "0123456789-") < strlen(region))
-        return false;
-    if (known != NULL && strcmp(known, region) == 0) return false;
-    size_t at = 0;
-    while (at < host->n_buckets && !refs_str_is(bucket, host->buckets[at].name)) at++;
-    if (at == host->n_buckets) {
-        char *name = refs_str_copy(bucket);
-        if (name == NULL || !refs_grow((void **)&host->buckets, &host->buckets_capacity,
-                                       host->n_buckets, sizeof *host->buckets)) {
-            refs_free(name);
-            return false;
-        }
-        host->buckets[host->n_buckets++].name = name;
+static size_t find_bucket(const refs_host *host, const refs_object *object, uint64_t identity) {
+    size_t i = 0;
+    while (i < host->n_buckets &&
+           (host->buckets[i].identity != identity || host->buckets[i].kind != object->kind ||
+            !refs_str_is(object->whole, host->buckets[i].name)))
+        i++;
+    return i;
+}
+
+const refs_bucket *refs_host__known_bucket(const refs_host *host, const refs_object *object) {
+    if (host->n_buckets == 0) return NULL;
+    const size_t i = find_bucket(host, object, refs_host__identity(object));
+    return i < host->n_buckets ? &host->buckets[i] : NULL;
+}
+
+refs_bucket *refs_host__bucket(refs_host *host, const refs_object *object) {
+    const uint64_t identity = refs_host__identity(object);
+    const size_t i = find_bucket(host, object, identity);
+    if (i < host->n_buckets) return &host->buckets[i];
+    char *name = refs_str_copy(object->whole);
+    if (name == NULL || !refs_grow((void **)&host->buckets, &host->buckets_capacity,
+                                   host->n_buckets, sizeof *host->buckets)) {
+        refs_free(name);
+        return NULL;
     }
-    memcpy(host->buckets[at].region, region, strlen(region) + 1);
+    host->buckets[host->n_buckets] =
+        (refs_bucket){.name = name, .kind = object->kind, .identity = identity};
+    return &host->buckets[host->n_buckets++];
+}
+
+/* The region that its bucket is known to be in, or NULL. */
+static const char *region_of(const refs_host *host, const refs_object *object) {
+    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    return bucket != NULL && bucket->region[0] != '\0' ? bucket->region : NULL;
+}
+
+bool refs_host__note_region(refs_host *host, const refs_object *object, const char *region) {
+    refs_bucket *bucket = refs_host__bucket(host, object);
+    if (bucket == NULL || *region == '\0' || strlen(region) >= sizeof bucket->region ||
+        strspn(region, "abcdefghijklmnopqrstuvwxyz"
+                       "0123456789-") < strlen(region) ||
+        strcmp(bucket->region, region) == 0)
+        return false;
+    memcpy(bucket->region, region, strlen(region) + 1);
     return true;
 }
 
-static refs_status read_profile(refs_host *host, refs_error *err) {
-    if (host->has_profile) return REFS_OK;
-    REFS_TRY(refs_aws_profile__read(&host->settings, &host->profile, err));
+static refs_status read_profile(refs_host *host, const refs_object *object, refs_error *err) {
+    const uint64_t identity = refs_host__identity(object);
+    if (host->has_profile && host->profile_identity == identity) return REFS_OK;
+    refs_host__forget_profile(host);
+    REFS_TRY(refs_aws_profile__read(&object->settings, &host->profile, err));
     host->has_profile = true;
+    host->profile_identity = identity;
     return REFS_OK;
+}
+
+void refs_host__forget_profile(refs_host *host) {
+    refs_aws_profile__clear(&host->profile);
+    host->has_profile = false;
 }
 
 /* Keys as AWS has them; NULL: requests are not signed. */
@@ -51,11 +83,20 @@ typedef struct keys {
     const char *access_key, *secret_key, *session_token;
 } keys;
 
+/* Whether a setting says that requests are not signed. */
+static bool is_public(const refs_object *object) {
+    const char *setting = object->kind == REFS_OBJECT_S3       ? "AWS_NO_SIGN_REQUEST"
+                          : object->kind == REFS_OBJECT_GOOGLE ? "GS_NO_SIGN_REQUEST"
+                          : object->kind == REFS_OBJECT_AZURE  ? "AZURE_NO_SIGN_REQUEST"
+                                                               : NULL;
+    return setting != NULL && refs_settings__is_on(&object->settings, setting);
+}
+
 static refs_status find_keys(refs_host *host, const refs_object *object, keys *found,
                              refs_error *err) {
-    const refs_settings *settings = &host->settings;
+    const refs_settings *settings = &object->settings;
     *found = (keys){NULL, NULL, NULL};
-    if (object->kind == REFS_OBJECT_AZURE) return REFS_OK;
+    if (object->kind == REFS_OBJECT_AZURE || object->kind == REFS_OBJECT_OSS) return REFS_OK;
     if (object->grant != NULL) {
         const refs_grant *grant = object->grant;
         *found = (keys){grant->access_key, grant->secret_key, grant->session_token};
@@ -67,22 +108,32 @@ static refs_status find_keys(refs_host *host, const refs_object *object, keys *f
         return REFS_OK;
     }
     if (object->kind == REFS_OBJECT_GOOGLE) {
-        if (refs_settings__is_on(settings, "GS_NO_SIGN_REQUEST")) return REFS_OK;
+        if (is_public(object)) return REFS_OK;
         *found = (keys){refs_settings__get(settings, "GS_ACCESS_KEY_ID"),
                         refs_settings__get(settings, "GS_SECRET_ACCESS_KEY"), NULL};
         return REFS_OK;
     }
-    if (refs_settings__is_on(settings, "AWS_NO_SIGN_REQUEST")) return REFS_OK;
-    REFS_TRY(read_profile(host, err));
+    if (is_public(object)) return REFS_OK;
+    REFS_TRY(read_profile(host, object, err));
     *found =
         (keys){host->profile.access_key, host->profile.secret_key, host->profile.session_token};
     return REFS_OK;
 }
 
-bool refs_host__is_signed(refs_host *host, const refs_object *object) {
+static bool has_keys(refs_host *host, const refs_object *object) {
     keys found;
-    return object->kind != REFS_OBJECT_URL && find_keys(host, object, &found, NULL) == REFS_OK &&
-           found.access_key != NULL && found.secret_key != NULL;
+    return find_keys(host, object, &found, NULL) == REFS_OK && found.access_key != NULL &&
+           found.secret_key != NULL;
+}
+
+static bool has_signing_application(const refs_object *object) {
+    return object->settings.application != NULL && object->settings.application->sign != NULL;
+}
+
+bool refs_host__is_signed(refs_host *host, const refs_object *object) {
+    if (!refs_host__is_of_store(object)) return false;
+    if (object->alias == NULL && has_signing_application(object)) return !is_public(object);
+    return has_keys(host, object);
 }
 
 /* -- servers ----------------------------------------------------------------------------------- */
@@ -126,8 +177,7 @@ static bool is_label(refs_str bucket) {
 
 static void take_amazon(const refs_host *host, const refs_object *object, bool is_signed,
                         server *at) {
-    bool is_said =
-        refs_host__region_of(host, object->whole) != NULL || host->profile.region != NULL;
+    bool is_said = region_of(host, object) != NULL || host->profile.region != NULL;
     const char *end = strncmp(at->region, "cn-", 3) == 0 ? ".cn" : "";
     /* Without a signature the server of no region finds every bucket. */
     if (is_signed || is_said)
@@ -135,40 +185,40 @@ static void take_amazon(const refs_host *host, const refs_object *object, bool i
     else
         snprintf(at->amazon, sizeof at->amazon, "s3.amazonaws.com");
     take_endpoint(refs_str_from(at->amazon), true, at);
-    if (refs_settings__is_off(&host->settings, "AWS_HTTPS")) at->is_https = false;
+    if (refs_settings__is_off(&object->settings, "AWS_HTTPS")) at->is_https = false;
     at->is_virtual = is_label(object->bucket);
 }
 
-static const char *s3_endpoint(const refs_host *host) {
+static const char *s3_endpoint(const refs_host *host, const refs_settings *settings) {
     const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
                                  NULL};
-    const char *endpoint = refs_settings__first(&host->settings, names);
-    if (refs_settings__is_on(&host->settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
-        return refs_settings__get(&host->settings, names[0]);
+    const char *endpoint = refs_settings__first(settings, names);
+    if (refs_settings__is_on(settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
+        return refs_settings__get(settings, names[0]);
     return endpoint != NULL ? endpoint : host->profile.endpoint;
 }
 
-static bool is_virtual(const refs_host *host, bool otherwise) {
+static bool is_virtual(const refs_host *host, const refs_settings *settings, bool otherwise) {
     const char *style = host->profile.style;
-    if (refs_settings__is_on(&host->settings, "AWS_VIRTUAL_HOSTING")) return true;
-    if (refs_settings__is_off(&host->settings, "AWS_VIRTUAL_HOSTING")) return false;
+    if (refs_settings__is_on(settings, "AWS_VIRTUAL_HOSTING")) return true;
+    if (refs_settings__is_off(settings, "AWS_VIRTUAL_HOSTING")) return false;
     if (style != NULL && strcasecmp(style, "virtual") == 0) return true;
     return style != NULL && strcasecmp(style, "path") == 0 ? false : otherwise;
 }
 
 static refs_status find_s3(refs_host *host, const refs_object *object, bool is_signed, server *at,
                            refs_error *err) {
-    REFS_TRY(read_profile(host, err));
-    const char *region = refs_host__region_of(host, object->whole);
-    const char *endpoint = s3_endpoint(host);
+    REFS_TRY(read_profile(host, object, err));
+    const char *region = region_of(host, object);
+    const char *endpoint = s3_endpoint(host, &object->settings);
     at->region = region != NULL ? region : host->profile.region;
     if (at->region == NULL) at->region = "us-east-1";
     if (endpoint == NULL)
         take_amazon(host, object, is_signed, at);
     else
-        take_endpoint(refs_str_from(endpoint), !refs_settings__is_off(&host->settings, "AWS_HTTPS"),
-                      at);
-    at->is_virtual = is_virtual(host, at->is_virtual);
+        take_endpoint(refs_str_from(endpoint),
+                      !refs_settings__is_off(&object->settings, "AWS_HTTPS"), at);
+    at->is_virtual = is_virtual(host, &object->settings, at->is_virtual);
     return REFS_OK;
 }
 
@@ -178,7 +228,7 @@ static refs_status find_server(refs_host *host, const refs_object *object, bool 
     if (object->alias != NULL) {
         take_endpoint(refs_str_from(object->alias->endpoint), object->alias->is_https, at);
     } else if (object->kind == REFS_OBJECT_GOOGLE) {
-        const char *endpoint = refs_settings__get(&host->settings, "CPL_GS_ENDPOINT");
+        const char *endpoint = refs_settings__get(&object->settings, "CPL_GS_ENDPOINT");
         take_endpoint(refs_str_from(endpoint != NULL ? endpoint : "storage.googleapis.com"), true,
                       at);
         at->region = "auto";
@@ -223,13 +273,21 @@ static refs_status make_address(const server *at, const refs_object *object, add
     return refs_buf_append_str(&made->query, object->question, err);
 }
 
-/* Who pays, where that is not who owns the bucket. */
-static refs_status append_payer(const refs_host *host, const refs_object *object, bool is_signed,
-                                refs_buf *query, refs_error *err) {
+/* Who pays, where that is not who owns the bucket, or NULL. */
+static const char *payer_of(const refs_object *object) {
+    if (object->alias != NULL) return NULL;
+    if (object->kind == REFS_OBJECT_GOOGLE)
+        return refs_settings__get(&object->settings, "GS_USER_PROJECT");
+    return object->kind == REFS_OBJECT_S3
+               ? refs_settings__get(&object->settings, "AWS_REQUEST_PAYER")
+               : NULL;
+}
+
+static refs_status append_payer(const refs_object *object, bool is_signed, refs_buf *query,
+                                refs_error *err) {
     const bool is_google = object->kind == REFS_OBJECT_GOOGLE;
-    const char *payer =
-        refs_settings__get(&host->settings, is_google ? "GS_USER_PROJECT" : "AWS_REQUEST_PAYER");
-    if (payer == NULL || object->alias != NULL || !is_signed) return REFS_OK;
+    const char *payer = payer_of(object);
+    if (payer == NULL || !is_signed) return REFS_OK;
     REFS_TRY(refs_buf_printf(query, err, "%s%s=", query->size > 0 ? "&" : "",
                              is_google ? "userProject" : "x-amz-request-payer"));
     return refs_sigv4__escape(refs_str_from(payer), "", query, err);
@@ -266,7 +324,7 @@ static refs_status s3_url(refs_host *host, const refs_object *object, refs_buf *
     bool is_signed = with.access_key != NULL && with.secret_key != NULL;
     REFS_TRY(find_server(host, object, is_signed, &at, err));
     refs_status status = make_address(&at, object, &to, err);
-    if (status == REFS_OK) status = append_payer(host, object, is_signed, &to.query, err);
+    if (status == REFS_OK) status = append_payer(object, is_signed, &to.query, err);
     if (status == REFS_OK && is_signed) status = sign(&at, &with, object->method, &to, err);
     if (status == REFS_OK) status = append_url(&at, &to, url, err);
     address_clear(&to);
@@ -303,9 +361,8 @@ static refs_status append_azure(const refs_settings *settings, const char *conne
     return refs_buf_printf(url, err, "https://%.*s.blob.core.windows.net", REFS_STR_WHOLE(name));
 }
 
-static refs_status azure_url(const refs_host *host, const refs_object *object, refs_buf *url,
-                             refs_error *err) {
-    const refs_settings *settings = &host->settings;
+static refs_status azure_url(const refs_object *object, refs_buf *url, refs_error *err) {
+    const refs_settings *settings = &object->settings;
     const char *connection = refs_settings__get(settings, "AZURE_STORAGE_CONNECTION_STRING");
     const char *token = refs_settings__get(settings, "AZURE_STORAGE_SAS_TOKEN");
     refs_str signature =
@@ -316,17 +373,26 @@ static refs_status azure_url(const refs_host *host, const refs_object *object, r
     REFS_TRY(refs_buf_append(url, "/", 1, err));
     REFS_TRY(refs_sigv4__escape(object->key, "/", url, err));
     if (refs_str_starts(signature, "?")) signature = refs_str_part(signature, 1, signature.size);
-    if (signature.size == 0 || object->grant != NULL ||
-        refs_settings__is_on(settings, "AZURE_NO_SIGN_REQUEST"))
-        return REFS_OK;
+    if (signature.size == 0 || object->grant != NULL || is_public(object)) return REFS_OK;
     REFS_TRY(refs_buf_append(url, "?", 1, err));
     return refs_buf_append_str(url, signature, err);
+}
+
+/* GDAL does not sign who pays: that is done here with keys that settings or files tell. Others,
+ * such as those of a machine's role, only the application's file system has. */
+bool refs_host__is_signed_here(const refs_object *object) {
+    if (!has_signing_application(object)) return true;
+    if (object->alias != NULL || (object->grant != NULL && object->grant->access_key != NULL))
+        return true;
+    return payer_of(object) != NULL && object->grant == NULL && !is_public(object);
 }
 
 refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
                            refs_error *err) {
     if (object->bucket.size == 0)
         return refs_fail(err, REFS_INVALID, "the name of the bucket is missing");
-    if (object->kind == REFS_OBJECT_AZURE) return azure_url(host, object, url, err);
+    const bool may_lack_keys = !has_signing_application(object) || payer_of(object) == NULL;
+    if (!may_lack_keys && !has_keys(host, object)) return REFS_UNSUPPORTED;
+    if (object->kind == REFS_OBJECT_AZURE) return azure_url(object, url, err);
     return s3_url(host, object, url, err);
 }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "application.h"
 #include "cpl_multiproc.h"
 #include "fork_guard.h"
-#include "http_host.h"
 #include "options.h"
 #include "task_context.h"
 
@@ -43,9 +43,15 @@ std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
     if (refs_pool_open(nPrefetchThreads, &prefetchPool, error) != REFS_OK) return nullptr;
     context->prefetchPool_.reset(prefetchPool);
     refs_pool_set_context(prefetchPool, RefsTaskContext());
+    refs_host *host = nullptr;
+    refs_host_options wanted = REFS_HOST_OPTIONS_INIT;
+    wanted.application = RefsApplication();
+    if (refs_host_open(&wanted, &host, error) != REFS_OK) return nullptr;
+    context->host_.reset(host);
+    context->functions_ = RefsHttpHostOf(host);
     refs_http *http = nullptr;
-    const refs_http_options options = RefsHttpOptions();
-    if (refs_http_open(RefsHttpHost(), &options, &http, error) != REFS_OK) return nullptr;
+    const refs_http_options options = refs_host_http_options(host);
+    if (refs_http_open(&context->functions_, &options, &http, error) != REFS_OK) return nullptr;
     context->http_.reset(http);
     current = context;
     return context;

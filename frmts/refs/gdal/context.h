@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "handles.h"
+#include "refs/host.h"
 #include "refs/http.h"
 #include "refs/pool.h"
 
@@ -26,6 +27,8 @@ class RefsContext {
 
   private:
     RefsHandle<refs_pool, refs_pool_free> pool_, prefetchPool_;
+    RefsHandle<refs_host, refs_host_free> host_;
+    refs_http_host functions_ = {};
     RefsHandle<refs_http, refs_http_free> http_;
 };
 

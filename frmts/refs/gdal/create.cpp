@@ -1,5 +1,7 @@
 /* create.cpp -- see create.h. */
 #include "create.h"
+
+#include "application.h"
 #include "gdal_compat.h"
 
 #include <cerrno>
@@ -14,7 +16,6 @@
 #include "joined.h"
 #include "open_name.h"
 #include "refs/cfa/cfa.h"
-#include "refs/host.h"
 #include "refs/join.h"
 #include "refs/refset.h"
 #include "refs/s3nc.h"
@@ -125,32 +126,18 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
 
 /* -- where to ---------------------------------------------------------------------------------- */
 
-struct FreeHost {
-    void operator()(refs_host *host) const { refs_host_free(host); }
-};
-using HostHandle = std::unique_ptr<refs_host, FreeHost>;
+using HostHandle = RefsHandle<refs_host, refs_host_free>;
 
-/** Who writes to stores by alias, with the options of GDAL. */
+/** What writes to stores by alias, with the options of GDAL. */
 refs_status openHost(CSLConstList options, HostHandle &host, refs_error *error) {
-    const char *const names[] = {"HOME",
-                                 "S3NC_CONFIG",
-                                 "S3_NC_CONFIG",
-                                 "GDAL_HTTP_MAX_RETRY",
-                                 "GDAL_HTTP_RETRY_DELAY",
-                                 "GDAL_HTTP_PROXY",
-                                 "GDAL_HTTPS_PROXY",
-                                 "GDAL_HTTP_PROXYUSERPWD",
-                                 "GDAL_HTTP_UNSAFESSL",
-                                 "GDAL_CURL_CA_BUNDLE",
-                                 "REFS_HTTP_STALL"};
+    static const refs_application application = {
+        nullptr, RefsApplication()->get_option, nullptr, nullptr, nullptr, nullptr};
     CPLStringList settings;
-    for (const char *name : names)
-        if (const char *value = CPLGetConfigOption(name, nullptr))
-            settings.SetNameValue(name, value);
     if (const char *config = CSLFetchNameValue(options, "S3NC_CONFIG"))
         settings.SetNameValue("S3NC_CONFIG", config);
     refs_host_options wanted = REFS_HOST_OPTIONS_INIT;
     wanted.settings = settings.List();
+    wanted.application = &application;
     refs_host *opened = nullptr;
     REFS_TRY(refs_host_open(&wanted, &opened, error));
     host.reset(opened);

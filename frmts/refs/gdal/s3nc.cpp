@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
@@ -31,7 +32,7 @@ class Hosts {
             const std::string token = host.alias + "~" + std::to_string(n);
             const auto found = hosts_.find(token);
             if (found != hosts_.end() && !isSame(found->second, host)) continue;
-            if (found == hosts_.end()) hosts_.emplace(token, host);
+            if (found == hosts_.end()) keep(hosts_[token], host);
             return token;
         }
     }
@@ -42,22 +43,31 @@ class Hosts {
     }
     void setFile(const std::string &file) {
         RefsLocked guard(lock_);
-        file_ = file;
+        file_ = file.empty() ? nullptr : files_.insert(file).first->c_str();
     }
-    std::string file() {
+    const char *file() {
         RefsLocked guard(lock_);
         return file_;
     }
 
   private:
     static bool isSame(const RefsS3ncHost &a, const RefsS3ncHost &b) {
-        return a.file == b.file && a.endpoint == b.endpoint && a.isHttps == b.isHttps &&
-               a.accessKey == b.accessKey && a.secretKey == b.secretKey &&
-               a.connectTimeout == b.connectTimeout && a.readTimeout == b.readTimeout;
+        return a.file == b.file && a.endpoint == b.endpoint && a.accessKey == b.accessKey &&
+               a.secretKey == b.secretKey && a.server.is_https == b.server.is_https &&
+               a.server.connect_timeout_s == b.server.connect_timeout_s &&
+               a.server.read_timeout_s == b.server.read_timeout_s;
+    }
+    static void keep(RefsS3ncHost &kept, const RefsS3ncHost &host) {
+        kept = host;
+        kept.server.alias = &kept.alias[0];
+        kept.server.endpoint = &kept.endpoint[0];
+        kept.server.access_key = &kept.accessKey[0];
+        kept.server.secret_key = &kept.secretKey[0];
     }
     std::mutex lock_; // guards the others
     std::map<std::string, RefsS3ncHost> hosts_;
-    std::string file_; ///< that was read last, or that somebody named
+    std::set<std::string> files_;
+    const char *file_ = nullptr; ///< that was read last, or that somebody named; one of these
 };
 
 Hosts &hosts() {
@@ -193,15 +203,8 @@ void RefsS3nc::take(const refs_s3nc &config, const std::string &file) {
     isSerial_ = config.n_hosts > 0;
     for (size_t i = 0; i < config.n_hosts; i++) {
         const refs_s3nc_host &one = config.hosts[i];
-        RefsS3ncHost host;
-        host.alias = one.alias;
-        host.file = file;
-        host.endpoint = one.endpoint;
-        host.accessKey = one.access_key;
-        host.secretKey = one.secret_key;
-        host.isHttps = one.is_https;
-        host.connectTimeout = one.connect_timeout_s;
-        host.readTimeout = one.read_timeout_s;
+        const RefsS3ncHost host = {one.alias,      file,           one.endpoint,
+                                   one.access_key, one.secret_key, one};
         aliases_.push_back({std::string(s3Scheme) + one.alias + "/",
                             std::string(s3Scheme) + hosts().add(host) + "/"});
         isSerial_ = isSerial_ && one.is_serial;
@@ -242,6 +245,12 @@ const RefsS3ncHost *RefsS3ncHostOf(const char *location) {
     return hosts().find(token);
 }
 
+const refs_s3nc_host *RefsFindAlias(const std::string &name, const char **file) {
+    const RefsS3ncHost *host = name.find('~') != std::string::npos ? hosts().find(name) : nullptr;
+    *file = host != nullptr ? host->file.c_str() : hosts().file();
+    return host != nullptr ? &host->server : nullptr;
+}
+
 /* -- what GDAL is asked ------------------------------------------------------------------------ */
 
 RefsS3ncNamed::RefsS3ncNamed(const char *location)
@@ -251,7 +260,7 @@ RefsS3ncNamed::RefsS3ncNamed(const char *location)
     splitS3(location, token, rest);
     name_ = s3Prefix + rest;
     set("AWS_S3_ENDPOINT", host_->endpoint.c_str());
-    set("AWS_HTTPS", host_->isHttps ? "YES" : "NO");
+    set("AWS_HTTPS", host_->server.is_https ? "YES" : "NO");
     set("AWS_VIRTUAL_HOSTING", "FALSE");
     set("AWS_NO_SIGN_REQUEST", host_->isSigned() ? "NO" : "YES");
     set("AWS_ACCESS_KEY_ID", host_->accessKey.c_str());
@@ -259,10 +268,10 @@ RefsS3ncNamed::RefsS3ncNamed(const char *location)
     set("AWS_SESSION_TOKEN", "");
     set("AWS_REQUEST_PAYER", "");
     set("AWS_REGION", "us-east-1");
-    if (host_->connectTimeout > 0)
-        set("GDAL_HTTP_CONNECTTIMEOUT", std::to_string(host_->connectTimeout).c_str());
-    if (host_->readTimeout > 0) {
-        set("GDAL_HTTP_LOW_SPEED_TIME", std::to_string(host_->readTimeout).c_str());
+    if (host_->server.connect_timeout_s > 0)
+        set("GDAL_HTTP_CONNECTTIMEOUT", std::to_string(host_->server.connect_timeout_s).c_str());
+    if (host_->server.read_timeout_s > 0) {
+        set("GDAL_HTTP_LOW_SPEED_TIME", std::to_string(host_->server.read_timeout_s).c_str());
         set("GDAL_HTTP_LOW_SPEED_LIMIT", "1");
     }
 }
@@ -283,17 +292,17 @@ bool RefsS3ncNamed::isRightServer() const {
     if (host_ == nullptr) return true;
     const char *url = VSIGetActualURL(get());
     const std::string server =
-        std::string(host_->isHttps ? "https://" : "http://") + host_->endpoint + "/";
+        std::string(host_->server.is_https ? "https://" : "http://") + host_->endpoint + "/";
     return url != nullptr && STARTS_WITH(url, server.c_str());
 }
 
 std::string RefsS3ncAdvice(const char *location) {
     std::string first, rest;
+    const char *file = nullptr;
+    char text[512] = "";
     if (!splitS3(location, first, rest)) return "";
-    if (const RefsS3ncHost *host = RefsS3ncHostOf(location))
-        return host->isSigned()
-                   ? "s3://" + host->alias + " is asked with the credentials of " + host->file
-                   : "s3://" + host->alias + " has no credentials in " + host->file;
-    const std::string file = hosts().file();
-    return file.empty() ? "" : "no alias s3://" + first + " is defined in " + file;
+    const refs_s3nc_host *host = RefsFindAlias(first, &file);
+    if (file != nullptr)
+        refs_s3nc_advice(host, refs_str_from(first.c_str()), file, text, sizeof text);
+    return text;
 }

@@ -54,11 +54,14 @@ class RefsS3nc {
 struct RefsS3ncHost {
     std::string alias, file; ///< and the file that says so
     std::string endpoint, accessKey, secretKey;
-    bool isHttps = false;
-    double connectTimeout = 0, readTimeout = 0; ///< seconds; 0: not said
+    refs_s3nc_host server; ///< whose strings are those
 
     bool isSigned() const { return !accessKey.empty(); }
 };
+
+/** The server that the first part of a location of S3 names, or null; the file that says so, or
+ * that was read in vain, to `*file`, or null. Both live as long as the process. */
+const refs_s3nc_host *RefsFindAlias(const std::string &name, const char **file);
 
 /** The server that a location names, which lives as long as the process; null: none of an alias. */
 const RefsS3ncHost *RefsS3ncHostOf(const char *location);

@@ -58,6 +58,26 @@ uint64_t refs_identity_access_number(const refs_setting_lookup *settings) {
                      refs_identity_number(settings));
 }
 
+static const char *const bucket_names[] = {"AWS_REGION",
+                                           "AWS_DEFAULT_REGION",
+                                           "AWS_S3_ENDPOINT",
+                                           "AWS_PROFILE",
+                                           "AWS_DEFAULT_PROFILE",
+                                           "AWS_ACCESS_KEY_ID",
+                                           "AWS_SESSION_TOKEN",
+                                           "AWS_SHARED_CREDENTIALS_FILE",
+                                           "AWS_CONFIG_FILE",
+                                           "GS_ACCESS_KEY_ID",
+                                           "CPL_GS_ENDPOINT",
+                                           "AZURE_STORAGE_ACCOUNT",
+                                           "AZURE_STORAGE_SAS_TOKEN",
+                                           "AZURE_STORAGE_CONNECTION_STRING",
+                                           "OSS_ENDPOINT"};
+
+uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings) {
+    return number_of(settings, bucket_names, sizeof bucket_names / sizeof *bucket_names, 0);
+}
+
 /* -- what may go into requests ----------------------------------------------------------------- */
 
 static const char *const texts[] = {"GDAL_HTTP_USERPWD",  "GDAL_HTTP_PROXYUSERPWD",

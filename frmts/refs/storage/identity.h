@@ -21,6 +21,10 @@ uint64_t refs_identity_number(const refs_setting_lookup *settings);
  * was read with one number must not be given to who has another. */
 uint64_t refs_identity_access_number(const refs_setting_lookup *settings);
 
+/** The same of what decides where a bucket is and who asks it: what was learned of a bucket holds
+ * for one number. */
+uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings);
+
 /** REFS_IO, naming the setting, where one that goes into requests holds a control character,
  * which would end its line, or a token a blank. What the functions below leave away does not count.
  */

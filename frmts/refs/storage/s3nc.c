@@ -290,3 +290,13 @@ void refs_s3nc_free(refs_s3nc *config) {
     refs_free(config->hosts);
     refs_free(config);
 }
+
+void refs_s3nc_advice(const refs_s3nc_host *host, refs_str name, const char *file, char *text,
+                      size_t size) {
+    if (host == NULL)
+        snprintf(text, size, "no alias s3://%.*s is defined in %s", REFS_STR_ARG(name), file);
+    else if (*host->access_key != '\0')
+        snprintf(text, size, "s3://%s is asked with the credentials of %s", host->alias, file);
+    else
+        snprintf(text, size, "s3://%s has no credentials in %s", host->alias, file);
+}

@@ -51,6 +51,11 @@ refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **
                             refs_error *err);
 void refs_s3nc_free(refs_s3nc *config);
 
+/** What people can try where a name "s3://NAME/…" is refused, or has no server: `host` is that of
+ * the alias NAME, or NULL where `file` defines none. */
+void refs_s3nc_advice(const refs_s3nc_host *host, refs_str name, const char *file, char *text,
+                      size_t size);
+
 /** A size of at least 1: "1MB", "2.5 GB", "1000". False where `text` is none. */
 bool refs_s3nc_parse_size(refs_str text, uint64_t *bytes);
 

@@ -1,0 +1,14 @@
+/* application.h -- what only GDAL can do for the core's module `cloud` (refs/host.h): its options,
+ * its options of libcurl, and the credentials of its file systems. */
+#ifndef REFS_APPLICATION_H
+#define REFS_APPLICATION_H
+
+#include "refs/host.h"
+
+/** Options may be set for parts of the name space, and for a thread. */
+const refs_application *RefsApplication();
+
+/** What the engine asks: `host`, but for what REFS_HTTP_ENGINE=VSI leaves to GDAL's file system. */
+refs_http_host RefsHttpHostOf(refs_host *host);
+
+#endif
