@@ -25,7 +25,8 @@ struct refs_aggregations {
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-static void free_aggregation(refs_aggregation *aggregation) {
+void refs_aggregation__free(refs_aggregation *aggregation) {
+    if (aggregation == NULL) return;
     refs_fragment_grid_clear(&aggregation->grid);
     refs_json_doc_free(aggregation->attributes);
     refs_free(aggregation->text);
@@ -39,7 +40,7 @@ static void free_aggregation(refs_aggregation *aggregation) {
 
 void refs_aggregations_free(refs_aggregations *all) {
     if (all == NULL) return;
-    for (size_t i = 0; i < all->n; i++) free_aggregation(all->list[i]);
+    for (size_t i = 0; i < all->n; i++) refs_aggregation__free(all->list[i]);
     refs_free(all->list);
     refs_free(all);
 }
@@ -126,17 +127,21 @@ refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
     return REFS_OK;
 }
 
+const char *refs_aggregation__print_numbers(const uint64_t *numbers, size_t n, char *text,
+                                            size_t size) {
+    size_t at = 0;
+    snprintf(text, size, "()");
+    for (size_t i = 0; i < n && at + 24 < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%llu%s", i == 0 ? "(" : ", ",
+                               (unsigned long long)numbers[i], i + 1 == n ? ")" : "");
+    return text;
+}
+
 const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
                                           char *text, size_t size) {
     uint64_t index[REFS_MAX_RANK];
-    size_t at = 0;
     refs_fragment_grid_index(&aggregation->grid, number, index);
-    snprintf(text, size, "()");
-    for (size_t dim = 0; dim < aggregation->meta.rank && at + 24 < size; dim++)
-        at += (size_t)snprintf(text + at, size - at, "%s%llu%s", dim == 0 ? "(" : ", ",
-                               (unsigned long long)index[dim],
-                               dim + 1 == aggregation->meta.rank ? ")" : "");
-    return text;
+    return refs_aggregation__print_numbers(index, aggregation->grid.rank, text, size);
 }
 
 /* -- reading variables of the aggregation's file ----------------------------------------------- */
@@ -417,21 +422,15 @@ static refs_status keep_problem(refs_aggregation *aggregation, refs_status statu
     return REFS_OK;
 }
 
-/* -- all of a hierarchy ------------------------------------------------------------------------ */
-
-static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t i,
-                       refs_error *err) {
-    const refs_array_meta *container = refs_hierarchy_array(hierarchy, i);
+refs_status refs_aggregation__open(refs_hierarchy *hierarchy, const refs_array_meta *container,
+                                   refs_aggregation **opened, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    if (!refs_grow((void **)&all->list, &all->capacity, all->n, sizeof *all->list))
-        return refs_fail_nomem(err);
-    refs_aggregation *aggregation = refs_calloc(1, sizeof *aggregation);
+    refs_aggregation *aggregation = *opened = refs_calloc(1, sizeof *aggregation);
     if (aggregation == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&aggregation->lock, NULL);
     refs_cond_init(&aggregation->changed);
     aggregation->forked = (refs_forked){.in_child = in_child, .self = aggregation};
     refs_fork_register(&aggregation->forked);
-    all->list[all->n++] = aggregation;
     aggregation->hierarchy = hierarchy;
     aggregation->container = aggregation->meta = *container;
     aggregation->encoding = container->edges != NULL && container->status == REFS_OK
@@ -442,6 +441,16 @@ static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t
         return refs_fail(err, status, "%s", problem.message);
     if (status != REFS_OK) status = keep_problem(aggregation, status, &problem, err);
     return status;
+}
+
+/* -- all of a hierarchy ------------------------------------------------------------------------ */
+
+static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t i,
+                       refs_error *err) {
+    if (!refs_grow((void **)&all->list, &all->capacity, all->n, sizeof *all->list))
+        return refs_fail_nomem(err);
+    return refs_aggregation__open(hierarchy, refs_hierarchy_array(hierarchy, i),
+                                  &all->list[all->n++], err);
 }
 
 static bool is_instruction(const refs_aggregations *all, const refs_array_meta *meta) {

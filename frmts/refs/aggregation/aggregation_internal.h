@@ -1,9 +1,9 @@
 /* aggregation_internal.h -- what the files of this module share.
  *
  * Each encoding has a file (encoding.h), which decodes it to a grid of fragments (fragment_grid.h);
- * origin.c finds which files names come from; piece.c finds the fragments of a region, place.c the part
- * of a fragment that is wanted, fragments.c its file, values.c what its elements are in the container's
- * terms.
+ * origin.c finds which files names come from; piece.c finds the fragments of a region, place.c the
+ * part of a fragment that is wanted, fragments.c its file, values.c what its elements are in the
+ * container's terms.
  *
  * Read before this: aggregation.h, store.h.
  */
@@ -34,7 +34,7 @@ extern "C" {
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/** The variables that aggregated_data names, whatever their terms are called; NULL: there is no
+/** The variables that aggregated_data names, or those of the group of CFA-0.5; NULL: there is no
  * such term. */
 typedef struct refs_terms {
     const refs_array_meta *sizes; /**< of fragments along each dimension */
@@ -84,8 +84,14 @@ typedef struct refs_aggregation {
     refs_buf base;  /**< that names start with in CFA-0.4 */
 } refs_aggregation;
 
-/** Sorts the spans of a dimension, and finds its size. REFS_CORRUPT where two of them overlap, or
- * are beyond the size that the file tells. */
+/** Decodes a container; one that makes no sense has a meta that says why. *opened is to be freed,
+ * also on failure. */
+refs_status refs_aggregation__open(refs_hierarchy *hierarchy, const refs_array_meta *container,
+                                   refs_aggregation **opened, refs_error *err);
+void refs_aggregation__free(refs_aggregation *aggregation);
+
+/** Sorts the intervals of a dimension, and finds its size. REFS_CORRUPT where two of them overlap,
+ * or are beyond the size that the file tells. */
 refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t dim,
                                          refs_error *err);
 
@@ -137,6 +143,8 @@ refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
                                            const refs_array_meta *meta, refs_error *err);
 
 /** Writes "(0, 1, 2)". */
+const char *refs_aggregation__print_numbers(const uint64_t *numbers, size_t n, char *text,
+                                            size_t size);
 const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
                                           char *text, size_t size);
 

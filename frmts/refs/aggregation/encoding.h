@@ -32,13 +32,11 @@ typedef struct refs_encoding {
     /** Decodes what fragments are; NULL: `decode` has done so. */
     refs_status (*load)(struct refs_aggregation *aggregation, refs_error *err);
 
-    /** The variable that holds names of files, or NULL. */
-    const refs_array_meta *(*find_names)(const struct refs_aggregation *aggregation);
-
     /** Whether a variable only says what fragments are. */
     bool (*has_variable)(const struct refs_aggregation *aggregation, const refs_array_meta *meta);
 
-    /** Renames files (rename.c); NULL: their names stand in a variable. */
+    /** Renames files (rename.c); NULL: their names stand in a variable, `terms.files`, or nowhere.
+     */
     refs_status (*rename)(struct refs_renaming *job, refs_error *err);
 
     /** Writes the container's attributes, and variables that they name. The intervals of the grid
@@ -50,12 +48,17 @@ typedef struct refs_encoding {
     bool is_of_s3netcdf4;
 } refs_encoding;
 
-/** encoding_cfa04.c: JSON in the attribute cfa_array, and in sets (decision 23). */
+/** encoding_cfa04.c: JSON in the attribute cfa_array; in sets, too (set_fragments.h). */
 extern const refs_encoding refs_encoding_cfa04;
+/** Appends what cfa_array has. */
+refs_status refs_encoding_cfa04_append(const refs_fragment_grid *grid, const char *const *dims,
+                                       refs_buf *json, refs_error *err);
 /** encoding_cfa05.c: a group of variables, as S3netCDF4 has it. */
 extern const refs_encoding refs_encoding_cfa05;
 /** encoding_cf113.c: variables that aggregated_data names; CFA-0.6 and drafts, too. */
 extern const refs_encoding refs_encoding_cf113;
+/** Loads files, variables and formats of fragments from the variables of `terms`. */
+refs_status refs_encoding_cf113_load_files(struct refs_aggregation *aggregation, refs_error *err);
 /** rectilinear.c: arrays of Zarr v3 whose chunks have several sizes. */
 extern const refs_encoding refs_encoding_rectilinear;
 

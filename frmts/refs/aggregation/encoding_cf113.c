@@ -61,10 +61,6 @@ static bool recognise(const refs_json *attributes) {
     return refs_json_get(attributes, "aggregated_data") != NULL;
 }
 
-static const refs_array_meta *find_names(const refs_aggregation *aggregation) {
-    return aggregation->terms.files;
-}
-
 static bool has_variable(const refs_aggregation *aggregation, const refs_array_meta *meta) {
     const refs_terms *terms = &aggregation->terms;
     return meta == terms->sizes || meta == terms->files || meta == terms->variables ||
@@ -252,15 +248,16 @@ static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variabl
 /* A fragment has neither file nor variable where there is none. One name of a variable for all is
  * not a sign of one: without a file, it is meant where it is there. */
 static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
+    const bool may_be_own = !aggregation->encoding->is_of_s3netcdf4;
     for (size_t i = 0; i < aggregation->grid.n; i++) {
         refs_fragment_source *fragment = &aggregation->grid.sources[i];
         bool has_file = false;
         for (size_t k = 0; k < aggregation->grid.n_alternatives; k++)
             has_file |= aggregation->grid.files[fragment->first_file + k] != REFS_NO_TEXT;
         bool has_variable = fragment->variable != REFS_NO_TEXT;
-        fragment->is_own = !has_file && has_variable &&
+        fragment->is_own = !has_file && has_variable && may_be_own &&
                            (is_named || is_in_own_file(aggregation, fragment->variable));
-        fragment->is_there = has_file || fragment->is_own;
+        fragment->is_there = (has_file && (has_variable || may_be_own)) || fragment->is_own;
     }
 }
 
@@ -274,7 +271,7 @@ static refs_status check_formats(refs_aggregation *aggregation, refs_error *err)
     return status;
 }
 
-static refs_status load_files(refs_aggregation *aggregation, refs_error *err) {
+refs_status refs_encoding_cf113_load_files(refs_aggregation *aggregation, refs_error *err) {
     const refs_terms *terms = &aggregation->terms;
     strings files = {.buf = REFS_BUF_INIT}, variables = {.buf = REFS_BUF_INIT};
     refs_status status = REFS_OK;
@@ -291,6 +288,8 @@ static refs_status load_files(refs_aggregation *aggregation, refs_error *err) {
     refs_buf_clear(&variables.buf);
     return status;
 }
+
+/* -- values of fragments ----------------------------------------------------------------------- */
 
 static refs_status convert_values(refs_aggregation *aggregation, const uint8_t *elements,
                                   refs_error *err) {
@@ -371,7 +370,7 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
 }
 
 static refs_status load(refs_aggregation *aggregation, refs_error *err) {
-    if (aggregation->terms.values == NULL) return load_files(aggregation, err);
+    if (aggregation->terms.values == NULL) return refs_encoding_cf113_load_files(aggregation, err);
     return aggregation->meta.dtype.type == REFS_TYPE_OBJECT ? load_strings(aggregation, err)
                                                             : load_values(aggregation, err);
 }
@@ -561,6 +560,5 @@ const refs_encoding refs_encoding_cf113 = {.name = "CF-1.13",
                                            .recognise = recognise,
                                            .decode = decode,
                                            .load = load,
-                                           .find_names = find_names,
                                            .has_variable = has_variable,
                                            .encode = encode};

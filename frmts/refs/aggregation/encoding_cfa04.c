@@ -1,5 +1,4 @@
-/* encoding_cfa04.c -- CFA-0.4: fragments as JSON in the attribute cfa_array; see encoding.h. In
- * sets they have no file: they are arrays of the set (decision 23).
+/* encoding_cfa04.c -- CFA-0.4: fragments as JSON in the attribute cfa_array; see encoding.h.
  *
  * The convention has both ends of a location inside it; its own examples, and files that exist,
  * have the second one behind it. The shape of the sub-array tells which is meant.
@@ -575,33 +574,23 @@ static refs_status rename_files(refs_renaming *names, refs_error *err) {
 
 /* -- encoding ---------------------------------------------------------------------------------- */
 
-/* Locations are inclusive. */
-static refs_status append_member(const char *name, const char *text, refs_buf *json,
-                                 refs_error *err) {
-    REFS_TRY(refs_buf_printf(json, err, "\"%s\": ", name));
-    return refs_json_write_string(refs_str_from(text), json, err);
-}
-
 static refs_status append_numbers(const uint64_t *numbers, size_t n, refs_buf *json,
                                   refs_error *err) {
     REFS_TRY(refs_buf_append(json, "[", 1, err));
     for (size_t i = 0; i < n; i++)
-        REFS_TRY(refs_buf_printf(json, err, "%s%llu", i > 0 ? ", " : "",
-                                 (unsigned long long)numbers[i]));
+        REFS_TRY(
+            refs_buf_printf(json, err, "%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]));
     return refs_buf_append(json, "]", 1, err);
 }
 
-static refs_status append_place(const refs_partition *at, size_t rank, refs_buf *json,
-                                refs_error *err) {
-    REFS_TRY(refs_buf_append_str(json, refs_str_from("{\"index\": "), err));
-    REFS_TRY(append_numbers(at->index, rank, json, err));
-    REFS_TRY(refs_buf_append_str(json, refs_str_from(", \"location\": ["), err));
-    for (size_t d = 0; d < rank; d++) {
-        uint64_t range[2] = {at->begin[d], at->end[d] > 0 ? at->end[d] - 1 : 0};
-        if (d > 0) REFS_TRY(refs_buf_append(json, ", ", 2, err));
-        REFS_TRY(append_numbers(range, 2, json, err));
-    }
-    return refs_buf_append_str(json, refs_str_from("], \"subarray\": {"), err);
+/* Those of dimensions that are split. */
+static refs_status append_split(const refs_fragment_grid *grid, const uint64_t *numbers,
+                                refs_buf *json, refs_error *err) {
+    uint64_t split[REFS_MAX_RANK];
+    size_t n = 0;
+    for (size_t d = 0; d < grid->rank; d++)
+        if (grid->dims[d].is_split) split[n++] = numbers[d];
+    return append_numbers(split, n, json, err);
 }
 
 /* CFA-0.4 knows netCDF, of whatever data model; CFA-0.5 has the names of those. */
@@ -609,47 +598,69 @@ static const char *format_of(const refs_partition *at) {
     return refs_str_starts(refs_str_from(at->format), "NETCDF") ? "netCDF" : at->format;
 }
 
-static refs_status append_partition(const refs_partition *at, size_t rank, refs_buf *json,
-                                    refs_error *err) {
+/* A sub-array without a file is a variable beside the container. */
+static refs_status append_subarray(const refs_partition *at, size_t rank, refs_buf *json,
+                                   refs_error *err) {
     uint64_t shape[REFS_MAX_RANK];
     for (size_t d = 0; d < rank; d++) shape[d] = at->end[d] - at->begin[d];
-    REFS_TRY(append_place(at, rank, json, err));
-    REFS_TRY(append_member("ncvar", at->variable, json, err));
-    REFS_TRY(refs_buf_append(json, ", ", 2, err));
-    REFS_TRY(append_member("file", at->file, json, err));
-    REFS_TRY(refs_buf_append(json, ", ", 2, err));
-    REFS_TRY(append_member("format", format_of(at), json, err));
-    REFS_TRY(refs_buf_append_str(json, refs_str_from(", \"shape\": "), err));
+    REFS_TRY(refs_buf_printf(json, err, "{\"ncvar\":"));
+    REFS_TRY(refs_json_write_string(refs_str_from(at->variable), json, err));
+    if (*at->file == '\0') return refs_buf_append(json, "}", 1, err);
+    REFS_TRY(refs_buf_printf(json, err, ",\"file\":"));
+    REFS_TRY(refs_json_write_string(refs_str_from(at->file), json, err));
+    REFS_TRY(refs_buf_printf(json, err, ",\"format\":"));
+    REFS_TRY(refs_json_write_string(refs_str_from(format_of(at)), json, err));
+    REFS_TRY(refs_buf_printf(json, err, ",\"shape\":"));
     REFS_TRY(append_numbers(shape, rank, json, err));
-    return refs_buf_append(json, "}}", 2, err);
+    return refs_buf_append(json, "}", 1, err);
 }
 
-static refs_status append_dims(const cfa_job *job, refs_buf *json, refs_error *err) {
-    REFS_TRY(refs_buf_append_str(json, refs_str_from(", \"pmdimensions\": ["), err));
-    for (size_t d = 0; d < job->variable->rank; d++) {
-        if (d > 0) REFS_TRY(refs_buf_append(json, ", ", 2, err));
-        REFS_TRY(refs_json_write_string(refs_str_from(job->variable->dims[d]), json, err));
+/* Locations are inclusive. */
+static refs_status append_partition(const refs_fragment_grid *grid, const refs_partition *at,
+                                    refs_buf *json, refs_error *err) {
+    REFS_TRY(refs_buf_printf(json, err, "{\"index\":"));
+    REFS_TRY(append_split(grid, at->index, json, err));
+    REFS_TRY(refs_buf_printf(json, err, ",\"location\":["));
+    for (size_t d = 0; d < grid->rank; d++) {
+        const uint64_t range[] = {at->begin[d], at->end[d] > 0 ? at->end[d] - 1 : 0};
+        REFS_TRY(refs_buf_append(json, ",", d > 0, err));
+        REFS_TRY(append_numbers(range, 2, json, err));
     }
-    return refs_buf_append(json, "]", 1, err);
+    REFS_TRY(refs_buf_printf(json, err, "],\"subarray\":"));
+    REFS_TRY(append_subarray(at, grid->rank, json, err));
+    return refs_buf_append(json, "}", 1, err);
+}
+
+static refs_status append_dims(const refs_fragment_grid *grid, const char *const *dims,
+                               refs_buf *json, refs_error *err) {
+    bool has_any = false;
+    for (size_t d = 0; d < grid->rank; d++) {
+        if (!grid->dims[d].is_split) continue;
+        REFS_TRY(refs_buf_append(json, ",", has_any, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(dims[d]), json, err));
+        has_any = true;
+    }
+    return REFS_OK;
 }
 
 /* Partitions that are missing are left out. An empty "base" is the folder of the master. */
-static refs_status append_array(const cfa_job *job, refs_buf *json, refs_error *err) {
-    const refs_fragment_grid *grid = job->grid;
+refs_status refs_encoding_cfa04_append(const refs_fragment_grid *grid, const char *const *dims,
+                                       refs_buf *json, refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
-    bool is_first = true;
+    bool has_any = false;
     for (size_t d = 0; d < grid->rank; d++) n[d] = grid->dims[d].n_parts;
-    REFS_TRY(refs_buf_append_str(json, refs_str_from("{\"base\": \"\", \"pmshape\": "), err));
-    REFS_TRY(append_numbers(n, grid->rank, json, err));
-    REFS_TRY(append_dims(job, json, err));
-    REFS_TRY(refs_buf_append_str(json, refs_str_from(", \"Partitions\": ["), err));
+    REFS_TRY(refs_buf_printf(json, err, "{\"base\":\"\",\"pmshape\":"));
+    REFS_TRY(append_split(grid, n, json, err));
+    REFS_TRY(refs_buf_printf(json, err, ",\"pmdimensions\":["));
+    REFS_TRY(append_dims(grid, dims, json, err));
+    REFS_TRY(refs_buf_printf(json, err, "],\"Partitions\":["));
     for (uint64_t i = 0; i < grid->n; i++) {
         refs_partition at;
         refs_fragment_grid_get(grid, i, &at);
         if (!at.has_fragment) continue;
-        if (!is_first) REFS_TRY(refs_buf_append(json, ", ", 2, err));
-        REFS_TRY(append_partition(&at, grid->rank, json, err));
-        is_first = false;
+        REFS_TRY(refs_buf_append(json, ",", has_any, err));
+        REFS_TRY(append_partition(grid, &at, json, err));
+        has_any = true;
     }
     return refs_buf_append(json, "]}", 2, err);
 }
@@ -666,7 +677,7 @@ static refs_status put_attributes(const cfa_job *job, refs_buf *text, refs_error
     REFS_TRY(refs_cfa__append_dims(job->variable, " ", text, err));
     REFS_TRY(put_text(job, "cfa_dimensions", text, err));
     text->size = 0;
-    REFS_TRY(append_array(job, text, err));
+    REFS_TRY(refs_encoding_cfa04_append(job->grid, job->variable->dims, text, err));
     return put_text(job, "cfa_array", text, err);
 }
 

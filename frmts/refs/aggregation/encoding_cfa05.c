@@ -28,11 +28,6 @@ static refs_status find_in_group(const refs_aggregation *aggregation, const char
     return status;
 }
 
-static const refs_array_meta *find_names(const refs_aggregation *aggregation) {
-    const refs_array_meta *files = NULL;
-    return find_in_group(aggregation, "file", &files, NULL) == REFS_OK ? files : NULL;
-}
-
 static bool has_variable(const refs_aggregation *aggregation, const refs_array_meta *meta) {
     const refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
     const size_t size = strlen(aggregation->container.group);
@@ -113,6 +108,9 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *location;
     size_t rank = aggregation->meta.rank, n = 0;
     double *places = NULL;
+    REFS_TRY(find_in_group(aggregation, "file", &aggregation->terms.files, err));
+    REFS_TRY(find_in_group(aggregation, "ncvar", &aggregation->terms.variables, err));
+    REFS_TRY(find_in_group(aggregation, "format", &aggregation->terms.formats, err));
     REFS_TRY(find_required(aggregation, "location", &location, err));
     if (rank > REFS_MAX_RANK - 2 || location->rank != rank + 2 || location->shape[rank] != rank ||
         location->shape[rank + 1] != 2)
@@ -159,22 +157,6 @@ static refs_status check_index(const refs_aggregation *aggregation, refs_error *
     return status;
 }
 
-static refs_status add_fragments(refs_aggregation *aggregation, const char *file,
-                                 const char *variable, refs_error *err) {
-    for (uint64_t i = 0; i < aggregation->grid.n; i++) {
-        refs_fragment_source *fragment = &aggregation->grid.sources[i];
-        refs_str file_name = refs_str_from(file), variable_name = refs_str_from(variable);
-        REFS_TRY(refs_fragment_grid_number(&aggregation->grid, file_name,
-                                           &aggregation->grid.files[fragment->first_file], err));
-        REFS_TRY(
-            refs_fragment_grid_number(&aggregation->grid, variable_name, &fragment->variable, err));
-        fragment->is_there = file_name.size > 0 && variable_name.size > 0;
-        file += file_name.size + 1;
-        variable += variable_name.size + 1;
-    }
-    return REFS_OK;
-}
-
 static refs_status check_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
                                refs_error *err) {
     uint64_t n;
@@ -184,40 +166,15 @@ static refs_status check_count(const refs_aggregation *aggregation, const refs_a
                      meta->path, (unsigned long long)aggregation->grid.n);
 }
 
-static refs_status check_formats(const refs_aggregation *aggregation, refs_error *err) {
-    const refs_array_meta *meta;
-    refs_buf strings = REFS_BUF_INIT;
-    REFS_TRY(find_in_group(aggregation, "format", &meta, err));
-    if (meta == NULL) return REFS_OK;
-    refs_status status = refs_aggregation__read_strings(aggregation, meta, &strings, err);
-    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
-        refs_str format = refs_str_from((const char *)strings.data + at);
-        status = refs_aggregation__check_format(format, err);
-        at += format.size + 1;
-    }
-    refs_buf_clear(&strings);
-    return status;
-}
-
+/* As in the variables that aggregated_data names. */
 static refs_status load(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *file, *variable;
-    refs_buf files = REFS_BUF_INIT, variables = REFS_BUF_INIT;
     REFS_TRY(find_required(aggregation, "file", &file, err));
     REFS_TRY(find_required(aggregation, "ncvar", &variable, err));
     REFS_TRY(check_count(aggregation, file, err));
     REFS_TRY(check_count(aggregation, variable, err));
-    REFS_TRY(refs_fragment_grid_allocate(&aggregation->grid, 1, err));
-    refs_status status = refs_aggregation__read_strings(aggregation, file, &files, err);
-    if (status == REFS_OK)
-        status = refs_aggregation__read_strings(aggregation, variable, &variables, err);
-    if (status == REFS_OK)
-        status =
-            add_fragments(aggregation, (const char *)files.data, (const char *)variables.data, err);
-    if (status == REFS_OK) status = check_index(aggregation, err);
-    if (status == REFS_OK) status = check_formats(aggregation, err);
-    refs_buf_clear(&files);
-    refs_buf_clear(&variables);
-    return status;
+    REFS_TRY(refs_encoding_cf113_load_files(aggregation, err));
+    return check_index(aggregation, err);
 }
 
 /* -- encoding ---------------------------------------------------------------------------------- */
@@ -424,7 +381,6 @@ const refs_encoding refs_encoding_cfa05 = {.name = "CFA-0.5",
                                            .recognise = recognise,
                                            .decode = decode,
                                            .load = load,
-                                           .find_names = find_names,
                                            .has_variable = has_variable,
                                            .encode = encode,
                                            .is_of_s3netcdf4 = true};

@@ -78,10 +78,8 @@ static refs_status search_attributes(search *job, const refs_array_meta *meta, r
 }
 
 static refs_status search_all(search *job, const refs_aggregation *aggregation, refs_error *err) {
-    const refs_encoding *encoding = aggregation->encoding;
-    if (encoding == &refs_encoding_rectilinear) return REFS_OK;
-    const refs_array_meta *files =
-        encoding->find_names != NULL ? encoding->find_names(aggregation) : NULL;
+    const refs_array_meta *files = aggregation->terms.files;
+    if (aggregation->encoding == &refs_encoding_rectilinear) return REFS_OK;
     REFS_TRY(search_attributes(job, &aggregation->container, err));
     if (files != NULL && job->origin == NULL) REFS_TRY(search_attributes(job, files, err));
     if (files != NULL && job->origin == NULL) REFS_TRY(search_chunks(job, files, err));

@@ -2,23 +2,13 @@
  */
 #include "aggregation_internal.h"
 
-#include <stdio.h>
-
-static const char *print_shape(const uint64_t *shape, size_t rank, char *text, size_t size) {
-    size_t at = 0;
-    snprintf(text, size, "()");
-    for (size_t i = 0; i < rank && at + 24 < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%llu%s", i == 0 ? "(" : ", ",
-                               (unsigned long long)shape[i], i + 1 == rank ? ")" : "");
-    return text;
-}
-
 static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_t *size,
                               const refs_array_meta *variable, refs_error *err) {
     char told[256], has[256];
-    return refs_fail(err, REFS_CORRUPT, "%s has the shape %s, its partition has %s", variable->path,
-                     print_shape(variable->shape, variable->rank, has, sizeof has),
-                     print_shape(size, aggregation->meta.rank, told, sizeof told));
+    return refs_fail(
+        err, REFS_CORRUPT, "%s has the shape %s, its partition has %s", variable->path,
+        refs_aggregation__print_numbers(variable->shape, variable->rank, has, sizeof has),
+        refs_aggregation__print_numbers(size, aggregation->meta.rank, told, sizeof told));
 }
 
 /* Fragments have the dimensions of the aggregation in their order, and may leave out those of one

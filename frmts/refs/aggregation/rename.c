@@ -1,5 +1,6 @@
 /* rename.c -- names of fragments for a set in another place; see aggregation.h. */
 #include "aggregation_internal.h"
+#include "cfa/cfa_internal.h"
 #include "refs/file_name.h"
 #include "refs/url.h"
 
@@ -138,9 +139,9 @@ static bool selects_name(const refs_renaming *job, size_t number, size_t n) {
     return refs_renaming_selects(job, index);
 }
 
-static size_t count_texts(const refs_buf *texts) {
+size_t refs_cfa__count_texts(refs_bytes texts) {
     size_t n = 0;
-    for (size_t i = 0; i < texts->size; i++) n += texts->data[i] == '\0';
+    for (size_t i = 0; i < texts.size; i++) n += texts.data[i] == '\0';
     return n;
 }
 
@@ -148,7 +149,7 @@ static refs_status rename_variable(refs_renaming *job, const refs_array_meta *me
                                    refs_error *err) {
     refs_buf strings = REFS_BUF_INIT, renamed = REFS_BUF_INIT;
     refs_status status = refs_aggregation__read_strings(job->aggregation, meta, &strings, err);
-    const size_t n = count_texts(&strings);
+    const size_t n = refs_cfa__count_texts(refs_buf_view(&strings));
     for (size_t at = 0; at < strings.size && status == REFS_OK;) {
         const refs_str name = refs_str_from((const char *)strings.data + at);
         status = refs_renaming_look(job, name, err);
@@ -190,8 +191,7 @@ static refs_status rename_all(const refs_aggregations *all, size_t i, refs_renam
     const refs_encoding *encoding = job->aggregation->encoding;
     if (!refs_renaming_selects(job, NULL)) return REFS_OK;
     if (encoding->rename != NULL) return encoding->rename(job, err);
-    const refs_array_meta *names =
-        encoding->find_names != NULL ? encoding->find_names(job->aggregation) : NULL;
+    const refs_array_meta *names = job->aggregation->terms.files;
     return names != NULL && !is_renamed(all, i, job, names) ? rename_variable(job, names, err)
                                                             : REFS_OK;
 }

@@ -9,6 +9,7 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/join.h"
+#include "refs/set_fragments.h"
 #include "refs/zarr.h"
 
 #define REFS_JOIN_NONE UINT32_MAX
@@ -87,7 +88,6 @@ typedef struct refs_join_array {
     bool
         has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
-    bool is_placed; /**< of a piece: what follows is known */
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;  /**< dimensions that the part does not have are put before its own */
@@ -236,14 +236,6 @@ refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
 /** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is whole is
  * one piece. */
 const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i);
-
-/** What the group of an array's fragments is called: its own name and this. */
-#define REFS_JOIN_FRAGMENTS_SUFFIX "_fragments"
-
-/** Whether attributes say that the fragments of an aggregation are in the part, as split_emit.c
- * writes them. *partitions says where they are; NULL: the array "map" does, in sets of earlier
- * versions. */
-bool refs_join__has_own_fragments(const refs_array_meta *meta, refs_json_doc **partitions);
 
 /** Appends the attributes of a container without those that say where its fragments are. */
 refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err);

@@ -7,8 +7,8 @@
 /* An aggregation whose fragments are in the part. */
 typedef struct container {
     const refs_array_meta *meta;
-    refs_json_doc *partitions; /* where fragments are; NULL: the array "map" tells */
-    uint32_t attributes;       /* what they are fragments of; or NONE */
+    refs_set_fragments *fragments;
+    uint32_t attributes; /* what they are fragments of; or NONE */
 } container;
 
 typedef struct reader {
@@ -738,17 +738,12 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
 
 /* -- pieces of aggregations -------------------------------------------------------------------- */
 
-static bool is_map(const refs_array_meta *meta) {
-    return strcmp(meta->name, "map") == 0 && meta->dtype.type == REFS_TYPE_INT &&
-           meta->dtype.size == 4 && meta->rank == 2;
-}
-
 /* The number that the group of a fragment is called. */
 static bool fragment_number(const refs_array_meta *whole, const refs_array_meta *meta,
                             uint64_t *number) {
     refs_str group =
         refs_str_part(refs_str_from(meta->group),
-                      strlen(whole->path) + strlen(REFS_JOIN_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
+                      strlen(whole->path) + strlen(REFS_SET_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
     return strcmp(meta->name, whole->name) == 0 && refs_str_to_u64(group, number);
 }
 
@@ -767,42 +762,21 @@ static size_t joined_dim(const reader *in, const refs_join_array *array) {
     return dim;
 }
 
-/* Partitions are listed in the order of their numbers, some of which may not be there. */
-static const refs_json *find_partition(const refs_json_doc *partitions, uint64_t number) {
-    const refs_json *list = refs_json_get(refs_json_root(partitions), "Partitions");
-    const size_t n = refs_json_size(list);
-    for (size_t i = number < n ? (size_t)number + 1 : n; i-- > 0;) {
-        uint64_t found = 0;
-        const refs_json *partition = refs_json_at(list, i);
-        if (refs_json_u64(refs_json_at(refs_json_get(partition, "index"), 0), &found) &&
-            found == number)
-            return partition;
-    }
-    return NULL;
-}
-
-static refs_status place_piece(const reader *in, const container *of, refs_join_array *array,
-                               refs_error *err) {
-    const refs_json *location =
-        refs_json_get(find_partition(of->partitions, array->begin), "location");
+static refs_status place_piece(const reader *in, const container *of, uint64_t number,
+                               refs_join_array *array, refs_error *err) {
     const size_t dim = joined_dim(in, array);
-    uint64_t first = 0, last = 0;
-    const bool fits = dim < array->rank && refs_json_size(location) == array->rank &&
-                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 0), &first) &&
-                      refs_json_u64(refs_json_at(refs_json_at(location, dim), 1), &last) &&
-                      last >= first && last - first == array->shape[dim] - 1;
+    refs_partition at;
+    const bool fits = dim < array->rank && refs_set_fragments_get(of->fragments, number, &at) &&
+                      at.end[dim] - at.begin[dim] == array->shape[dim];
     if (!fits) return fail_apart(in, array, err);
-    array->begin = first;
-    array->is_placed = true;
+    array->begin = at.begin[dim];
     return REFS_OK;
 }
 
-/* Where a map tells, fragments keep their number in `begin` until it is read. */
 static refs_status read_piece(reader *in, const container *of, const refs_array_meta *meta,
                               refs_error *err) {
     uint64_t number = 0;
-    bool is_fragment = fragment_number(of->meta, meta, &number);
-    if (!is_fragment && !is_map(meta)) return REFS_OK;
+    if (!fragment_number(of->meta, meta, &number)) return REFS_OK;
     if (in->join->n_dims != 1)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s is an aggregation, which is joined along one dimension only: join its "
@@ -810,72 +784,14 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
                          of->meta->path);
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
-    array->begin = number;
-    if (!is_fragment) return want_values(in, meta, false, err);
     array->gets_new = true;
-    if (of->partitions != NULL) REFS_TRY(place_piece(in, of, array, err));
+    REFS_TRY(place_piece(in, of, number, array, err));
     refs_status status = pack_array(in, meta, array, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", meta->path);
         return status;
     }
     return want_what_is_small(in, meta, array, err);
-}
-
-static bool is_map_of_path(const reader *in, const refs_join_array *array) {
-    return array->is_piece && refs_str_ends(refs_intern_get(in->strings, array->prefix),
-                                            REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
-}
-
-/* Begins of the pieces of one array, from the sizes in its map. */
-static refs_status place_pieces(reader *in, const refs_join_array *map, refs_error *err) {
-    refs_str sizes = refs_intern_get(in->strings, map->values);
-    const uint64_t n_columns = map->shape[1];
-    for (size_t i = 0; i < in->member->n_arrays; i++) {
-        refs_join_array *array = &in->member->arrays[i];
-        if (!array->is_piece || array->path != map->path || array == map) continue;
-        size_t dim = joined_dim(in, array);
-        uint64_t begin = 0, size = 0;
-        bool fits = dim < array->rank && array->rank == map->shape[0] && array->begin < n_columns;
-        for (uint64_t k = 0; fits && k <= array->begin; begin += k++ < array->begin ? size : 0) {
-            const refs_value value = refs_join__value_at(&map->dtype, sizes, dim * n_columns + k);
-            fits = value.integer > 0;
-            size = (uint64_t)value.integer;
-        }
-        if (!fits || size != array->shape[dim]) return fail_apart(in, array, err);
-        array->begin = begin;
-        array->is_placed = true;
-    }
-    return REFS_OK;
-}
-
-static refs_status check_places(const reader *in, refs_error *err) {
-    for (size_t i = 0; i < in->member->n_arrays; i++) {
-        const refs_join_array *array = &in->member->arrays[i];
-        if (array->is_piece && !array->is_placed)
-            return refs_fail(err, REFS_CORRUPT,
-                             "%.*s has fragments, and no array " REFS_JOIN_FRAGMENTS_SUFFIX
-                             "/map of 32-bit integers that tells where they are",
-                             REFS_STR_ARG(refs_intern_get(in->strings, array->path)));
-    }
-    return REFS_OK;
-}
-
-/* Maps are not arrays of the part. */
-static refs_status settle_pieces(reader *in, refs_error *err) {
-    refs_join_member *member = in->member;
-    for (size_t i = 0; i < member->n_arrays;) {
-        refs_join_array *array = &member->arrays[i];
-        if (!is_map_of_path(in, array)) {
-            i++;
-            continue;
-        }
-        REFS_TRY(place_pieces(in, array, err));
-        refs_free(array->shape);
-        refs_free(array->dims);
-        memmove(array, array + 1, (--member->n_arrays - i) * sizeof *array);
-    }
-    return check_places(in, err);
 }
 
 /* Steps that pieces have, where no other array tells. */
@@ -1141,6 +1057,16 @@ static refs_status number_whole(reader *in, container *of, refs_error *err) {
 }
 
 /* Aggregations of other files cannot be joined. */
+static refs_status fail_elsewhere(const reader *in, const refs_array_meta *meta, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++)
+        if (refs_join__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
+            return refs_fail(err, REFS_CORRUPT,
+                             "%s has fragments in the set, and nothing that tells where they are",
+                             meta->path);
+    return refs_fail(err, REFS_UNSUPPORTED, "%s is an aggregation of other files: join those",
+                     meta->path);
+}
+
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
@@ -1152,9 +1078,8 @@ static refs_status find_containers(reader *in, refs_error *err) {
             return refs_fail_nomem(err);
         container *added = &in->containers[in->n_containers];
         *added = (container){meta, NULL, REFS_JOIN_NONE};
-        if (!refs_join__has_own_fragments(meta, &added->partitions))
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s is an aggregation of other files: join those", meta->path);
+        REFS_TRY(refs_set_fragments_decode(in->source.hierarchy, meta, &added->fragments, err));
+        if (added->fragments == NULL) return fail_elsewhere(in, meta, err);
         in->n_containers++;
         REFS_TRY(number_whole(in, added, err));
     }
@@ -1276,7 +1201,6 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
     if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
-    REFS_TRY(settle_pieces(in, err));
     REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
@@ -1288,7 +1212,8 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
     refs_join__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);
-    for (size_t i = 0; i < in.n_containers; i++) refs_json_doc_free(in.containers[i].partitions);
+    for (size_t i = 0; i < in.n_containers; i++)
+        refs_set_fragments_free(in.containers[i].fragments);
     refs_free(in.containers);
     refs_intern_clear(&in.wanted);
     refs_intern_clear(&in.urls);

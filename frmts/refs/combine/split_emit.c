@@ -1,14 +1,10 @@
-/* split_emit.c -- fragments as arrays of the joined set, and the aggregation of them.
- *
- * CFA-0.4: an attribute of the container lists the partitions, whose arrays lie in the set itself.
- * So all that says where fragments are stands in metadata, which a Parquet set that grows replaces
- * at once, and no chunk that was written changes (docs/decisions/0023-aggregations-in-sets.md). The
- * container is empty: nobody reads a chunk of it.
- */
+/* split_emit.c -- fragments as arrays of the joined set, and the aggregation of them
+ * (set_fragments.h). The container is empty: nobody reads a chunk of it. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "combine_internal.h"
+#include "refs/fragment_grid.h"
 
 /* Attributes that tell how values are stored, and those of an aggregation. */
 static const char *const packing_names[] = {"scale_factor",  "add_offset", "_FillValue",
@@ -45,55 +41,6 @@ static refs_status append_except(const refs_json *attributes, const char *const 
     return REFS_OK;
 }
 
-/* The name of a fragment as seen from the container's group. */
-static refs_status append_fragment_name(refs_str name, uint64_t number, refs_buf *text,
-                                        refs_error *err) {
-    return refs_buf_printf(text, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%llu/%.*s",
-                           REFS_STR_WHOLE(name), (unsigned long long)number, REFS_STR_WHOLE(name));
-}
-
-/* Sets of earlier versions have the terms of CF-1.13, section 2.8. */
-static bool names_own_terms(const refs_array_meta *meta) {
-    static const char *const terms[] = {"map", "uris", "identifiers"};
-    refs_buf text = REFS_BUF_INIT;
-    bool is_own = true;
-    for (size_t i = 0; i < 3 && is_own; i++)
-        is_own = refs_buf_printf(&text, NULL, "%s%s: %s" REFS_JOIN_FRAGMENTS_SUFFIX "/%s",
-                                 i > 0 ? " " : "", terms[i], meta->name, terms[i]) == REFS_OK;
-    const refs_str told = refs_json_text(refs_json_get(meta->attributes, "aggregated_data"));
-    is_own = is_own && refs_str_equal(told, refs_str_view((const char *)text.data, text.size));
-    refs_buf_clear(&text);
-    return is_own;
-}
-
-static bool is_own_partition(const refs_array_meta *meta, const refs_json *partition) {
-    const refs_json *subarray = refs_json_get(partition, "subarray");
-    refs_buf name = REFS_BUF_INIT;
-    uint64_t number = 0;
-    bool is_own = refs_json_get(subarray, "file") == NULL &&
-                  refs_json_u64(refs_json_at(refs_json_get(partition, "index"), 0), &number) &&
-                  append_fragment_name(refs_str_from(meta->name), number, &name, NULL) == REFS_OK &&
-                  refs_str_equal(refs_json_text(refs_json_get(subarray, "ncvar")),
-                                 refs_str_view((const char *)name.data, name.size));
-    refs_buf_clear(&name);
-    return is_own;
-}
-
-bool refs_join__has_own_fragments(const refs_array_meta *meta, refs_json_doc **partitions) {
-    *partitions = NULL;
-    if (names_own_terms(meta)) return true;
-    const refs_str text = refs_json_text(refs_json_get(meta->attributes, "cfa_array"));
-    if (text.size == 0 || refs_json_parse(text, partitions, NULL) != REFS_OK) return false;
-    const refs_json *list = refs_json_get(refs_json_root(*partitions), "Partitions");
-    bool is_own = refs_json_size(list) > 0;
-    for (size_t i = 0; i < refs_json_size(list) && is_own; i++)
-        is_own = is_own_partition(meta, refs_json_at(list, i));
-    if (is_own) return true;
-    refs_json_doc_free(*partitions);
-    *partitions = NULL;
-    return false;
-}
-
 refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err) {
     static const char *const *const lists[] = {own_names, NULL};
     refs_json_doc *doc = NULL;
@@ -108,7 +55,7 @@ refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, re
 bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
     const size_t size = strlen(container->path);
     return strncmp(path, container->path, size) == 0 &&
-           refs_str_starts(refs_str_from(path + size), REFS_JOIN_FRAGMENTS_SUFFIX "/");
+           refs_str_starts(refs_str_from(path + size), REFS_SET_FRAGMENTS_SUFFIX "/");
 }
 
 const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
@@ -148,7 +95,7 @@ static refs_status set_key(output *out, const char *rest, refs_error *err) {
 /* A fragment's array is called as the whole, in a group of its own. */
 static refs_status set_fragment_key(output *out, size_t number, const char *rest, refs_error *err) {
     out->key.size = 0;
-    return refs_buf_printf(&out->key, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%zu/%.*s%s",
+    return refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%zu/%.*s%s",
                            REFS_STR_WHOLE(path_of(out)), number,
                            REFS_STR_WHOLE(refs_join__own_name(path_of(out))), rest);
 }
@@ -282,12 +229,12 @@ static refs_status put_group(output *out, refs_error *err) {
 
 static refs_status put_groups(output *out, refs_error *err) {
     const refs_join_split *split = out->joined->split;
-    REFS_TRY(set_key(out, REFS_JOIN_FRAGMENTS_SUFFIX "/.zgroup", err));
+    REFS_TRY(set_key(out, REFS_SET_FRAGMENTS_SUFFIX "/.zgroup", err));
     REFS_TRY(put_group(out, err));
     for (size_t i = 0; i < split->n_runs; i++) {
         if (split->runs[i].n == 0) continue;
         out->key.size = 0;
-        REFS_TRY(refs_buf_printf(&out->key, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX "/%zu/.zgroup",
+        REFS_TRY(refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%zu/.zgroup",
                                  REFS_STR_WHOLE(path_of(out)), i));
         REFS_TRY(put_group(out, err));
     }
@@ -370,81 +317,55 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
 }
 
-/* A partition has the first and the last element of each dimension. */
-static refs_status append_partition(const output *out, size_t number, refs_buf *text,
-                                    refs_error *err) {
-    const refs_joined *joined = out->joined;
-    const refs_join_run *run = &joined->split->runs[number];
-    REFS_TRY(refs_buf_printf(text, err, "{\"index\":[%zu],\"location\":[", number));
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const bool is_split = dim == joined->split->dim;
-        REFS_TRY(
-            refs_buf_printf(text, err, "%s[%llu,%llu]", dim > 0 ? "," : "",
-                            (unsigned long long)(is_split ? run->begin : 0),
-                            (unsigned long long)(is_split ? run->end : joined->shape[dim]) - 1));
-    }
-    REFS_TRY(refs_buf_printf(text, err, "],\"subarray\":{\"ncvar\":"));
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status =
-        append_fragment_name(refs_join__own_name(path_of(out)), number, &name, err);
-    if (status == REFS_OK)
-        status =
-            refs_json_write_string(refs_str_view((const char *)name.data, name.size), text, err);
-    refs_buf_clear(&name);
-    return status == REFS_OK ? refs_buf_append(text, "}}", 2, err) : status;
-}
-
-/* Steps that no part has are no partition. */
-static refs_status append_partitions(const output *out, refs_str dim, refs_buf *text,
-                                     refs_error *err) {
+/* Steps that no part has are no fragment. */
+static refs_status fill_grid(const output *out, refs_fragment_grid *made, refs_error *err) {
     const refs_join_split *split = out->joined->split;
-    bool has_any = false;
-    REFS_TRY(refs_buf_printf(text, err, "{\"pmdimensions\":["));
-    REFS_TRY(refs_json_write_string(dim, text, err));
-    REFS_TRY(refs_buf_printf(text, err, "],\"pmshape\":[%zu],\"Partitions\":[", split->n_runs));
-    for (size_t i = 0; i < split->n_runs; i++) {
+    const refs_str own_name = refs_join__own_name(path_of(out));
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_fragment_grid_allocate(made, 1, err);
+    for (size_t i = 0; i < split->n_runs && status == REFS_OK; i++) {
         if (split->runs[i].n == 0) continue;
-        REFS_TRY(refs_buf_append(text, ",", has_any, err));
-        REFS_TRY(append_partition(out, i, text, err));
-        has_any = true;
+        name.size = 0;
+        status = refs_set_fragments_name(own_name, i, &name, err);
+        if (status == REFS_OK) status = refs_buf_append(&name, "", 1, err);
+        const refs_partition fragment = {
+            .file = "", .variable = (const char *)name.data, .format = ""};
+        if (status == REFS_OK) status = refs_fragment_grid_set(made, i, &fragment, err);
     }
-    return refs_buf_append(text, "]}", 2, err);
+    refs_buf_clear(&name);
+    return status;
 }
 
-static refs_status append_text(output *out, const char *name, refs_buf *text, refs_error *err) {
-    REFS_TRY(refs_buf_printf(&out->text, err, ",\"%s\":", name));
-    REFS_TRY(refs_json_write_string(refs_str_view((const char *)text->data, text->size), &out->text,
-                                    err));
-    text->size = 0;
-    return REFS_OK;
+static refs_status make_grid(const output *out, refs_fragment_grid *made, refs_error *err) {
+    const refs_joined *joined = out->joined;
+    const refs_join_split *split = joined->split;
+    made->rank = joined->rank;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        refs_fragment_dim *added = &made->dims[dim];
+        added->is_split = dim == split->dim;
+        added->n_parts = added->is_split ? split->n_runs : 1;
+        for (size_t i = 0; i < added->n_parts; i++) {
+            const refs_join_run *run = &split->runs[i];
+            refs_fragment_interval interval = {0, joined->shape[dim], i};
+            if (added->is_split) interval = (refs_fragment_interval){run->begin, run->end, i};
+            REFS_TRY(refs_fragment_dim_add(added, interval, err));
+        }
+    }
+    REFS_TRY(refs_fragment_grid_count(made, err));
+    return fill_grid(out, made, err);
 }
 
 static refs_status append_aggregation(output *out, refs_error *err) {
-    const refs_joined *joined = out->joined;
-    const refs_join_array *first = joined->split->atoms[0].at.array;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&text, err, "%.*s" REFS_JOIN_FRAGMENTS_SUFFIX,
-                                         REFS_STR_WHOLE(refs_join__own_name(path_of(out))));
-    if (status == REFS_OK)
-        status = refs_buf_printf(&out->text, err,
-                                 "\"cf_role\":\"cfa_variable\",\"_ARRAY_DIMENSIONS\":[");
-    if (status == REFS_OK)
-        status = refs_json_write_string(refs_str_view((const char *)text.data, text.size),
-                                        &out->text, err);
-    if (status == REFS_OK) status = refs_buf_append(&out->text, "]", 1, err);
-    text.size = 0;
-    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++)
-        status = refs_buf_printf(&text, err, "%s%.*s", dim > 0 ? " " : "",
-                                 REFS_STR_WHOLE(refs_join__own_name(dim_name(out, first, dim))));
-    if (status == REFS_OK) status = append_text(out, "cfa_dimensions", &text, err);
-    if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"_dimension_sizes\":");
-    if (status == REFS_OK)
-        status = refs_join__write_list(joined->shape, joined->rank, &out->text, err);
-    if (status == REFS_OK)
-        status = append_partitions(
-            out, refs_join__own_name(dim_name(out, first, joined->split->dim)), &text, err);
-    if (status == REFS_OK) status = append_text(out, "cfa_array", &text, err);
-    refs_buf_clear(&text);
+    const refs_join_array *first = out->joined->split->atoms[0].at.array;
+    const char *dims[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < out->joined->rank; dim++)
+        dims[dim] = refs_join__own_name(dim_name(out, first, dim)).data;
+    const refs_set_container container = {refs_join__own_name(path_of(out)).data, dims,
+                                          out->joined->shape};
+    refs_fragment_grid made = {.rank = 0};
+    refs_status status = make_grid(out, &made, err);
+    if (status == REFS_OK) status = refs_set_fragments_encode(&container, &made, &out->text, err);
+    refs_fragment_grid_clear(&made);
     return status;
 }
 

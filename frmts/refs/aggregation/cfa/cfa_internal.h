@@ -65,8 +65,10 @@ refs_status refs_cfa__master_open_again(const refs_master *before,
                                         const refs_master_options *options, refs_master **master,
                                         refs_error *err);
 
-/** REFS_LIMIT: the document of REFS_SOURCES_ATTRIBUTE is one that cannot be read again. */
-refs_status refs_cfa__check_sources(refs_str document, refs_error *err);
+/** Appends the document of REFS_SOURCES_ATTRIBUTE: members of a list, and how the master was
+ * joined, or nothing. REFS_LIMIT: it is one that cannot be read again. */
+refs_status refs_cfa__write_sources(refs_bytes list, refs_bytes joined, refs_buf *document,
+                                    refs_error *err);
 
 /** Completes the master and puts it in its place, behind its fillers and `parts`, which may be
  * NULL: all of them, or none. Frees it, also on failure. */
@@ -105,6 +107,9 @@ bool refs_cfa__is_packed(const refs_cfa_variable *variable);
 /** Makes it of doubles, whose fill value is netCDF's. */
 refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
                              refs_error *err);
+
+/** How many texts there are, each with a NUL behind it. */
+size_t refs_cfa__count_texts(refs_bytes texts);
 
 /** Defines a variable whose values are all there. */
 refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,

@@ -426,7 +426,7 @@ static refs_status check_sources_size(size_t bytes, refs_error *err) {
                      REFS_SOURCES_MAX_BYTES);
 }
 
-refs_status refs_cfa__check_sources(refs_str document, refs_error *err) {
+static refs_status check_sources(refs_str document, refs_error *err) {
     refs_json_doc *doc = NULL;
     REFS_TRY(check_sources_size(document.size, err));
     const refs_status status = refs_json_parse(document, &doc, err);
@@ -478,28 +478,39 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+refs_status refs_cfa__write_sources(refs_bytes list, refs_bytes joined, refs_buf *document,
+                                    refs_error *err) {
+    REFS_TRY(refs_buf_printf(document, err, "{\"sources\":["));
+    REFS_TRY(refs_buf_append(document, list.data, list.size, err));
+    REFS_TRY(refs_buf_append(document, "]", 1, err));
+    if (joined.size > 0) REFS_TRY(refs_buf_printf(document, err, ",\"joined\":"));
+    REFS_TRY(refs_buf_append(document, joined.data, joined.size, err));
+    REFS_TRY(refs_buf_append(document, "}", 1, err));
+    return check_sources(refs_str_view((const char *)document->data, document->size), err);
+}
+
 /* Ordered by name: the same fragments make the same master. */
-static refs_status put_sources(const refs_master *master, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    nc_place place = {.id = -1};
-    if (master->n_sources == 0 && master->joined.size == 0) return REFS_OK;
+static refs_status list_sources(const refs_master *master, refs_buf *list, refs_error *err) {
     if (master->n_sources > 0)
         qsort(master->sources, master->n_sources, sizeof *master->sources, compare_texts);
+    for (size_t i = 0; i < master->n_sources; i++)
+        REFS_TRY(refs_buf_printf(list, err, "%s%s", i > 0 ? "," : "", master->sources[i]));
+    return REFS_OK;
+}
+
+static refs_status put_sources(const refs_master *master, refs_error *err) {
+    refs_buf list = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    nc_place place = {.id = -1};
+    if (master->n_sources == 0 && master->joined.size == 0) return REFS_OK;
     REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(""), &place.group, err));
-    refs_status status = refs_buf_printf(&text, err, "{\"sources\":[");
-    for (size_t i = 0; i < master->n_sources && status == REFS_OK; i++)
-        status = refs_buf_printf(&text, err, "%s%s", i > 0 ? "," : "", master->sources[i]);
-    if (status == REFS_OK) status = refs_buf_append(&text, "]", 1, err);
-    if (status == REFS_OK && master->joined.size > 0) {
-        status = refs_buf_printf(&text, err, ",\"joined\":");
-        if (status == REFS_OK)
-            status = refs_buf_append(&text, master->joined.data, master->joined.size, err);
-    }
-    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
-    const refs_str document = refs_str_view((const char *)text.data, text.size);
-    if (status == REFS_OK) status = refs_cfa__check_sources(document, err);
+    refs_status status = list_sources(master, &list, err);
     if (status == REFS_OK)
-        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE, document, err);
+        status = refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&master->joined),
+                                         &text, err);
+    if (status == REFS_OK)
+        status = refs_cfa__file_text(master->file, place, REFS_SOURCES_ATTRIBUTE,
+                                     refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&list);
     refs_buf_clear(&text);
     return status;
 }

@@ -167,12 +167,6 @@ static refs_status put_characters(const moving_file *file, const names_variable 
     return status;
 }
 
-static size_t count_texts(refs_bytes texts) {
-    size_t n = 0;
-    for (size_t i = 0; i < texts.size; i++) n += texts.data[i] == '\0';
-    return n;
-}
-
 /* What was read and what is written are of one file: that both are of one shape is asked for all
  * the same, as two libraries say so. */
 static refs_status put_names(const moving_file *file, const char *path, refs_bytes renamed,
@@ -182,9 +176,9 @@ static refs_status put_names(const moving_file *file, const char *path, refs_byt
     REFS_TRY(inquire(file, &names, err));
     const bool has_rows = names.type == NC_CHAR && names.rank > 0 && names.n > 0;
     const size_t n = has_rows ? names.n / names.shape[names.rank - 1] : names.n;
-    if (n != count_texts(renamed) || (names.type == NC_CHAR && !has_rows))
+    if (n != refs_cfa__count_texts(renamed) || (names.type == NC_CHAR && !has_rows))
         return refs_fail(err, REFS_CORRUPT, "%s: %s: expected %zu names of fragments, found %zu",
-                         file->shown, path, count_texts(renamed), n);
+                         file->shown, path, refs_cfa__count_texts(renamed), n);
     return has_rows ? put_characters(file, &names, renamed, err)
                     : put_strings(file, &names, renamed, err);
 }
@@ -266,7 +260,6 @@ static refs_status move_sources(const moving_file *file, refs_error *err) {
     if (text == NULL) return REFS_OK;
     refs_status status = refs_cfa__rename_sources(file->moving, refs_str_from(text), &renamed, err);
     const refs_str document = refs_str_view((const char *)renamed.data, renamed.size);
-    if (status == REFS_OK) status = refs_cfa__check_sources(document, err);
     if (status == REFS_OK) status = put_text(file, of, document, err);
     refs_buf_clear(&renamed);
     refs_free(text);

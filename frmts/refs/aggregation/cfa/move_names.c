@@ -1,6 +1,7 @@
 /* move_names.c -- see move_names.h. */
 #include "cfa/move_names.h"
 
+#include "cfa/cfa_internal.h"
 #include "refs/file_name.h"
 
 static size_t end_of_folder(refs_str name) {
@@ -88,15 +89,13 @@ refs_status refs_cfa__rename_sources(const refs_cfa_moving *moving, refs_str tex
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK; i++)
         status = rename_source(moving, refs_json_at(sources, i), &list, err);
-    if (status == REFS_OK) status = refs_buf_printf(renamed, err, "{\"sources\":[");
-    if (status == REFS_OK) status = refs_buf_append(renamed, list.data, list.size, err);
-    if (status == REFS_OK) status = refs_buf_append(renamed, "]", 1, err);
-    const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
-    if (status == REFS_OK && joined != NULL) {
-        status = refs_buf_printf(renamed, err, ",\"joined\":");
-        if (status == REFS_OK) status = refs_json_write(joined, renamed, err);
-    }
-    if (status == REFS_OK) status = refs_buf_append(renamed, "}", 1, err);
+    refs_buf joined = REFS_BUF_INIT;
+    const refs_json *how = refs_json_get(refs_json_root(doc), "joined");
+    if (status == REFS_OK && how != NULL) status = refs_json_write(how, &joined, err);
+    if (status == REFS_OK)
+        status =
+            refs_cfa__write_sources(refs_buf_view(&list), refs_buf_view(&joined), renamed, err);
+    refs_buf_clear(&joined);
     refs_buf_clear(&list);
     refs_json_doc_free(doc);
     return status;

@@ -172,31 +172,21 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
     return status;
 }
 
-/* A field and its fragments. */
+/* A field and its fragments, as the master and as the outline names them. */
 typedef struct cfa_field {
     size_t i;
     cfa_sizes sizes;
-    refs_cfa_fragment *fragments;
-    refs_cfa_fragment *outlined; /* as the outline names them */
-    size_t n;
+    refs_fragment_grid fragments, outlined;
 } cfa_field;
 
-static void clear_fragments(refs_cfa_fragment *fragments, size_t n) {
-    for (size_t i = 0; fragments != NULL && i < n; i++)
-        refs_free((void *)(uintptr_t)fragments[i].file);
-    refs_free(fragments);
-}
-
-static void clear_field(cfa_field *field) {
-    clear_fragments(field->fragments, field->n);
-    clear_fragments(field->outlined, field->n);
-    refs_free(field->sizes.all);
+static const refs_cfa_variable *variable_of(const cfa_files *files, const cfa_field *field) {
+    return &files->writing.source->arrays[field->i].variable;
 }
 
 /* What stands for a fragment that is missing, as in fillers.c. */
 static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
                                  char **named, refs_error *err) {
-    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    const refs_cfa_variable *variable = variable_of(files, field);
     refs_buf name = REFS_BUF_INIT;
     cfa_part part = *at;
     part.is_empty = true;
@@ -208,107 +198,105 @@ static refs_status write_missing(cfa_files *files, const cfa_field *field, const
     return status;
 }
 
-/* `name` is NULL for a fragment that was not written. */
-static refs_status outline_spot(cfa_field *field, size_t number, const refs_buf *name,
-                                refs_error *err) {
-    refs_cfa_fragment *fragment = &field->outlined[number];
-    *fragment = field->fragments[number];
-    fragment->file = refs_str_copy(
-        refs_str_from(name != NULL ? (const char *)name->data : REFS_CFA_NOT_WRITTEN));
-    return fragment->file != NULL ? REFS_OK : refs_fail_nomem(err);
-}
-
-static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
-                              const refs_partition *spot, refs_error *err) {
-    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
-    refs_cfa_fragment *fragment = &field->fragments[number];
-    refs_buf name = REFS_BUF_INIT;
+static cfa_part part_of(const cfa_field *field, const refs_partition *spot) {
     cfa_part part = {.field = field->i};
-    char *named = NULL;
-    for (size_t d = 0; d < variable->rank; d++) {
+    for (size_t d = 0; d < field->fragments.rank; d++) {
         part.box.start[d] = spot->begin[d];
         part.box.count[d] = spot->end[d] - spot->begin[d];
     }
-    bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
-    fragment->format = is_netcdf4 ? "NETCDF4" : "NETCDF3_CLASSIC";
-    /* S3netCDF4 looks for the variable in the group that it has in the master. */
-    fragment->variable =
-        strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
-    refs_status status = append_name(files, variable, spot, &name, err);
+    return part;
+}
+
+/* S3netCDF4 looks for the variable in the group that it has in the master. */
+static const char *identifier_of(const refs_cfa_variable *variable) {
+    return strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
+}
+
+static refs_status write_spot(cfa_files *files, cfa_field *field, uint64_t number,
+                              refs_error *err) {
+    const refs_cfa_write_options *options = files->writing.options;
+    const refs_cfa_variable *variable = variable_of(files, field);
+    refs_buf name = REFS_BUF_INIT;
+    refs_partition spot;
+    char *named = NULL;
+    refs_fragment_grid_get(&field->fragments, number, &spot);
+    const cfa_part part = part_of(field, &spot);
+    spot.format = options->format == REFS_CFA_NETCDF4 ? "NETCDF4" : "NETCDF3_CLASSIC";
+    spot.variable = identifier_of(variable);
+    refs_status status = append_name(files, variable, &spot, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, &named, err);
-    if (status == REFS_OK) status = outline_spot(field, number, named != NULL ? &name : NULL, err);
-    if (status == REFS_OK && named == NULL && files->writing.options->version == REFS_CFA_CF_1_13)
+    spot.file = named != NULL ? (const char *)name.data : REFS_CFA_NOT_WRITTEN;
+    if (status == REFS_OK) status = refs_fragment_grid_set(&field->outlined, number, &spot, err);
+    if (status == REFS_OK && named == NULL && options->version == REFS_CFA_CF_1_13)
         status = write_missing(files, field, &part, &named, err);
-    fragment->file = named;
+    spot.file = named;
+    if (status == REFS_OK && named != NULL)
+        status = refs_fragment_grid_set(&field->fragments, number, &spot, err);
+    refs_free(named);
     refs_buf_clear(&name);
     return status;
 }
 
-static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *err) {
-    refs_fragment_grid boxes = {.rank = files->writing.source->arrays[field->i].variable.rank};
-    field->fragments = refs_calloc(field->n, sizeof *field->fragments);
-    field->outlined = refs_calloc(field->n, sizeof *field->outlined);
-    if (field->fragments == NULL || field->outlined == NULL) return refs_fail_nomem(err);
-    refs_status status =
-        refs_fragment_grid_divide(&boxes, field->sizes.grid.n, field->sizes.grid.sizes, err);
-    for (size_t i = 0; i < field->n && status == REFS_OK; i++) {
-        refs_partition spot;
-        refs_fragment_grid_get(&boxes, i, &spot);
-        status = write_spot(files, field, i, &spot, err);
-    }
-    refs_fragment_grid_clear(&boxes);
+/* Writes a fragment by its first name to the grid that the first master has. */
+static refs_status add_first(const cfa_files *files, const refs_partition *last, uint64_t number,
+                             refs_fragment_grid *first, refs_error *err) {
+    refs_partition fragment = *last;
+    char *file = name_first(files, last->file);
+    fragment.file = file;
+    const refs_status status =
+        file != NULL ? refs_fragment_grid_set(first, number, &fragment, err) : refs_fail_nomem(err);
+    refs_free(file);
     return status;
 }
 
-/* The fragments of a field by their first names, for the first master. */
-static refs_status add_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
-    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+static refs_status put_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
+    const refs_cfa_grid *sizes = &field->sizes.grid;
+    refs_fragment_grid first = {.rank = field->fragments.rank};
     if (files->first == NULL) return REFS_OK;
-    refs_cfa_fragment *named = refs_calloc(field->n, sizeof *named);
-    if (named == NULL) return refs_fail_nomem(err);
-    refs_status status = REFS_OK;
-    for (size_t k = 0; k < field->n && status == REFS_OK; k++) {
-        named[k] = field->fragments[k];
-        if (named[k].file == NULL) continue;
-        named[k].file = name_first(files, named[k].file);
-        if (named[k].file == NULL) status = refs_fail_nomem(err);
+    refs_status status = refs_fragment_grid_divide(&first, sizes->n, sizes->sizes, err);
+    for (uint64_t i = 0; i < first.n && status == REFS_OK; i++) {
+        refs_partition last;
+        refs_fragment_grid_get(&field->fragments, i, &last);
+        if (last.has_fragment) status = add_first(files, &last, i, &first, err);
     }
     if (status == REFS_OK)
-        status = refs_master_aggregation(files->first, variable, &field->sizes.grid, named, err);
-    for (size_t k = 0; k < field->n; k++)
-        if (named[k].file != field->fragments[k].file) refs_free((void *)(uintptr_t)named[k].file);
-    refs_free(named);
+        status = refs_master_fragments(files->first, variable_of(files, field), &first, err);
+    refs_fragment_grid_clear(&first);
     return status;
 }
 
 /* Writes the fragments of a field, and what the masters say of them. */
 static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_error *err) {
-    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
-    const refs_cfa_grid *grid = &field->sizes.grid;
-    refs_status status = write_spots(files, field, err);
-    if (status == REFS_OK)
-        status = refs_master_aggregation(files->master, variable, grid, field->fragments, err);
-    if (status == REFS_OK) status = add_first(files, field, err);
-    if (status == REFS_OK)
-        status = refs_master_aggregation(files->outline, variable, grid, field->outlined, err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
-    return status;
+    const refs_cfa_variable *variable = variable_of(files, field);
+    const refs_cfa_grid *sizes = &field->sizes.grid;
+    field->fragments.rank = field->outlined.rank = variable->rank;
+    REFS_TRY(refs_fragment_grid_divide(&field->fragments, sizes->n, sizes->sizes, err));
+    REFS_TRY(refs_fragment_grid_divide(&field->outlined, sizes->n, sizes->sizes, err));
+    for (uint64_t i = 0; i < field->fragments.n; i++) REFS_TRY(write_spot(files, field, i, err));
+    REFS_TRY(refs_master_fragments(files->master, variable, &field->fragments, err));
+    REFS_TRY(put_first(files, field, err));
+    return refs_master_fragments(files->outline, variable, &field->outlined, err);
 }
 
 static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
     const refs_cfa_variable *variable = &source->arrays[i].variable;
     cfa_field field = {.i = i};
+    size_t n;
     refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
     if (status == REFS_OK)
-        status =
-            refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &field.n, err);
+        status = refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &n, err);
     if (status == REFS_OK && source->check_fragments != NULL)
-        status = source->check_fragments(source->self, i, field.n, err);
-    if (status == REFS_OK) status = write_fragments_of(files, &field, err);
-    clear_field(&field);
+        status = source->check_fragments(source->self, i, n, err);
+    if (status == REFS_OK) {
+        status = write_fragments_of(files, &field, err);
+        if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    }
+    refs_fragment_grid_clear(&field.fragments);
+    refs_fragment_grid_clear(&field.outlined);
+    refs_free(field.sizes.all);
     return status;
 }
 
