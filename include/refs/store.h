@@ -113,9 +113,6 @@ uint64_t refs_store_max_gap(const refs_store *store);
  * call costs none either: false if a remote file would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
-/** Bytes of the value of `key`, where the set says so and asking costs no round trip; else 0. */
-uint64_t refs_store_told_size(const refs_store *store, refs_str key);
-
 /** As refs_fetcher_bandwidth_delay. */
 uint64_t refs_store_bandwidth_delay(const refs_store *store);
 

@@ -1,5 +1,5 @@
 /* array.c -- opening arrays, and reading them whole; see array.h. */
-#include "prefetch.h"
+#include "readahead.h"
 #include "shards.h"
 #include "slices.h"
 
@@ -126,7 +126,7 @@ refs_status refs_array__open_unsliced(const refs_array_context *context,
 void refs_array_free(refs_array *array) {
     if (array == NULL) return;
     atomic_store(&array->ending, true);
-    refs_prefetch__withdraw(array);
+    refs_readahead__withdraw(array);
     refs_tasks__clear(&array->tasks);
     if (array->context.cache != NULL)
         refs_cache__drop_owner(array->context.cache, array->owner, array->grid.n_chunks);

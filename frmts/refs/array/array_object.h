@@ -1,6 +1,6 @@
 /* array_object.h -- what an opened array is made of, for the files of this module.
  *
- * Read before this: array_internal.h, cache.h, pattern.h.
+ * Read before this: array_internal.h, cache.h, stride.h.
  */
 #ifndef REFS_ARRAY_OBJECT_H
 #define REFS_ARRAY_OBJECT_H
@@ -9,10 +9,10 @@
 
 #include "array_internal.h"
 #include "cache.h"
-#include "pattern.h"
 #include "refs/codec.h"
 #include "refs/fork.h"
 #include "refs/store.h"
+#include "stride.h"
 
 /* -- scratch.c: working memory of threads ------------------------------------------------------ */
 

@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 
-#include "budget.h"
 #include "refs/fork.h"
 #include "slabs.h"
 
@@ -34,14 +33,14 @@ typedef struct ages {
 
 struct refs_cache {
     refs_forked forked;
-    pthread_mutex_t lock; /* guards all that follows */
+    _Atomic size_t n_streams; /* readers that prefetch */
+    pthread_mutex_t lock;     /* guards all that follows */
     size_t max_bytes;
     size_t held_bytes; /* that readers need */
     size_t bytes;
     size_t passed_bytes; /* of them, of chunks that were passed */
     size_t n_chunks;
-    refs_slabs *slabs;   /* safe by itself */
-    refs_budget *budget; /* safe by itself */
+    refs_slabs *slabs; /* safe by itself */
     refs_chunk **buckets;
     size_t n_buckets;  /* a power of two */
     ages kept, passed; /* those that were passed go first */
@@ -50,6 +49,10 @@ struct refs_cache {
 };
 
 #define FIRST_BUCKETS 64
+
+/* Readers that each have a share of their own of what may be prefetched. Of more, some mostly have
+ * stopped reading, and where they have not, what was used least recently goes. */
+#define MAX_SHARES 8
 
 /* Of chunks that were passed: more than are used again soon are let go. */
 #define MAX_PASSED_BYTES (4 * REFS_MIB)
@@ -115,14 +118,12 @@ static refs_status fill(refs_cache *cache, refs_error *err) {
     cache->buckets = refs_calloc(FIRST_BUCKETS, sizeof *cache->buckets);
     cache->n_buckets = FIRST_BUCKETS;
     cache->slabs = refs_slabs__new();
-    cache->budget = refs_budget__new(cache->max_bytes / 2);
-    bool complete = cache->buckets != NULL && cache->slabs != NULL && cache->budget != NULL;
+    bool complete = cache->buckets != NULL && cache->slabs != NULL;
     return complete ? REFS_OK : refs_fail_nomem(err);
 }
 
 static void release_parts(refs_cache *cache) {
     refs_slabs__free(cache->slabs);
-    refs_budget__free(cache->budget);
     refs_free(cache->buckets);
     refs_free(cache);
 }
@@ -172,8 +173,17 @@ size_t refs_cache__max_bytes(const refs_cache *cache) {
     return cache->max_bytes;
 }
 
-refs_budget *refs_cache__budget(const refs_cache *cache) {
-    return cache->budget;
+void refs_cache__add_stream(refs_cache *cache) {
+    atomic_fetch_add(&cache->n_streams, 1);
+}
+
+void refs_cache__remove_stream(refs_cache *cache) {
+    atomic_fetch_sub(&cache->n_streams, 1);
+}
+
+size_t refs_cache__readahead_share(const refs_cache *cache) {
+    const size_t n = atomic_load(&cache->n_streams);
+    return cache->max_bytes / 2 / (n == 0 ? 1 : n < MAX_SHARES ? n : MAX_SHARES);
 }
 
 /* -- the table and the ages: under the lock ---------------------------------------------------- */

@@ -71,8 +71,13 @@ void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n);
 /** The budget that the cache was opened with, in bytes. */
 size_t refs_cache__max_bytes(const refs_cache *cache);
 
-/** What readers of these arrays may prefetch (budget.h); it lives as long as the cache. */
-struct refs_budget *refs_cache__budget(const refs_cache *cache);
+/** One more, or one less, reader prefetches. */
+void refs_cache__add_stream(refs_cache *cache);
+void refs_cache__remove_stream(refs_cache *cache);
+
+/** Bytes that each of these readers may have prefetched and not read yet: a part of half of the
+ * cache. */
+size_t refs_cache__readahead_share(const refs_cache *cache);
 
 /** What is wanted of a chunk. */
 typedef enum refs_want {

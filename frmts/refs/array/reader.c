@@ -1,7 +1,7 @@
 /* reader.c -- whoever reads an array again and again; see array.h. */
 #include "held.h"
-#include "prefetch.h"
 #include "read.h"
+#include "readahead.h"
 
 /* Chunks along a dimension of what is to be prefetched: cutting it takes memory for each. */
 #define MAX_ADVISED_CHUNKS ((uint64_t)1 << 20)
@@ -9,9 +9,8 @@
 struct refs_reader {
     refs_array *array;
     pthread_mutex_t lock; /* guards what follows */
-    refs_pattern pattern;
-    refs_prefetch prefetch;
-    bool is_advised; /* the course that is followed was told, not seen */
+    refs_last_read last;
+    refs_readahead readahead;
     refs_held held;
     size_t held_bytes; /* that the cache holds for this reader */
 };
@@ -21,14 +20,14 @@ refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
     opened->array = array;
-    opened->pattern.bounds = refs_grid__bounds(&array->grid);
+    opened->last.bounds = refs_grid__bounds(&array->grid);
     *reader = opened;
     return REFS_OK;
 }
 
 void refs_reader_free(refs_reader *reader) {
     if (reader == NULL) return;
-    refs_prefetch__end(&reader->prefetch);
+    refs_readahead__end(&reader->readahead);
     if (reader->array->context.cache != NULL)
         refs_cache__hold(reader->array->context.cache, reader->held_bytes, 0);
     pthread_mutex_destroy(&reader->lock);
@@ -37,7 +36,7 @@ void refs_reader_free(refs_reader *reader) {
 
 void refs_reader_limit(refs_reader *reader, const refs_region *region) {
     const refs_array_meta *meta = reader->array->meta;
-    refs_bounds *bounds = &reader->pattern.bounds;
+    refs_bounds *bounds = &reader->last.bounds;
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (region->count[dim] == 0) continue;
         bounds->begin[dim] = region->start[dim] / meta->chunk[dim];
@@ -47,28 +46,16 @@ void refs_reader_limit(refs_reader *reader, const refs_region *region) {
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
 
-static void end_course(refs_reader *reader) {
-    const refs_prefetch *prefetch = &reader->prefetch;
-    if (prefetch->run != NULL && !reader->is_advised)
-        refs_pattern__judge(&reader->pattern, prefetch->n_used, refs_prefetch__n_unread(prefetch));
-    refs_prefetch__end(&reader->prefetch);
-    reader->is_advised = false;
-}
-
-/* A reader goes on along its course by reading the box that it is at, or the next one; along one
- * that it told, by reading any that is left. */
+/* Who takes one element of each chunk reads a series, and is expected to read all of it, unless
+ * something else was expected in vain. */
 static void follow(refs_reader *reader, const refs_box_read *read) {
-    refs_prefetch *prefetch = &reader->prefetch;
-    refs_course course;
-    uint64_t at = 0, k = refs_prefetch__find(prefetch, read, &at);
-    if (k != UINT64_MAX && (reader->is_advised || k <= at + 1)) {
-        refs_prefetch__advance(prefetch, read, k);
-        return;
-    }
-    end_course(reader);
-    if (!refs_pattern__expects(&reader->pattern, &reader->array->grid, read, &course)) return;
-    refs_prefetch__follow(prefetch, reader->array, &course);
-    refs_prefetch__advance(prefetch, read, 0);
+    refs_readahead *readahead = &reader->readahead;
+    refs_stride stride;
+    if (refs_readahead__goes_on(readahead, read)) return;
+    refs_readahead__miss(readahead);
+    if (!refs_last_read__expects(&reader->last, &reader->array->grid, read, &stride)) return;
+    if (read->is_point && readahead->window.size == 0) refs_window__open(&readahead->window);
+    refs_readahead__begin(readahead, reader->array, &stride);
 }
 
 static void hold(refs_reader *reader, size_t bytes) {
@@ -91,9 +78,9 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     if (array->context.cache == NULL) return;
     refs_lock(&reader->lock);
     if (array->mosaic.gather == NULL) hold(reader, refs_held__note(&reader->held, array, cut));
-    if (refs_prefetch__is_possible(array) &&
-        refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
-        (void)refs_pattern__note(&reader->pattern, &array->grid, &read);
+    if (refs_readahead__is_possible(array) &&
+        refs_box_read__describe(array->meta, &array->grid, cut, &read)) {
+        refs_last_read__note(&reader->last, &array->grid, &read);
         follow(reader, &read);
     }
     refs_unlock(&reader->lock);
@@ -103,7 +90,7 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
 static void ask_for_more(void *user) {
     refs_reader *reader = user;
     refs_lock(&reader->lock);
-    refs_prefetch__ask(&reader->prefetch);
+    refs_readahead__request(&reader->readahead);
     refs_unlock(&reader->lock);
 }
 
@@ -122,17 +109,14 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
     refs_box_read read;
-    refs_course course;
-    if (!refs_prefetch__is_possible(array)) return;
+    refs_stride stride;
+    if (!refs_readahead__is_possible(array)) return;
     refs_lock(&reader->lock);
     if (cut_advised(array->meta, region, &cut) && cut.n_chunks > 1 &&
-        refs_pattern__describe(array->meta, &array->grid, &cut, &read) &&
-        refs_course__of_region(&read, &array->grid, &course)) {
-        /* GDAL advises twice what it is going to copy. */
-        if (!reader->is_advised || !refs_prefetch__begins(&reader->prefetch, &course))
-            refs_prefetch__follow(&reader->prefetch, array, &course);
-        refs_prefetch__ask(&reader->prefetch);
-        reader->is_advised = true;
+        refs_box_read__describe(array->meta, &array->grid, &cut, &read) &&
+        refs_stride__of_region(&read, &array->grid, &stride)) {
+        refs_readahead__begin_advised(&reader->readahead, array, &stride);
+        refs_readahead__request(&reader->readahead);
     }
     refs_unlock(&reader->lock);
     refs_array__cut_clear(&cut);

@@ -539,12 +539,6 @@ bool refs_store_is_local(const refs_store *store, refs_str key) {
     return local;
 }
 
-uint64_t refs_store_told_size(const refs_store *store, refs_str key) {
-    refs_store_extent extent = {false, REFS_STORE_UNKNOWN};
-    bool is_told = may_look_up(store) && refs_store_measure(store, key, &extent, NULL) == REFS_OK;
-    return is_told && extent.size != REFS_STORE_UNKNOWN ? extent.size : 0;
-}
-
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
                                refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};

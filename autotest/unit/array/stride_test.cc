@@ -1,4 +1,4 @@
-/* pattern_test.cc -- what is expected of reads, and how much of it is prefetched. */
+/* stride_test.cc -- what is expected of reads, and how much of it is requested ahead. */
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "pattern.h"
+#include "stride.h"
 
 namespace {
 
@@ -20,7 +20,7 @@ class Grid {
         std::copy(shape_.begin(), shape_.end(), meta_.shape);
         std::copy(chunk_.begin(), chunk_.end(), meta_.chunk);
         EXPECT_TRUE(refs_grid__of(&meta_, &grid_));
-        pattern.bounds = refs_grid__bounds(&grid_);
+        last.bounds = refs_grid__bounds(&grid_);
     }
 
     refs_box_read read(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count,
@@ -29,35 +29,35 @@ class Grid {
         refs_cut cut = {};
         const refs_region region = {start.data(), count.data(), step};
         EXPECT_EQ(refs_array__cut(&meta_, &region, &cut, nullptr), REFS_OK);
-        EXPECT_TRUE(refs_pattern__describe(&meta_, &grid_, &cut, &read));
+        EXPECT_TRUE(refs_box_read__describe(&meta_, &grid_, &cut, &read));
         refs_array__cut_clear(&cut);
         return read;
     }
 
     /** Notes a read; whether more is expected. */
     bool note(const refs_box_read &read) {
-        refs_pattern__note(&pattern, &grid_, &read);
-        return refs_pattern__expects(&pattern, &grid_, &read, &course);
+        refs_last_read__note(&last, &grid_, &read);
+        return refs_last_read__expects(&last, &grid_, &read, &stride);
     }
     bool note(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count) {
         return note(read(start, count));
     }
 
     std::vector<uint64_t> chunks(uint64_t k) const {
-        std::vector<uint64_t> numbers(refs_course__box_size(&course, &grid_));
-        numbers.resize(refs_course__chunks(&course, &grid_, k, numbers.data()));
+        std::vector<uint64_t> numbers(refs_stride__box_size(&stride, &grid_));
+        numbers.resize(refs_stride__chunks(&stride, &grid_, k, numbers.data()));
         return numbers;
     }
     uint64_t find(uint64_t number, uint64_t from = 0) const {
         refs_box_read at = {};
         at.number = number;
-        at.mirrored = course.mirrored;
-        return refs_course__find(&course, &grid_, &at, from);
+        at.mirrored = stride.mirrored;
+        return refs_stride__find(&stride, &grid_, &at, from);
     }
     const refs_grid &grid() const { return grid_; }
 
-    refs_pattern pattern = {};
-    refs_course course = {};
+    refs_last_read last = {};
+    refs_stride stride = {};
 
   private:
     std::vector<uint64_t> shape_, chunk_;
@@ -67,22 +67,21 @@ class Grid {
 
 using Numbers = std::vector<uint64_t>;
 
-TEST(Pattern, OfOneReadIsNone) {
+TEST(Stride, OfOneReadIsNone) {
     Grid a({24, 30, 30}, {1, 10, 10});
     EXPECT_FALSE(a.note({5, 0, 0}, {1, 30, 30}));
 }
 
-TEST(Pattern, OfTwoEqualMovesIsExpectedToGoOn) {
+TEST(Stride, OfTwoEqualMovesIsExpectedToGoOn) {
     Grid a({24, 30, 30}, {1, 10, 10});
     EXPECT_FALSE(a.note({5, 0, 0}, {1, 30, 30}));
     EXPECT_FALSE(a.note({7, 0, 0}, {1, 30, 30}));
     ASSERT_TRUE(a.note({9, 0, 0}, {1, 30, 30}));
-    EXPECT_EQ(a.course.n, 8u) << "9, 11 … 23";
-    EXPECT_EQ(a.course.n_read, 3u);
+    EXPECT_EQ(a.stride.n, 8u) << "9, 11 … 23";
     EXPECT_EQ(a.chunks(1), (Numbers{99, 100, 101, 102, 103, 104, 105, 106, 107}));
 }
 
-TEST(Pattern, OfWhoReadsAllIsExpectedToGoOnFromTheFirstMove) {
+TEST(Stride, OfWhoReadsAllIsExpectedToGoOnFromTheFirstMove) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({0, 0, 0}, {1, 30, 30});
     EXPECT_TRUE(a.note({1, 0, 0}, {1, 30, 30}));
@@ -93,7 +92,7 @@ TEST(Pattern, OfWhoReadsAllIsExpectedToGoOnFromTheFirstMove) {
 }
 
 /* Rows of chunks, then those of the next band: as conversions read. */
-TEST(Pattern, OfWhoComesBackToTheBeginIsNotOfWhoReadsAll) {
+TEST(Stride, OfWhoComesBackToTheBeginIsNotOfWhoReadsAll) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({0, 0, 0}, {1, 30, 30});
     a.note({1, 0, 0}, {1, 30, 30});
@@ -101,63 +100,45 @@ TEST(Pattern, OfWhoComesBackToTheBeginIsNotOfWhoReadsAll) {
     EXPECT_FALSE(a.note({1, 0, 0}, {1, 30, 30}));
 }
 
-TEST(Pattern, EndsWhereTheReaderIsNotGoing) {
+TEST(Stride, EndsWhereTheReaderIsNotGoing) {
     Grid a({24, 30, 30}, {1, 10, 10});
-    a.pattern.bounds.begin[0] = 3;
-    a.pattern.bounds.end[0] = 12;
+    a.last.bounds.begin[0] = 3;
+    a.last.bounds.end[0] = 12;
     for (uint64_t band : {5, 7}) a.note({band, 0, 0}, {1, 30, 30});
     ASSERT_TRUE(a.note({9, 0, 0}, {1, 30, 30}));
-    EXPECT_EQ(a.course.n, 2u) << "9 and 11";
+    EXPECT_EQ(a.stride.n, 2u) << "9 and 11";
     for (uint64_t band : {11, 9}) a.note({band, 0, 0}, {1, 30, 30});
     ASSERT_TRUE(a.note({7, 0, 0}, {1, 30, 30}));
-    EXPECT_EQ(a.course.n, 3u) << "7, 5 and 3";
+    EXPECT_EQ(a.stride.n, 3u) << "7, 5 and 3";
     a.note({10, 0, 0}, {1, 30, 30});
     a.note({11, 0, 0}, {1, 30, 30});
     EXPECT_FALSE(a.note({12, 0, 0}, {1, 30, 30})) << "outside";
 }
 
-TEST(Pattern, EndsThereWhereItIsMirroredToo) {
+TEST(Stride, EndsThereWhereItIsMirroredToo) {
     Grid a({2, 100, 30}, {1, 10, 10});
     const int64_t backwards[] = {1, -1, 1};
-    a.pattern.bounds.begin[1] = 4; // the last ones that are read
+    a.last.bounds.begin[1] = 4; // the last ones that are read
     for (uint64_t row : {99, 89}) a.note(a.read({0, row, 0}, {1, 10, 30}, backwards));
     ASSERT_TRUE(a.note(a.read({0, 79, 0}, {1, 10, 30}, backwards)));
-    EXPECT_EQ(a.course.n, 4u) << "7, 6, 5 and 4";
+    EXPECT_EQ(a.stride.n, 4u) << "7, 6, 5 and 4";
 }
 
-/** Moves from band to band until more is expected. */
-unsigned moves_until_expected(Grid &a) {
-    for (uint64_t band = 0;; band++)
-        if (a.note({band, 0, 0}, {1, 30, 30})) return static_cast<unsigned>(band);
-}
-
-TEST(Pattern, ThatEndsMostlyUnreadIsTrustedLaterAndLater) {
-    Grid a({24, 30, 30}, {1, 10, 10});
-    a.note({7, 0, 0}, {1, 30, 30});
-    EXPECT_EQ(moves_until_expected(a), 2u);
-    for (unsigned moves : {4u, 8u, 16u, 16u}) {
-        refs_pattern__judge(&a.pattern, 3, 4);
-        EXPECT_EQ(moves_until_expected(a), moves);
-    }
-    refs_pattern__judge(&a.pattern, 4, 4);
-    EXPECT_EQ(moves_until_expected(a), 2u) << "half of it was read";
-}
-
-TEST(Pattern, OfRowsGoesOnInTheNextBand) {
+TEST(Stride, OfRowsGoesOnInTheNextBand) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({0, 0, 0}, {1, 10, 30});
     ASSERT_TRUE(a.note({0, 10, 0}, {1, 10, 30}));
     EXPECT_EQ(a.chunks(1), (Numbers{6, 7, 8}));
-    EXPECT_EQ(a.course.n, 2u) << "nobody has begun to read the next band";
+    EXPECT_EQ(a.stride.n, 2u) << "nobody has begun to read the next band";
     EXPECT_FALSE(a.note({0, 20, 0}, {1, 10, 30}));
     ASSERT_TRUE(a.note({1, 0, 0}, {1, 10, 30}));
-    EXPECT_EQ(a.course.n, 69u) << "somebody has";
+    EXPECT_EQ(a.stride.n, 69u) << "somebody has";
     EXPECT_EQ(a.chunks(1), (Numbers{12, 13, 14}));
     EXPECT_EQ(a.chunks(3), (Numbers{18, 19, 20})) << "the first row of the band after it";
 }
 
 /* The first row is in the south, and shown last. */
-TEST(Pattern, OfRowsFromTheLastToTheFirstGoesOnInTheNextBand) {
+TEST(Stride, OfRowsFromTheLastToTheFirstGoesOnInTheNextBand) {
     Grid a({24, 30, 30}, {1, 10, 10});
     const int64_t step[] = {1, -1, 1};
     a.note(a.read({0, 29, 0}, {1, 10, 30}, step));
@@ -169,7 +150,7 @@ TEST(Pattern, OfRowsFromTheLastToTheFirstGoesOnInTheNextBand) {
     EXPECT_EQ(a.chunks(1), (Numbers{12, 13, 14}));
 }
 
-TEST(Pattern, OfLinesFromTheLastToTheFirstLeadsToTheChunkBefore) {
+TEST(Stride, OfLinesFromTheLastToTheFirstLeadsToTheChunkBefore) {
     Grid a({30, 30}, {15, 30});
     const int64_t step[] = {-1, 1};
     for (uint64_t y = 29; y > 24; y--) EXPECT_FALSE(a.note(a.read({y, 0}, {1, 30}, step))) << y;
@@ -177,17 +158,17 @@ TEST(Pattern, OfLinesFromTheLastToTheFirstLeadsToTheChunkBefore) {
     EXPECT_EQ(a.chunks(1), (Numbers{0}));
 }
 
-TEST(Pattern, BackwardsEndsWithTheFirstBand) {
+TEST(Stride, BackwardsEndsWithTheFirstBand) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({23, 0, 0}, {1, 30, 30});
     a.note({22, 0, 0}, {1, 30, 30});
     ASSERT_TRUE(a.note({21, 0, 0}, {1, 30, 30}));
-    EXPECT_EQ(a.course.n, 22u);
+    EXPECT_EQ(a.stride.n, 22u);
     EXPECT_EQ(a.chunks(21).front(), 0u);
     EXPECT_EQ(a.find(20 * 9 + 4), 1u);
 }
 
-TEST(Pattern, OfRepeatedReadsStays) {
+TEST(Stride, OfRepeatedReadsStays) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({3, 0, 0}, {1, 30, 30});
     a.note({4, 0, 0}, {1, 30, 30});
@@ -195,14 +176,14 @@ TEST(Pattern, OfRepeatedReadsStays) {
     EXPECT_TRUE(a.note({5, 0, 0}, {1, 30, 30}));
 }
 
-TEST(Pattern, OfStepsInsideAChunkIsExpectedToGoOnWhenAThirdIsDone) {
+TEST(Stride, OfStepsInsideAChunkIsExpectedToGoOnWhenAThirdIsDone) {
     Grid a({200, 30}, {100, 30});
     for (uint64_t t = 0; t < 33; t++) EXPECT_FALSE(a.note({t, 0}, {1, 30})) << t;
     ASSERT_TRUE(a.note({33, 0}, {1, 30}));
     EXPECT_EQ(a.chunks(1), (Numbers{1}));
 }
 
-TEST(Pattern, OfBoxesThatLeaveTheGridIsCut) {
+TEST(Stride, OfBoxesThatLeaveTheGridIsCut) {
     Grid a({10, 50, 50}, {1, 10, 10});
     a.note({0, 30, 30}, {1, 20, 20});
     a.note({1, 30, 30}, {1, 20, 20});
@@ -214,7 +195,7 @@ TEST(Pattern, OfBoxesThatLeaveTheGridIsCut) {
 }
 
 /* Whatever is read: every box holds chunks of the grid, finds itself, and none is left out. */
-TEST(Pattern, ExpectsOnlyWhatThereIs) {
+TEST(Stride, ExpectsOnlyWhatThereIs) {
     std::mt19937 random(5);
     for (int round = 0; round < 2000; round++) {
         const size_t rank = 1 + random() % 4;
@@ -233,8 +214,8 @@ TEST(Pattern, ExpectsOnlyWhatThereIs) {
         const uint64_t step = 1 + random() % 9;
         for (; start[moving] + count[moving] <= shape[moving]; start[moving] += step) {
             if (!a.note(start, count)) continue;
-            ASSERT_GT(a.course.n, 1u);
-            for (uint64_t k = 0; k < a.course.n; k++) {
+            ASSERT_GT(a.stride.n, 1u);
+            for (uint64_t k = 0; k < a.stride.n; k++) {
                 const Numbers numbers = a.chunks(k);
                 ASSERT_FALSE(numbers.empty());
                 ASSERT_LT(numbers.back(), a.grid().n_chunks);
@@ -247,92 +228,107 @@ TEST(Pattern, ExpectsOnlyWhatThereIs) {
     }
 }
 
-/* -- how much is prefetched -------------------------------------------------------------------- */
+/* -- the window -------------------------------------------------------------------------------- */
 
 constexpr uint64_t MB = 1 << 20;
 
-refs_course courseOf(uint64_t n, uint64_t n_read) {
-    refs_course course = {};
-    course.by = 1;
-    course.n = n;
-    course.n_read = n_read;
-    return course;
+/** Reads boxes one by one, and tells the sizes of windows and when each was requested. */
+std::string windowsOf(refs_window window, uint64_t n, uint64_t n_fit) {
+    std::string text;
+    for (uint64_t at = 0; at < n; at++) {
+        const uint64_t size = refs_window__advance(&window, at + 1, n, n_fit);
+        if (size > 0) text += std::to_string(at) + ":" + std::to_string(size) + " ";
+    }
+    return text;
 }
 
-TEST(Plan, GrowsWithWhatWasRead) {
-    const refs_course course = courseOf(1000, 2);
-    const refs_progress_on start = {1, 0, 1000, 1000, 32 * MB, false};
-    EXPECT_EQ(refs_course__plan(&course, &start).end, 9u) << "four times as many as were read";
-    const refs_progress_on later = {7, 9, 1000, 1000, 32 * MB, false};
-    const refs_prefetch_plan plan = refs_course__plan(&course, &later);
-    EXPECT_EQ(plan.begin, 9u);
-    EXPECT_EQ(plan.end, 39u);
+TEST(Window, DoublesWhenItsMarkIsRead) {
+    EXPECT_EQ(windowsOf({}, 1000, 1000), "0:8 4:16 14:32 34:64 74:128 154:256 314:495 ");
 }
 
-TEST(Plan, GoesOnHoweverManyBoxesThereAre) {
-    for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 62, uint64_t{INT64_MAX}}) {
-        const refs_course course = courseOf(n, n);
-        const refs_progress_on progress = {1, 0, MB, MB, 32 * MB, false};
-        EXPECT_EQ(refs_course__plan(&course, &progress).end, 33u) << n;
+/* A move from the first chunk is a hit: the second read is of box 0. */
+TEST(Window, IsNoMoreThanFourTimesWhatWasRead) {
+    refs_window window = {};
+    for (uint64_t ahead = 1; ahead < 5000; ahead++) {
+        refs_window__advance(&window, ahead, 100000, 100000);
+        ASSERT_LE(window.next - 1, 4 * (ahead + 1));
     }
 }
 
-TEST(Plan, AsksForNothingWhileMuchIsThere) {
-    const refs_course course = courseOf(1000, 100);
-    const refs_progress_on local = {11, 40, 100000, 100000, 32 * MB, true};
-    EXPECT_EQ(refs_course__plan(&course, &local).end, 40u) << "half of 41 boxes";
-    const refs_progress_on remote = {11, 280, 100000, 100000, 32 * MB, false};
-    EXPECT_EQ(refs_course__plan(&course, &remote).end, 280u) << "no room for 8 MiB";
-    const refs_progress_on read_on = {31, 280, 100000, 100000, 32 * MB, false};
-    EXPECT_EQ(refs_course__plan(&course, &read_on).end, 366u) << "room for a few large requests";
+TEST(Window, StaysWithinWhatFits) {
+    EXPECT_EQ(windowsOf({}, 60, 10), "0:8 4:6 11:7 17:6 24:7 30:6 37:7 43:6 50:6 ");
+    EXPECT_EQ(windowsOf({}, 5, 1), "0:1 1:1 2:1 3:1 ");
+    EXPECT_EQ(windowsOf({}, 5, 0), "");
 }
 
-TEST(Plan, KeepsOneBoxComingWhereOnlyOneFits) {
-    const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {11, 0, 20 * MB, 30 * MB, 32 * MB, false};
-    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
-    EXPECT_EQ(plan.begin, 11u);
-    EXPECT_EQ(plan.end, 12u);
-    EXPECT_EQ(plan.decode_end, 12u);
+TEST(Window, IsAsLargeAsFitsWhereAllIsKnownToBeRead) {
+    refs_window window = {};
+    refs_window__open(&window);
+    EXPECT_EQ(windowsOf(window, 40, 1000), "0:39 ");
+    EXPECT_EQ(windowsOf(window, 40, 16), "0:16 6:6 19:13 27:4 ");
 }
 
-TEST(Plan, AsksForNothingThatDoesNotFit) {
-    const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {11, 0, MB, 33 * MB, 32 * MB, false};
-    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
-    EXPECT_EQ(plan.begin, plan.end);
-    EXPECT_LE(plan.decode_end, 11u);
+TEST(Window, HalvesForReadsThatDoNotGoOn) {
+    refs_window window = {};
+    EXPECT_EQ(refs_window__advance(&window, 1, 1000, 1000), 8u);
+    EXPECT_EQ(refs_window__advance(&window, 5, 1000, 1000), 16u);
+    for (const uint64_t size : {8u, 4u, 2u, 1u, 1u}) {
+        refs_window__miss(&window);
+        EXPECT_EQ(window.size, size);
+        EXPECT_EQ(refs_window__advance(&window, 1, 1000, 1000), size);
+    }
 }
 
-/* A reader on any course, at any pace: what is there and not read yet stays within the budget, no
- * box is asked for twice or left out, and the reader never finds less than a box being fetched. */
-TEST(Plan, KeepsToTheBudgetAndLeavesNothingOut) {
+TEST(Window, IsNotHalvedWhereNothingWasRequested) {
+    refs_window window = {};
+    refs_window__miss(&window);
+    EXPECT_EQ(refs_window__advance(&window, 1, 1000, 1000), 8u);
+}
+
+TEST(Window, GoesOnHoweverManyBoxesThereAre) {
+    for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 62, uint64_t{INT64_MAX}}) {
+        refs_window window = {};
+        refs_window__open(&window);
+        EXPECT_EQ(refs_window__advance(&window, 1, n, 32), 32u) << n;
+    }
+}
+
+TEST(Boxes, AreDecodedAheadAsFarAsAFewMegabytes) {
+    const refs_box_bytes remote = {MB, 2 * MB, 32 * MB, false};
+    EXPECT_EQ(refs_box_bytes__n_decoded(&remote), 4u);
+    EXPECT_EQ(refs_box_bytes__n_fit(&remote), 4u + 24u) << "others are kept as they are stored";
+    const refs_box_bytes local = {MB, 2 * MB, 32 * MB, true};
+    EXPECT_EQ(refs_box_bytes__n_decoded(&local), 2u);
+    EXPECT_EQ(refs_box_bytes__n_fit(&local), 2u) << "a local file has no latency to hide";
+}
+
+TEST(Boxes, AreDecodedOneByOneWhereTheyAreLarge) {
+    const refs_box_bytes large = {20 * MB, 30 * MB, 32 * MB, false};
+    EXPECT_EQ(refs_box_bytes__n_fit(&large), 1u);
+    const refs_box_bytes tooLarge = {MB, 33 * MB, 32 * MB, false};
+    EXPECT_EQ(refs_box_bytes__n_fit(&tooLarge), 0u);
+}
+
+/* A reader at any pace: what is there and not read yet is no more than fits, no box is requested
+ * twice or left out, and the reader never finds that nothing comes. */
+TEST(Window, KeepsToWhatFitsAndLeavesNothingOut) {
     std::mt19937 random(11);
     for (int round = 0; round < 3000; round++) {
-        const refs_course course = courseOf(2 + random() % 500, 1 + random() % 9);
-        refs_progress_on now = {};
-        now.stored = 1 + random() % (4 * MB);
-        now.decoded = now.stored + random() % (12 * MB);
-        now.is_local = random() % 2 == 0;
-        for (now.ahead = 1; now.ahead <= course.n;
-             now.ahead += random() % 4 == 0 ? 1 + random() % 9 : 1) {
-            now.budget = (1 + random() % 4) * 16 * MB;
-            const refs_prefetch_plan plan = refs_course__plan(&course, &now);
-            ASSERT_LE(plan.begin, plan.end);
-            ASSERT_LE(plan.end, course.n);
-            ASSERT_LE(plan.decode_end, course.n);
-            ASSERT_EQ(plan.begin, std::max(now.next, now.ahead));
-            if (plan.end > plan.begin) {
-                const uint64_t n_decoded = plan.decode_end - now.ahead;
-                const uint64_t n_stored =
-                    plan.end > plan.decode_end ? plan.end - plan.decode_end : 0;
-                ASSERT_LE(n_decoded * now.decoded + n_stored * now.stored, now.budget);
-                ASSERT_LE(plan.end - now.ahead, 4 * (course.n_read + now.ahead - 1));
+        const uint64_t n = 2 + random() % 500;
+        refs_window window = {};
+        uint64_t requested = 0;
+        for (uint64_t ahead = 1; ahead <= n; ahead += random() % 4 == 0 ? 1 + random() % 9 : 1) {
+            const uint64_t n_fit = 1 + random() % 60;
+            const uint64_t size = refs_window__advance(&window, ahead, n, n_fit);
+            requested = std::max(requested, ahead) + size;
+            ASSERT_EQ(window.next, requested);
+            ASSERT_LE(window.next, n);
+            if (size > 0) {
+                ASSERT_LE(window.next - ahead, n_fit);
             }
-            if (now.decoded <= now.budget && now.ahead < course.n) {
-                ASSERT_GT(plan.end, now.ahead);
+            if (ahead < n) {
+                ASSERT_GT(window.next, ahead);
             }
-            now.next = plan.end;
         }
     }
 }
