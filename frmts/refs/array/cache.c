@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 
 #include "refs/fork.h"
-#include "slabs.h"
 
 /* A chunk that is loading is one of no bytes. */
 typedef enum chunk_state { LOADING, STORED, DECODED } chunk_state;
@@ -14,7 +13,6 @@ struct refs_chunk {
     chunk_state state;
     uint32_t filter_mask; /* of a stored one */
     refs_chunk_id id;
-    refs_slabs *slabs; /* its memory is a piece of, or NULL */
     size_t size;
     bool is_passed;        /* refs_cache__pass */
     bool is_used;          /* somebody asked for its elements */
@@ -40,7 +38,6 @@ struct refs_cache {
     size_t bytes;
     size_t passed_bytes; /* of them, of chunks that were passed */
     size_t n_chunks;
-    refs_slabs *slabs; /* safe by itself */
     refs_chunk **buckets;
     size_t n_buckets;  /* a power of two */
     ages kept, passed; /* those that were passed go first */
@@ -63,33 +60,20 @@ struct refs_cache {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/* A chunk in memory of `slabs`, unless NULL, if that suits them. */
-static refs_chunk *new_chunk(refs_slabs *slabs, size_t size) {
+refs_chunk *refs_chunk__new(size_t size) {
     size_t total;
     if (!refs_add_size(sizeof(refs_chunk), size, &total)) return NULL;
-    refs_chunk *chunk = slabs != NULL ? refs_slabs__take(slabs, total) : NULL;
-    if (chunk == NULL) {
-        slabs = NULL;
-        chunk = refs_alloc(total);
-    }
+    refs_chunk *chunk = refs_alloc(total);
     if (chunk == NULL) return NULL;
     memset(chunk, 0, sizeof *chunk);
     atomic_init(&chunk->references, 1);
-    chunk->slabs = slabs;
     chunk->size = size;
     return chunk;
 }
 
-refs_chunk *refs_chunk__new(size_t size) {
-    return new_chunk(NULL, size);
-}
-
 void refs_chunk__release(refs_chunk *chunk) {
     if (chunk == NULL || atomic_fetch_sub(&chunk->references, 1) != 1) return;
-    if (chunk->slabs != NULL)
-        refs_slabs__give(chunk->slabs, chunk);
-    else
-        refs_free(chunk);
+    refs_free(chunk);
 }
 
 uint8_t *refs_chunk__data(refs_chunk *chunk) {
@@ -117,13 +101,10 @@ static void in_child(void *self);
 static refs_status fill(refs_cache *cache, refs_error *err) {
     cache->buckets = refs_calloc(FIRST_BUCKETS, sizeof *cache->buckets);
     cache->n_buckets = FIRST_BUCKETS;
-    cache->slabs = refs_slabs__new();
-    bool complete = cache->buckets != NULL && cache->slabs != NULL;
-    return complete ? REFS_OK : refs_fail_nomem(err);
+    return cache->buckets != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 static void release_parts(refs_cache *cache) {
-    refs_slabs__free(cache->slabs);
     refs_free(cache->buckets);
     refs_free(cache);
 }
@@ -310,7 +291,7 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
     refs_lock(&cache->lock);
     refs_chunk *chunk = take_oldest(cache, size);
     refs_unlock(&cache->lock);
-    return chunk != NULL ? chunk : new_chunk(cache->slabs, size);
+    return chunk != NULL ? chunk : refs_chunk__new(size);
 }
 
 /* -- claims ------------------------------------------------------------------------------------ */
@@ -501,7 +482,6 @@ static void drop_numbers(refs_cache *cache, uint64_t owner, uint64_t n) {
 }
 
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
-    refs_slabs__pause(cache->slabs);
     refs_lock(&cache->lock);
     if (n < cache->n_chunks) {
         drop_numbers(cache, owner, n);
@@ -510,7 +490,6 @@ void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
         drop_of_owner(cache, &cache->kept, owner);
     }
     refs_unlock(&cache->lock);
-    refs_slabs__resume(cache->slabs);
 }
 
 void refs_cache__hold(refs_cache *cache, size_t before, size_t now) {
