@@ -146,16 +146,11 @@ refs_status refs_staged_check(const char *path, refs_staged_kind kind, char **ta
     return status;
 }
 
-static refs_status open_staged(const char *path, refs_staged_kind kind, refs_staged *staged,
-                               refs_error *err) {
-    REFS_TRY(find_wanted(path, kind, staged, err));
-    REFS_TRY(refs_staged_keep(staged, staged->wanted, err));
-    return choose_name(staged, err);
-}
-
 refs_status refs_staged_open(const char *path, refs_staged_kind kind, refs_staged *staged,
                              refs_error *err) {
-    REFS_TRY(open_staged(path, kind, staged, err));
+    REFS_TRY(find_wanted(path, kind, staged, err));
+    REFS_TRY(refs_staged_keep(staged, staged->wanted, err));
+    REFS_TRY(choose_name(staged, err));
     refs_staged_sweep(staged->wanted);
     return REFS_OK;
 }
@@ -302,8 +297,7 @@ refs_status refs_staged_write_all(int file, const char *path, refs_bytes bytes, 
 refs_status refs_staged_replace(const char *path, refs_bytes bytes, refs_error *err) {
     refs_staged staged = {.wanted = NULL};
     int file = -1;
-    /* One of many, maybe: nobody sweeps for each. */
-    refs_status status = open_staged(path, REFS_STAGED_FILE, &staged, err);
+    refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &staged, err);
     if (status == REFS_OK) status = refs_staged_create(&staged, &file, err);
     if (status == REFS_OK) status = refs_staged_write_all(file, staged.wanted, bytes, err);
     if (file >= 0 && close(file) != 0 && status == REFS_OK)
