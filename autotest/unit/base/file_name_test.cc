@@ -72,4 +72,27 @@ TEST(FileName, IsOfARecordFileWithANumberAndEitherEnding) {
         EXPECT_FALSE(refs_file_name_is_record(refs_str_from(name), &number)) << name;
 }
 
+TEST(FileName, HasAUrlAnywhere) {
+    for (const char *name : {"s3://b/k", "simplecache::s3://b/k", "zip://m::a.zip", "://"})
+        EXPECT_TRUE(refs_file_name_has_url(refs_str_from(name))) << name;
+    for (const char *name : {"", "a:/b", "12:00.nc", "/vsis3/b/k", "C:/x.nc"})
+        EXPECT_FALSE(refs_file_name_has_url(refs_str_from(name))) << name;
+    EXPECT_TRUE(refs_file_name_is_local(refs_str_from("data/*.nc")));
+    EXPECT_FALSE(refs_file_name_is_local(refs_str_from("/vsis3/b/k")));
+    EXPECT_FALSE(refs_file_name_is_local(refs_str_from("s3://b/k")));
+}
+
+TEST(FileName, HasAFolderAndALastPart) {
+    const char *const parts[][3] = {{"a/b/c.nc", "a/b", "c.nc"},
+                                    {"/c.nc", "/", "c.nc"},
+                                    {"c.nc", ".", "c.nc"},
+                                    {"a/", "a", ""},
+                                    {"", ".", ""}};
+    for (const auto &part : parts) {
+        const refs_str name = refs_str_from(part[0]);
+        EXPECT_TRUE(refs_str_is(refs_file_name_folder(name), part[1])) << part[0];
+        EXPECT_TRUE(refs_str_is(refs_file_name_last(name), part[2])) << part[0];
+    }
+}
+
 } // namespace

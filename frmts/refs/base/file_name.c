@@ -25,6 +25,27 @@ bool refs_file_name_is_url(refs_str name) {
     return refs_file_name_split(name, &scheme, &rest) && scheme.size > 1;
 }
 
+bool refs_file_name_has_url(refs_str name) {
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] == ':' && refs_str_starts(refs_str_part(name, i, name.size), "://"))
+            return true;
+    return false;
+}
+
+bool refs_file_name_is_local(refs_str name) {
+    return !refs_str_starts(name, "/vsi") && !refs_file_name_has_url(name);
+}
+
+refs_str refs_file_name_last(refs_str path) {
+    const size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+}
+
+refs_str refs_file_name_folder(refs_str path) {
+    const size_t slash = refs_str_find_last(path, '/');
+    return slash == SIZE_MAX ? refs_str_from(".") : refs_str_part(path, 0, slash > 0 ? slash : 1);
+}
+
 bool refs_file_name_is_relative(refs_str name) {
     refs_str scheme, rest, path = name;
     return !refs_str_starts(name, "/") && !refs_url_take_file(&path) &&

@@ -18,6 +18,20 @@ bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest);
 /** Whether it is a URL: "s3://bucket/key". */
 bool refs_file_name_is_url(refs_str name);
 
+/** Whether there is a URL in it: it is one, or a chain such as "simplecache::s3://bucket/key". */
+bool refs_file_name_has_url(refs_str name);
+
+/** Whether a user's name is that of a file of this machine, or of a folder or a pattern of such:
+ * there is no URL in it, and it is none of GDAL's virtual file systems. */
+bool refs_file_name_is_local(refs_str name);
+
+/** What follows the last slash: "c.nc" of "a/b/c.nc". */
+refs_str refs_file_name_last(refs_str path);
+
+/** The folder that a file lies in, as system calls want it: "a/b" of "a/b/c.nc", "/" of "/c.nc",
+ * "." of "c.nc". */
+refs_str refs_file_name_folder(refs_str path);
+
 /** Whether it is a relative path, which can be appended to a folder: it is neither a URL, nor a
  * path from the root or a drive on, nor a chain that fsspec reads ("simplecache::…", "zip://…").
  * Colons alone make no URL: "12:00.nc" and "a::b" are relative, and so is "file:x.nc" (RFC 8089:

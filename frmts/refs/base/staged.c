@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "file_name.h"
+
 /* Links that are followed, one after the other; as Linux does. */
 #define MAX_LINKS 40
 
@@ -24,13 +26,6 @@ refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err
 
 refs_status refs_staged_fail(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static char *folder_of(const char *path) {
-    const refs_str text = refs_str_from(path);
-    const size_t slash = refs_str_find_last(text, '/');
-    return refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
-                                           : refs_str_part(text, 0, slash > 0 ? slash : 1));
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -69,7 +64,7 @@ static refs_status read_link(const char *link, char **target, refs_error *err) {
 /* fs.protected_symlinks of Linux, which does not look at renames. */
 static refs_status check_link(const char *link, const struct stat *status, refs_error *err) {
     struct stat folder;
-    char *path = folder_of(link);
+    char *path = refs_str_copy(refs_file_name_folder(refs_str_from(link)));
     if (path == NULL) return refs_fail_nomem(err);
     const bool is_known = stat(path, &folder) == 0;
     refs_free(path);
@@ -188,7 +183,7 @@ static bool rename_with(const char *from, const char *to, unsigned flags) {
 
 /* The name is on the disk, too. */
 static void sync_folder_of(const char *path) {
-    char *folder = folder_of(path);
+    char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(path)));
     const int opened = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (opened >= 0) (void)fsync(opened);
     if (opened >= 0) close(opened);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "refs/array.h"
+#include "refs/file_name.h"
 #include "tool.h"
 
 /* Most bytes of an array whose values are compared. */
@@ -225,8 +226,9 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
 /* -- chunks ------------------------------------------------------------------------------------ */
 
 static bool is_same_file(const char *a, const char *b) {
-    char *real_a = strstr(a, "://") == NULL ? realpath(a, NULL) : NULL;
-    char *real_b = real_a != NULL && strstr(b, "://") == NULL ? realpath(b, NULL) : NULL;
+    char *real_a = refs_file_name_is_local(refs_str_from(a)) ? realpath(a, NULL) : NULL;
+    char *real_b =
+        real_a != NULL && refs_file_name_is_local(refs_str_from(b)) ? realpath(b, NULL) : NULL;
     const bool is_same = real_b != NULL && strcmp(real_a, real_b) == 0;
     free(real_a);
     free(real_b);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/file_name.h"
 #include "refs/intern.h"
 #include "tool.h"
 
@@ -243,7 +244,8 @@ static refs_status add_argument(const expanding *to, const char *name, refs_erro
     if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(to, name, err);
     if (is_stac(session, name)) return add_data_of_stac(to, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
-    if (strstr(name, "://") != NULL) return tool_names_add(names, refs_str_from(name), err);
+    if (refs_file_name_has_url(refs_str_from(name)))
+        return tool_names_add(names, refs_str_from(name), err);
     return add_expanded(session, names, name, err);
 }
 

@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "refs/aggregation.h"
 #include "refs/cfa/cfa.h"
+#include "refs/file_name.h"
 
 static bool has_aggregations(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -28,7 +29,8 @@ static bool is_combined(const refs_hierarchy *hierarchy) {
 /* A folder or a pattern may stand for many files, which are no master. */
 static bool may_be_one_file(const char *name) {
     struct stat info;
-    return strstr(name, "://") != NULL || (stat(name, &info) == 0 && S_ISREG(info.st_mode));
+    return refs_file_name_has_url(refs_str_from(name)) ||
+           (stat(name, &info) == 0 && S_ISREG(info.st_mode));
 }
 
 bool tool_is_master_of(const refs_hierarchy *hierarchy) {
@@ -200,11 +202,7 @@ refs_status tool_check_references(const char *output, tool_replaced replaced,
     output_search search = {.output = output, .replaced = replaced, .source = arrays->location};
     if (tool_is_remote(output)) return REFS_OK;
     search.has_file = stat(output, &search.file) == 0;
-    const char *slash = strrchr(output, '/');
-    char *folder = slash == NULL ? refs_str_copy(refs_str_from("."))
-                   : slash == output
-                       ? refs_str_copy(refs_str_from("/"))
-                       : refs_str_copy(refs_str_view(output, (size_t)(slash - output)));
+    char *folder = refs_str_copy(refs_file_name_folder(refs_str_from(output)));
     if (folder == NULL) return refs_fail_nomem(err);
     refs_status status = REFS_OK;
     const bool has_folder = stat(folder, &search.folder) == 0;

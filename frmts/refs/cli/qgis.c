@@ -11,6 +11,7 @@
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
+#include "refs/file_name.h"
 #include "refs/staged.h"
 #include "tool.h"
 
@@ -411,12 +412,13 @@ static refs_status find_range(making *all, refs_error *err) {
 /* -- names ------------------------------------------------------------------------------------- */
 
 static bool is_pattern(const char *name) {
-    return strstr(name, "://") == NULL && strpbrk(name, "*?[") != NULL && access(name, F_OK) != 0;
+    return !refs_file_name_has_url(refs_str_from(name)) && strpbrk(name, "*?[") != NULL &&
+           access(name, F_OK) != 0;
 }
 
 /* A name that holds in any folder. */
 static refs_status append_set(const char *name, refs_buf *source, refs_error *err) {
-    const bool is_local = strstr(name, "://") == NULL && strncmp(name, "/vsi", 4) != 0;
+    const bool is_local = refs_file_name_is_local(refs_str_from(name));
     const bool is_below = is_local && is_pattern(name) && name[0] != '/';
     char *path = is_local && !is_below ? realpath(name, NULL) : NULL;
     char *folder = is_below ? realpath(".", NULL) : NULL;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/staged.h"
 #include "tool.h"
@@ -14,7 +15,7 @@
 #define MAX_FETCHED_BYTES (4096 * (uint64_t)REFS_MIB)
 
 bool tool_is_remote(const char *name) {
-    return strstr(name, "://") != NULL || strncmp(name, "/vsi", 4) == 0;
+    return !refs_file_name_is_local(refs_str_from(name));
 }
 
 refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err) {

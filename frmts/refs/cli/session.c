@@ -139,9 +139,9 @@ refs_set_options tool_set_options(const tool_session *session) {
 }
 
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err) {
-    const refs_url_context context = {.base = ""};
-    if (strstr(name, "://") == NULL) return refs_buf_append_str(location, refs_str_from(name), err);
-    return refs_url_map(refs_str_from(name), &context, location, err);
+    REFS_TRY(refs_session_locate(refs_str_from(name), location, err));
+    location->size--; /* the NUL */
+    return REFS_OK;
 }
 
 refs_status tool_confine(const tool_session *session, const char *document, const char *name,

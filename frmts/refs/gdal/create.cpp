@@ -16,6 +16,7 @@
 #include "joined.h"
 #include "open_name.h"
 #include "refs/cfa/cfa.h"
+#include "refs/file_name.h"
 #include "refs/join.h"
 #include "refs/refset.h"
 #include "refs/s3nc.h"
@@ -225,7 +226,7 @@ class Delivery {
 /** What a user calls the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
 refs_status nameOf(const char *asked, RefsName &name, refs_error *error) {
     std::string problem;
-    const bool isUrl = !RefsNameIsPrefixed(asked) && strstr(asked, "://") != nullptr;
+    const bool isUrl = !RefsNameIsPrefixed(asked) && refs_file_name_has_url(refs_str_from(asked));
     const std::string whole = isUrl ? std::string("REFS:\"") + asked + '"' : asked;
     if (!RefsNameParse(whole.c_str(), name, problem))
         return refs_fail(error, REFS_INVALID, "%s: %s", asked, problem.c_str());

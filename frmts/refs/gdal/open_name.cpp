@@ -14,6 +14,7 @@
 #include "cpl_vsi.h"
 #include "fork_guard.h"
 #include "handles.h"
+#include "refs/file_name.h"
 #include "report.h"
 
 namespace {
@@ -35,7 +36,7 @@ size_t colonsCountFrom(const std::string &name) {
 }
 
 bool isLocal(const std::string &name) {
-    return name.compare(0, 4, "/vsi") != 0 && name.find("://") == std::string::npos;
+    return refs_file_name_is_local(refs_str_view(name.data(), name.size()));
 }
 
 bool isLocalFile(const std::string &name) {

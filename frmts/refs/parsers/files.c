@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/url.h"
@@ -101,13 +102,6 @@ const char *refs_scan_files_location(const refs_scan_files *files, uint32_t id) 
 
 /* -- looking for a file ------------------------------------------------------------------------ */
 
-static refs_str base_name(refs_str name) {
-    size_t begin = 0;
-    for (size_t i = 0; i < name.size; i++)
-        if (name.data[i] == '/') begin = i + 1;
-    return refs_str_part(name, begin, name.size);
-}
-
 /* The location without what follows its last slash; what is asked of a server stays behind. */
 static refs_str folder_of(const char *location, refs_str *query) {
     refs_str path = refs_str_from(location);
@@ -116,7 +110,7 @@ static refs_str folder_of(const char *location, refs_str *query) {
     if (end > path.size) end = path.size;
     *query = refs_str_part(path, end, path.size);
     path = refs_str_part(path, 0, end);
-    return refs_str_part(path, 0, path.size - base_name(path).size);
+    return refs_str_part(path, 0, path.size - refs_file_name_last(path).size);
 }
 
 /* Sets *id where there is a file of that name. */
@@ -222,7 +216,7 @@ static refs_status find_near(refs_scan_files *files, const refs_file_name *name,
     if (refs_str_starts(name->name, "/")) {
         const candidate absolute = {{"", 0}, name->name, {"", 0}, NULL};
         status = try_in(files, &absolute, id, err);
-        beside.name = base_name(name->name);
+        beside.name = refs_file_name_last(name->name);
     } else {
         status = try_listed(files, name, beside.folder, id, err);
     }
@@ -241,7 +235,7 @@ static refs_status find_confined(refs_scan_files *files, const refs_file_name *n
     (void)refs_url_take_file(&beside.name);
     const refs_str path = beside.name;
     beside.folder = folder_of(from, &beside.query);
-    if (refs_str_starts(path, "/")) beside.name = base_name(path);
+    if (refs_str_starts(path, "/")) beside.name = refs_file_name_last(path);
     refs_status status = try_in(files, &beside, id, err);
     if (status != REFS_NOT_FOUND || !refs_str_starts(path, "/")) return status;
     refs_error_clear(err);
@@ -260,7 +254,7 @@ refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *n
         return find_confined(files, name, id, err);
     if (may_be_remote || (vfs->is_local != NULL && vfs->is_local(vfs->self, from)))
         return find_near(files, name, id, err);
-    if (refs_str_starts(base, "/")) base = base_name(base);
+    if (refs_str_starts(base, "/")) base = refs_file_name_last(base);
     candidate beside = {.name = base};
     beside.folder = folder_of(from, &beside.query);
     return try_in(files, &beside, id, err);

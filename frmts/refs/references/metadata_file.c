@@ -1,15 +1,12 @@
 /* metadata_file.c -- see metadata_file.h; and refs_set_validators of refset.h. */
 #include "metadata_file.h"
 
+#include "refs/file_name.h"
+
 #define NAME ".zmetadata"
 
-static refs_str last_part(refs_str location) {
-    const size_t slash = refs_str_find_last(location, '/');
-    return refs_str_part(location, slash == SIZE_MAX ? 0 : slash + 1, location.size);
-}
-
 bool refs_refset__is_metadata_file(refs_str location) {
-    return refs_str_is(last_part(location), NAME);
+    return refs_str_is(refs_file_name_last(location), NAME);
 }
 
 refs_str refs_refset__folder_of_metadata(refs_str location) {
@@ -83,7 +80,7 @@ typedef enum likely {
 
 /* "v1.0", "1.v2": what has a version behind its dot has no ending. */
 static bool has_ending(refs_str name) {
-    const refs_str last = last_part(name);
+    const refs_str last = refs_file_name_last(name);
     const size_t dot = refs_str_find_last(last, '.');
     size_t i = dot == SIZE_MAX ? last.size : dot + 1;
     if (i + 1 < last.size && last.data[i] == 'v') i++;

@@ -1,5 +1,6 @@
 /* writer.c -- what all formats have in common, see refs/write.h. */
 #include "parquet/replaced.h"
+#include "refs/file_name.h"
 #include "refs/utf8.h"
 #include "writer_internal.h"
 
@@ -32,8 +33,7 @@ static refs_write_packing packing_of_name(refs_str path) {
 
 refs_status refs_writer_check_name(const char *path, refs_error *err) {
     const refs_str name = refs_str_from(path);
-    const size_t slash = refs_str_find_last(name, '/');
-    const refs_str last = refs_str_part(name, slash == SIZE_MAX ? 0 : slash + 1, name.size);
+    const refs_str last = refs_file_name_last(name);
     if (is_parquet_name(name) || packing_of_name(name) != REFS_PACK_NONE ||
         refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
         return REFS_OK;

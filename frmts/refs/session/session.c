@@ -1,6 +1,7 @@
 /* session.c -- what all sets of a process are read with; see session.h. */
 #include <unistd.h>
 
+#include "refs/file_name.h"
 #include "refs/file_pool.h"
 #include "session_internal.h"
 
@@ -58,11 +59,7 @@ const refs_vfs *refs_session_vfs(const refs_session *session) {
 
 refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
-    char *text = refs_str_copy(name);
-    if (text == NULL) return refs_fail_nomem(err);
-    bool is_url = strstr(text, "://") != NULL;
-    refs_free(text);
-    if (is_url)
+    if (refs_file_name_has_url(name))
         REFS_TRY(refs_url_map(name, &context, location, err));
     else
         REFS_TRY(refs_buf_append_str(location, name, err));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cfa/nc_internal.h"
+#include "refs/file_name.h"
 #include "refs/half.h"
 
 /* Chunks of what is compressed are the library's choice, levels beyond this are an error. */
@@ -179,20 +180,13 @@ static int create_file(const nc_creation *creation, int *id) {
     return refs_cfa__nc_leave(code);
 }
 
-static char *folder_of(const char *path) {
-    const refs_str text = refs_str_from(path);
-    const size_t slash = refs_str_find_last(text, '/');
-    return refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
-                                           : refs_str_part(text, 0, slash > 0 ? slash : 1));
-}
-
 refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, refs_error *err) {
     REFS_TRY(refs_cfa__nc_load(err));
     nc_file *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     made->format = creation->format;
     made->shown = refs_str_copy(refs_str_from(creation->shown));
-    made->folder = folder_of(creation->path);
+    made->folder = refs_str_copy(refs_file_name_folder(refs_str_from(creation->path)));
     refs_status status =
         made->shown != NULL && made->folder != NULL ? REFS_OK : refs_fail_nomem(err);
     made->size = creation->size;

@@ -11,11 +11,6 @@ static const struct {
                     {"OPeNDAP_DMRpp_SC_DATA_ACCESS_URL", "_mvs.h5"},
                     {"OPeNDAP_DMRpp_MISSING_DATA_ACCESS_URL", ".missing"}};
 
-static refs_str last_part(refs_str path) {
-    size_t slash = refs_str_find_last(path, '/');
-    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
-}
-
 static refs_str folder_of(refs_str path) {
     size_t slash = refs_str_find_last(path, '/');
     return refs_str_part(path, 0, slash == SIZE_MAX ? 0 : slash);
@@ -31,13 +26,13 @@ refs_dmrpp_names refs_refset__dmrpp_names(const char *location, const char *href
     refs_str path = refs_str_from(location), whole = refs_str_from(href != NULL ? href : "");
     if (!refs_str_starts(path, "/vsicurl?"))
         path = refs_str_part(path, 0, refs_str_find(path, '?'));
-    refs_dmrpp_names names = {last_part(path), target, false, {"", 0}};
+    refs_dmrpp_names names = {refs_file_name_last(path), target, false, {"", 0}};
     if (refs_str_ends(names.file, SUFFIX))
         names.file.size -= strlen(SUFFIX);
     else
         names.file.size = 0;
-    names.has_folder =
-        names.file.size > 0 && !is_full(whole) && refs_str_equal(last_part(whole), names.file);
+    names.has_folder = names.file.size > 0 && !is_full(whole) &&
+                       refs_str_equal(refs_file_name_last(whole), names.file);
     names.folder = folder_of(whole);
     return names;
 }
@@ -64,5 +59,5 @@ refs_status refs_refset__dmrpp_url(const refs_dmrpp_names *names, const char *hr
             return append_beside(names, placeholders[i].suffix, url, err);
     if (is_full(text)) return append(url, text, "", err);
     bool lies_beside = names->has_folder && refs_str_equal(folder_of(text), names->folder);
-    return append(url, lies_beside ? last_part(text) : text, "", err);
+    return append(url, lies_beside ? refs_file_name_last(text) : text, "", err);
 }

@@ -86,8 +86,7 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
 /* URLs are relative to where the folder lies; "." and ".." lie where they do not say. */
 static char *base_of(refs_str folder) {
     refs_buf base = REFS_BUF_INIT;
-    size_t slash = refs_str_find_last(folder, '/');
-    refs_str last = refs_str_part(folder, slash == SIZE_MAX ? 0 : slash + 1, folder.size);
+    const refs_str last = refs_file_name_last(folder);
     bool unnamed = refs_str_is(last, ".") || refs_str_is(last, "..");
     refs_status status = refs_buf_append_str(&base, folder, NULL);
     if (status == REFS_OK && unnamed) status = refs_buf_append(&base, "/../.", 5, NULL);
