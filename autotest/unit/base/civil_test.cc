@@ -24,3 +24,14 @@ TEST(Civil, GoesOnDayByDay) {
             expected += lengths[month - 1] + (month == 2 && isLeap);
         }
 }
+
+TEST(Civil, KnowsWhichDatesThereAre) {
+    EXPECT_TRUE(refs_is_civil_date(2000, 2, 29));
+    EXPECT_FALSE(refs_is_civil_date(1900, 2, 29));
+    EXPECT_TRUE(refs_is_civil_date(1999, 12, 31));
+    EXPECT_FALSE(refs_is_civil_date(1999, 12, 32));
+    EXPECT_FALSE(refs_is_civil_date(1999, 4, 31));
+    EXPECT_FALSE(refs_is_civil_date(1999, 13, 1));
+    EXPECT_FALSE(refs_is_civil_date(1999, 0, 1));
+    EXPECT_FALSE(refs_is_civil_date(1999, 1, 0));
+}

@@ -9,3 +9,9 @@ int64_t refs_days_from_civil(int64_t year, int month, int64_t day) {
     const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
+
+bool refs_is_civil_date(int64_t year, int64_t month, int64_t day) {
+    if (month < 1 || month > 12 || day < 1) return false;
+    const int64_t next = refs_days_from_civil(year + month / 12, (int)(month % 12 + 1), 1);
+    return refs_days_from_civil(year, (int)month, day) < next;
+}

@@ -5,6 +5,7 @@
 #ifndef REFS_CIVIL_H
 #define REFS_CIVIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -14,6 +15,9 @@ extern "C" {
 /** Days from 1970-01-01 to a date of the proleptic Gregorian calendar: `month` from 1 to 12; `day`
  * may lie outside the month; `year` within 10^15 of 0. */
 int64_t refs_days_from_civil(int64_t year, int month, int64_t day);
+
+/** Whether that calendar has such a date. */
+bool refs_is_civil_date(int64_t year, int64_t month, int64_t day);
 
 #ifdef __cplusplus
 }

@@ -43,13 +43,8 @@ static bool read_field(char code, refs_str *text, clock_fields *time) {
 }
 
 static bool is_date(const clock_fields *time) {
-    if (time->month < 1 || time->month > 12 || time->hour > 24 || time->minute >= 60 ||
-        time->second > 60)
-        return false;
-    const int64_t next_year = time->year + time->month / 12, next_month = time->month % 12 + 1;
-    const int64_t days = refs_days_from_civil(next_year, (int)next_month, 1) -
-                         refs_days_from_civil(time->year, (int)time->month, 1);
-    return time->day >= 1 && time->day <= days && time->day_of_year >= 0 &&
+    return refs_is_civil_date(time->year, time->month, time->day) && time->hour <= 24 &&
+           time->minute < 60 && time->second <= 60 && time->day_of_year >= 0 &&
            time->day_of_year <=
                refs_days_from_civil(time->year + 1, 1, 1) - refs_days_from_civil(time->year, 1, 1);
 }

@@ -23,7 +23,7 @@ static bool read_time(const char *text, int64_t *seconds) {
     int year, month, day, hour, minute, second, used = 0;
     if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
                &second, &used) != 6 ||
-        used == 0 || year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
+        used == 0 || year < 1970 || !refs_is_civil_date(year, month, day))
         return false;
     *seconds = refs_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
     text += used;

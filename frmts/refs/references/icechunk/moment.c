@@ -26,14 +26,13 @@ static bool take(refs_str *text, const char *any) {
 }
 
 static bool take_date(refs_str *text, int64_t *days) {
-    static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int64_t year, month, day;
     if (!take_digits(text, 4, &year) || !take(text, "-") || !take_digits(text, 2, &month) ||
         !take(text, "-") || !take_digits(text, 2, &day))
         return false;
-    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1]) return false;
+    if (!refs_is_civil_date(year, month, day)) return false;
     *days = refs_days_from_civil(year, (int)month, day);
-    return month != 2 || day != 29 || refs_days_from_civil(year, 3, 1) - *days == 1;
+    return true;
 }
 
 /* Digits of a fraction, of which six count; what is left open is its end. */
