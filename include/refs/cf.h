@@ -167,6 +167,10 @@ bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 /** Whether that attribute or, taking precedence, the valid range of bytes makes them unsigned. */
 bool refs_cf_is_told_unsigned(const refs_array_meta *array);
 
+/** The same for elements of any size: in aggregations the attribute counts for wider integers, too,
+ * which the netCDF driver leaves signed. */
+bool refs_cf_has_unsigned_elements(const refs_array_meta *array);
+
 /** From one number to the other, both included; one may be infinite. */
 typedef struct refs_cf_range {
     double low, high;
@@ -186,6 +190,10 @@ bool refs_cf_says_time(const refs_array_meta *array);
 
 /** The text of an attribute, or of a list of one text; `data` is NULL if it is neither. */
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
+
+/** The number of an attribute, or the first of a list, or of a text such as "0.01f" that a writer
+ * made of one; false, and nothing written, where something in it is no number. */
+bool refs_cf_attribute_number(const refs_json *attributes, const char *name, double *number);
 
 /** A dimension of the array that becomes bands: everything but x and y. */
 typedef struct refs_cf_band_axis {
@@ -508,6 +516,12 @@ typedef struct refs_cf_units {
     refs_str units;    /**< empty: none */
     refs_str calendar; /**< of times; empty: the standard one */
 } refs_cf_units;
+
+/** The attributes units and calendar. */
+refs_cf_units refs_cf_units_of(const refs_json *attributes);
+
+/** Whether a unit counts time from an instant: "hours since …". */
+bool refs_cf_counts_since(refs_str units);
 
 /** What a unit alone says that its numbers are (CF-1.13, sections 4.1 and 4.2). */
 typedef enum refs_cf_unit_kind {

@@ -67,6 +67,10 @@ size_t refs_dtype_swap_size(const refs_dtype *dtype);
 /** Whether arrays of this type can be rasters. */
 bool refs_dtype_is_numeric(const refs_dtype *dtype);
 
+/** Whether elements are of one type and size, whatever their byte order. Units of times are not
+ * compared. */
+bool refs_dtype_equal(const refs_dtype *a, const refs_dtype *b);
+
 /** Turns a fill value of the metadata into one element of `dtype` in this machine's byte order:
  * `fill` has room for dtype->size bytes. Numbers, "NaN", "Infinity", "-Infinity", bare NaN, bool,
  * [re, im], base64 text for S, V and numbers, ticks, "0x…" bit patterns (v3).

@@ -115,4 +115,21 @@ TEST_F(Attributes, OfSomeNamesHaveTheTypeOfTheirVariable) {
         EXPECT_FALSE(refs_cf_has_type_of_variable(refs_str_from(name))) << name;
 }
 
+TEST_F(Attributes, GiveOneNumberOrLeaveItAlone) {
+    const char *const found[][2] = {
+        {"0.5", "0.5"}, {"[0.5]", "0.5"}, {"[0.5,2]", "0.5"}, {R"("0.5f")", "0.5"}};
+    for (const auto &one : found) {
+        double number = 1;
+        EXPECT_TRUE(
+            refs_cf_attribute_number(parse("{\"a\":" + std::string(one[0]) + "}"), "a", &number));
+        EXPECT_EQ(number, 0.5) << one[0];
+    }
+    for (const char *none : {"null", R"("half")", "{}", "[]"}) {
+        double number = 1;
+        EXPECT_FALSE(
+            refs_cf_attribute_number(parse("{\"a\":" + std::string(none) + "}"), "a", &number));
+        EXPECT_EQ(number, 1) << none;
+    }
+}
+
 } // namespace

@@ -36,7 +36,7 @@ TEST(Calendar, CountsTheDaysBetweenDates) {
     };
     for (const auto &c : cases) {
         refs_cf__calendar calendar;
-        ASSERT_TRUE(refs_cf__find_calendar(c.name, &calendar)) << c.name;
+        ASSERT_TRUE(refs_cf__find_calendar(refs_str_from(c.name), &calendar)) << c.name;
         EXPECT_EQ(refs_cf__day_of_date(calendar, c.to) - refs_cf__day_of_date(calendar, c.from),
                   c.days)
             << c.name << " " << c.from.year;
@@ -70,11 +70,24 @@ TEST(Calendar, FindsTheDateOfEveryDay) {
 
 TEST(Calendar, IsStandardUnlessNamedAndUnknownNamesAreNone) {
     refs_cf__calendar calendar;
-    EXPECT_TRUE(refs_cf__find_calendar(nullptr, &calendar));
+    EXPECT_TRUE(refs_cf__find_calendar(refs_str_from(""), &calendar));
     EXPECT_EQ(calendar, REFS_CF__STANDARD);
-    EXPECT_TRUE(refs_cf__find_calendar("NoLeap", &calendar));
+    EXPECT_TRUE(refs_cf__find_calendar(refs_str_from("NoLeap"), &calendar));
     EXPECT_EQ(calendar, REFS_CF__NO_LEAP);
-    EXPECT_FALSE(refs_cf__find_calendar("none", &calendar));
+    EXPECT_FALSE(refs_cf__find_calendar(refs_str_from("none"), &calendar));
+}
+
+TEST(Calendar, IsComparedByItsDates) {
+    const auto compare = [](const char *one, const char *other) {
+        return refs_cf_compare_calendars(refs_str_from(one), refs_str_from(other));
+    };
+    EXPECT_EQ(compare("", "standard"), REFS_CF_CALENDARS_SAME);
+    EXPECT_EQ(compare("gregorian", "Standard"), REFS_CF_CALENDARS_SAME);
+    EXPECT_EQ(compare("365_day", "noleap"), REFS_CF_CALENDARS_SAME);
+    EXPECT_EQ(compare("none", "none"), REFS_CF_CALENDARS_SAME);
+    EXPECT_EQ(compare("", "proleptic_gregorian"), REFS_CF_CALENDARS_SAME_SINCE_REFORM);
+    EXPECT_EQ(compare("julian", "standard"), REFS_CF_CALENDARS_DIFFERENT);
+    EXPECT_EQ(compare("none", "standard"), REFS_CF_CALENDARS_DIFFERENT);
 }
 
 } // namespace

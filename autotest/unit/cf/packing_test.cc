@@ -352,6 +352,31 @@ TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
     }
 }
 
+TEST(Unsigned, AreElementsOfAnySizeInAggregations) {
+    const struct {
+        refs_type type;
+        size_t size;
+        const char *attributes;
+        bool isUnsigned;
+    } cases[] = {{REFS_TYPE_INT, 4, R"({"_Unsigned":"true"})", true},
+                 {REFS_TYPE_INT, 8, R"({"_Unsigned":"True"})", true},
+                 {REFS_TYPE_INT, 4, R"({"_Unsigned":"false"})", false},
+                 {REFS_TYPE_INT, 1, R"({"valid_range":[0,255]})", true},
+                 {REFS_TYPE_INT, 2, R"({"valid_range":[0,255]})", false},
+                 {REFS_TYPE_UINT, 4, "{}", true},
+                 {REFS_TYPE_FLOAT, 4, R"({"_Unsigned":"true"})", false}};
+    for (const auto &c : cases) {
+        refs_json_doc *doc = nullptr;
+        ASSERT_EQ(refs_json_parse(refs_str_from(c.attributes), &doc, nullptr), REFS_OK);
+        refs_array_meta meta = {};
+        meta.dtype.type = c.type;
+        meta.dtype.size = c.size;
+        meta.attributes = refs_json_root(doc);
+        EXPECT_EQ(refs_cf_has_unsigned_elements(&meta), c.isUnsigned) << c.attributes << c.size;
+        refs_json_doc_free(doc);
+    }
+}
+
 /* Bytes of netCDF-3, in which all numbers are big-endian, by GDAL. */
 TEST(Unsigned, AreBytesThatGdalWroteWhereNothingElseIsTold) {
     const struct {

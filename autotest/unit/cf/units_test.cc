@@ -314,4 +314,12 @@ TEST(Units, RebaseWholeTimesOrNone) {
     }
 }
 
+TEST(Units, CountSinceAnInstant) {
+    for (const char *units : {"days since 1970-01-01", "hours  Since 2000", "s since"})
+        EXPECT_TRUE(refs_cf_counts_since(refs_str_from(units))) << units;
+    for (const char *units : {"", "days", "since 1970", "m s-1 since", "ever since the days"})
+        EXPECT_EQ(refs_cf_counts_since(refs_str_from(units)), std::string(units)[0] == 'e')
+            << units;
+}
+
 } // namespace

@@ -127,4 +127,17 @@ TEST(DType, NamesWhatItDoesNotKnow) {
     }
 }
 
+TEST(Dtype, IsEqualInAnyByteOrder) {
+    const auto equal = [](const char *one, const char *other) {
+        refs_dtype a = {}, b = {};
+        EXPECT_EQ(refs_dtype_parse(refs_str_from(one), &a, nullptr), REFS_OK) << one;
+        EXPECT_EQ(refs_dtype_parse(refs_str_from(other), &b, nullptr), REFS_OK) << other;
+        return refs_dtype_equal(&a, &b);
+    };
+    EXPECT_TRUE(equal("<i4", ">i4"));
+    EXPECT_FALSE(equal("<i4", "<u4"));
+    EXPECT_FALSE(equal("<i4", "<i2"));
+    EXPECT_FALSE(equal("<i4", "<f4"));
+}
+
 } // namespace

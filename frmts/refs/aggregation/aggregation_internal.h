@@ -47,9 +47,6 @@ typedef struct refs_terms {
 /** Text of an attribute, empty without one. */
 refs_str refs_aggregation__text(const refs_json *attributes, const char *name);
 
-/** A number, or the first one of a list; false without one. */
-bool refs_aggregation__number(const refs_json *attributes, const char *name, double *number);
-
 /** An attribute, or the first one of a list. */
 const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name);
 

@@ -53,10 +53,6 @@ refs_str refs_aggregation__text(const refs_json *attributes, const char *name) {
     return refs_str_part(text, 0, refs_str_find(text, '\0'));
 }
 
-bool refs_aggregation__number(const refs_json *attributes, const char *name, double *number) {
-    return refs_json_double(refs_aggregation__value(attributes, name), number);
-}
-
 /* -- formats of fragments ---------------------------------------------------------------------- */
 
 static bool is_read(refs_str format) {

@@ -536,20 +536,18 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
 static refs_status note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
                               const refs_array_meta *meta, refs_open_fragment *opened,
                               refs_error *err) {
-    refs_str own = refs_aggregation__text(aggregation->meta.attributes, "units");
-    refs_str own_calendar = refs_aggregation__text(aggregation->meta.attributes, "calendar");
-    refs_str units = refs_aggregation__text(meta->attributes, "units");
-    refs_str calendar = refs_aggregation__text(meta->attributes, "calendar");
-    if (opened->values.units_told != NULL) units = refs_str_from(opened->values.units_told);
+    const refs_cf_units own = refs_cf_units_of(aggregation->meta.attributes);
+    refs_cf_units other = refs_cf_units_of(meta->attributes);
+    if (opened->values.units_told != NULL) other.units = refs_str_from(opened->values.units_told);
     if (!opened->values.has_other_units) return REFS_OK;
     refs_error text = REFS_ERROR_INIT;
     const refs_status status = refs_fail(
         &text, REFS_UNSUPPORTED,
         "%s: its units are %.*s%s%.*s, those of the aggregation are %.*s%s%.*s: values are not "
         "converted",
-        opened->name, REFS_STR_ARG(units), calendar.size > 0 ? " of calendar " : "",
-        REFS_STR_ARG(calendar), REFS_STR_ARG(own), own_calendar.size > 0 ? " of calendar " : "",
-        REFS_STR_ARG(own_calendar));
+        opened->name, REFS_STR_ARG(other.units), other.calendar.size > 0 ? " of calendar " : "",
+        REFS_STR_ARG(other.calendar), REFS_STR_ARG(own.units),
+        own.calendar.size > 0 ? " of calendar " : "", REFS_STR_ARG(own.calendar));
     if (fragments->options.other_units == REFS_OTHER_UNITS_ERROR)
         return refs_fail(err, status, "%s", text.message);
     refs_lock(&aggregation->lock);

@@ -58,8 +58,8 @@ typedef struct packing {
 
 static packing packing_of(const refs_json *attributes) {
     packing packed = {1, 0};
-    (void)refs_aggregation__number(attributes, "scale_factor", &packed.scale);
-    (void)refs_aggregation__number(attributes, "add_offset", &packed.offset);
+    (void)refs_cf_attribute_number(attributes, "scale_factor", &packed.scale);
+    (void)refs_cf_attribute_number(attributes, "add_offset", &packed.offset);
     return packed;
 }
 
@@ -70,15 +70,10 @@ static packing packing_undone(const refs_aggregation *aggregation) {
     return aggregation->is_unpacked ? none : packing_of(aggregation->meta.attributes);
 }
 
-static refs_cf_units units_of(const refs_json *attributes) {
-    return (refs_cf_units){refs_aggregation__text(attributes, "units"),
-                           refs_aggregation__text(attributes, "calendar")};
-}
-
 /* A partition of CFA-0.4 may say what the units of its fragment are. */
 static refs_cf_units units_of_fragment(const refs_fragment_source *fragment,
                                        const refs_array_meta *variable) {
-    refs_cf_units units = units_of(variable->attributes);
+    refs_cf_units units = refs_cf_units_of(variable->attributes);
     const refs_fragment_layout *layout = fragment != NULL ? fragment->layout : NULL;
     if (layout != NULL && layout->units != NULL) units.units = refs_str_from(layout->units);
     if (layout != NULL && layout->calendar != NULL)
@@ -95,7 +90,7 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     const refs_json *attributes = aggregation->meta.attributes;
     packing from = packing_of(variable->attributes), to = packing_undone(aggregation);
     const refs_cf_units units = units_of_fragment(fragment, variable),
-                        wanted = units_of(attributes);
+                        wanted = refs_cf_units_of(attributes);
     double scale, offset;
     refs_cf_conversion conversion = refs_cf_convert_units(&units, &wanted, &scale, &offset);
     values->has_other_units = conversion == REFS_CF_CONVERSION_UNKNOWN;
@@ -119,15 +114,7 @@ static bool is_number(const refs_dtype *dtype) {
 
 /* netCDF-3 has no unsigned types: attributes say that elements are. */
 static void read_unsigned(const refs_array_meta *meta, refs_dtype *dtype) {
-    refs_str text = refs_aggregation__text(meta->attributes, "_Unsigned");
-    const bool is_marked = refs_str_is(text, "true") || refs_str_is(text, "True");
-    if (dtype->type == REFS_TYPE_INT &&
-        (dtype->size == 1 ? refs_cf_is_told_unsigned(meta) : is_marked))
-        dtype->type = REFS_TYPE_UINT;
-}
-
-static bool have_one_type(const refs_dtype *a, const refs_dtype *b) {
-    return a->type == b->type && a->size == b->size;
+    if (refs_cf_has_unsigned_elements(meta)) dtype->type = REFS_TYPE_UINT;
 }
 
 /* CF 1.13, section 2.5.1: what is outside of the valid range is missing. Who reads the container
@@ -136,7 +123,7 @@ static void describe_range(const refs_aggregation *aggregation, const refs_array
                            refs_agg_values *values) {
     refs_cf_range own, whole;
     if (!refs_cf_valid_range(variable, &values->from, &own)) return;
-    const bool is_same = !values->is_linear && have_one_type(&values->from, &values->to) &&
+    const bool is_same = !values->is_linear && refs_dtype_equal(&values->from, &values->to) &&
                          refs_cf_valid_range(&aggregation->meta, &values->to, &whole) &&
                          own.low == whole.low && own.high == whole.high;
     values->has_range = !is_same;
@@ -163,7 +150,7 @@ static bool is_wide_integer(const refs_dtype *dtype) {
 static void compare(refs_agg_values *values) {
     values->is_wide =
         is_wide_integer(&values->from) && values->to.type == REFS_TYPE_FLOAT && !values->is_linear;
-    values->is_same = have_one_type(&values->from, &values->to) && !values->is_linear &&
+    values->is_same = refs_dtype_equal(&values->from, &values->to) && !values->is_linear &&
                       !values->has_range && has_same_missing(values);
 }
 
@@ -176,8 +163,7 @@ static refs_status describe_text(const refs_array_meta *variable, refs_agg_value
                          variable->path);
     values->is_text = true;
     values->is_same =
-        values->to.type == REFS_TYPE_OBJECT ||
-        (values->from.type == values->to.type && values->from.size == values->to.size);
+        values->to.type == REFS_TYPE_OBJECT || refs_dtype_equal(&values->from, &values->to);
     if (values->is_same || values->from.type == values->to.type) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: its strings are %s, those of the aggregation are %s, which is not "

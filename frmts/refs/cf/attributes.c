@@ -1,4 +1,5 @@
 /* attributes.c -- strings and numbers out of attributes, and back. */
+#include "attribute_class.h"
 #include "cf_internal.h"
 
 #include <math.h>
@@ -37,16 +38,19 @@ refs_str refs_cf__text(const refs_json *attributes, const char *name) {
     return text_of(refs_json_get(attributes, name));
 }
 
+bool refs_cf_attribute_number(const refs_json *attributes, const char *name, double *number) {
+    double found;
+    if (!refs_cf__number(attributes, name, &found)) return false;
+    *number = found;
+    return true;
+}
+
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
     return refs_cf__text(attributes, name);
 }
 
 bool refs_cf_has_type_of_variable(refs_str name) {
-    static const char *const names[] = {"_FillValue", "missing_value", "valid_range", "valid_min",
-                                        "valid_max",  "flag_values",   "flag_masks"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return false;
+    return refs_cf_is_attribute_of(name, REFS_CF_MISSING | REFS_CF_VALID | REFS_CF_FLAG_NUMBERS);
 }
 
 bool refs_cf_says_time(const refs_array_meta *array) {

@@ -120,10 +120,8 @@ bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y) {
 }
 
 static bool is_time(const refs_array_meta *variable) {
-    refs_str units = refs_cf__text(variable->attributes, "units"), word;
-    bool since = refs_str_next_word(&units, " ", &word) && refs_str_next_word(&units, " ", &word) &&
-                 refs_cf__same_word(word, "since");
-    return since || variable->dtype.type == REFS_TYPE_DATETIME ||
+    return refs_cf_counts_since(refs_cf__text(variable->attributes, "units")) ||
+           variable->dtype.type == REFS_TYPE_DATETIME ||
            shows(variable, time_signs, COUNT(time_signs));
 }
 

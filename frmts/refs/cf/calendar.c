@@ -1,8 +1,10 @@
 /* calendar.c -- days and dates in the calendars of CF 4.4.1. */
 #include "cf_internal.h"
+#include "clock.h"
+#include "refs/civil.h"
 
-/* The first day of the Gregorian calendar, 1582-10-15, as a Julian day number. */
-static const int64_t gregorian_reform = 2299161;
+/* 1970-01-01 as a Julian day number, which days of these calendars are. */
+#define EPOCH_DAY 2440588
 
 static const struct {
     const char *name;
@@ -19,15 +21,33 @@ static const struct {
     {"360_day", REFS_CF__360_DAY},
 };
 
-bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar) {
+bool refs_cf__find_calendar(refs_str name, refs_cf__calendar *calendar) {
     *calendar = REFS_CF__STANDARD;
-    if (name == NULL || name[0] == '\0') return true;
+    if (name.size == 0) return true;
     for (size_t i = 0; i < sizeof calendars / sizeof calendars[0]; i++) {
-        if (!refs_cf__same_word(refs_str_from(name), calendars[i].name)) continue;
+        if (!refs_cf__same_word(name, calendars[i].name)) continue;
         *calendar = calendars[i].calendar;
         return true;
     }
     return false;
+}
+
+static bool is_gregorian_now(refs_cf__calendar calendar) {
+    return calendar == REFS_CF__STANDARD || calendar == REFS_CF__GREGORIAN;
+}
+
+refs_cf_calendars refs_cf__compare_calendars(refs_cf__calendar one, refs_cf__calendar other) {
+    if (one == other) return REFS_CF_CALENDARS_SAME;
+    return is_gregorian_now(one) && is_gregorian_now(other) ? REFS_CF_CALENDARS_SAME_SINCE_REFORM
+                                                            : REFS_CF_CALENDARS_DIFFERENT;
+}
+
+refs_cf_calendars refs_cf_compare_calendars(refs_str one, refs_str other) {
+    refs_cf__calendar a, b;
+    if (refs_str_equal(one, other)) return REFS_CF_CALENDARS_SAME;
+    return refs_cf__find_calendar(one, &a) && refs_cf__find_calendar(other, &b)
+               ? refs_cf__compare_calendars(a, b)
+               : REFS_CF_CALENDARS_DIFFERENT;
 }
 
 static int64_t floor_divide(int64_t a, int64_t b) {
@@ -41,13 +61,14 @@ static int64_t days_before_month(int64_t m) {
     return (153 * m + 2) / 5;
 }
 
-static int64_t julian_or_gregorian_day(int64_t year, int month, int day, bool gregorian) {
-    int64_t m = (month + 9) % 12;
-    int64_t y = year - m / 10;
-    int64_t days = 365 * y + floor_divide(y, 4) + days_before_month(m) + day - 1;
-    if (gregorian) days += floor_divide(y, 400) - floor_divide(y, 100);
-    /* 1 March of year 0 is day 1721118 of the Julian calendar, 1721120 of the Gregorian. */
-    return days + (gregorian ? 1721120 : 1721118);
+/* 1 March of year 0 is day 1721118 of the Julian calendar, 1721120 of the Gregorian. */
+static int64_t julian_day(refs_cf__date date) {
+    const int64_t m = (date.month + 9) % 12, y = date.year - m / 10;
+    return 365 * y + floor_divide(y, 4) + days_before_month(m) + date.day - 1 + 1721118;
+}
+
+static int64_t gregorian_day(refs_cf__date date) {
+    return refs_days_from_civil(date.year, date.month, date.day) + EPOCH_DAY;
 }
 
 static refs_cf__date julian_or_gregorian_date(int64_t day, bool gregorian) {
@@ -90,14 +111,12 @@ static refs_cf__date uniform_date(const int *ends, int64_t day) {
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date) {
     switch (calendar) {
     case REFS_CF__GREGORIAN:
-        return julian_or_gregorian_day(date.year, date.month, date.day, true);
+        return gregorian_day(date);
     case REFS_CF__JULIAN:
-        return julian_or_gregorian_day(date.year, date.month, date.day, false);
+        return julian_day(date);
     case REFS_CF__STANDARD: {
-        int64_t day = julian_or_gregorian_day(date.year, date.month, date.day, true);
-        return day >= gregorian_reform
-                   ? day
-                   : julian_or_gregorian_day(date.year, date.month, date.day, false);
+        const int64_t day = gregorian_day(date);
+        return day >= REFS_CF_REFORM_DAY ? day : julian_day(date);
     }
     default: {
         const int *ends = months_of(calendar);
@@ -113,7 +132,7 @@ refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day) {
     case REFS_CF__JULIAN:
         return julian_or_gregorian_date(day, false);
     case REFS_CF__STANDARD:
-        return julian_or_gregorian_date(day, day >= gregorian_reform);
+        return julian_or_gregorian_date(day, day >= REFS_CF_REFORM_DAY);
     default:
         return uniform_date(months_of(calendar), day);
     }

@@ -9,6 +9,7 @@
 #ifndef REFS_CF_INTERNAL_H
 #define REFS_CF_INTERNAL_H
 
+#include "clock.h"
 #include "refs/bytes.h"
 #include "refs/cf.h"
 #include "refs/zarr.h"
@@ -484,8 +485,11 @@ typedef struct refs_cf__date {
     int day;      /**< from 1 */
 } refs_cf__date;
 
-/** Finds a calendar by its CF name; NULL is the standard one. */
-bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar);
+/** Finds a calendar by its CF name; an empty one is the standard one. */
+bool refs_cf__find_calendar(refs_str name, refs_cf__calendar *calendar);
+
+/** As refs_cf_compare_calendars. */
+refs_cf_calendars refs_cf__compare_calendars(refs_cf__calendar one, refs_cf__calendar other);
 
 /** Days count from an origin of the calendar's own. */
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date);

@@ -21,6 +21,19 @@ typedef struct refs_cf_clock {
 /** Reads it; false where units and calendar are not those of times, or not understood. */
 bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock);
 
+/** How the dates of two calendars compare (CF 4.4.1). */
+typedef enum refs_cf_calendars {
+    REFS_CF_CALENDARS_SAME,
+    REFS_CF_CALENDARS_SAME_SINCE_REFORM, /**< from 1582-10-15 on */
+    REFS_CF_CALENDARS_DIFFERENT          /**< also: one is not known */
+} refs_cf_calendars;
+
+/** Compares two by their names; an empty one is the standard one. */
+refs_cf_calendars refs_cf_compare_calendars(refs_str one, refs_str other);
+
+/** The first day of the Gregorian calendar, 1582-10-15, as calendars that have it number days. */
+#define REFS_CF_REFORM_DAY 2299161
+
 /** Appends a time as ISO 8601, as refs_cf_time_text has it; nothing where it is none. */
 refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
                                refs_error *err);

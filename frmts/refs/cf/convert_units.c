@@ -31,12 +31,10 @@ refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *
 /* Standard and proleptic Gregorian times are the same from 1582-10-15 on, which is where times lie
  * that count from there: both calendars number days from one day on. */
 static bool have_same_days(const refs_cf__clock *a, const refs_cf__clock *b) {
-    static const int64_t gregorian_reform = 2299161;
-    const bool are_gregorian =
-        (a->calendar == REFS_CF__STANDARD || a->calendar == REFS_CF__GREGORIAN) &&
-        (b->calendar == REFS_CF__STANDARD || b->calendar == REFS_CF__GREGORIAN);
-    return a->calendar == b->calendar || (are_gregorian && a->origin_day >= gregorian_reform &&
-                                          b->origin_day >= gregorian_reform);
+    const refs_cf_calendars found = refs_cf__compare_calendars(a->calendar, b->calendar);
+    return found == REFS_CF_CALENDARS_SAME ||
+           (found == REFS_CF_CALENDARS_SAME_SINCE_REFORM && a->origin_day >= REFS_CF_REFORM_DAY &&
+            b->origin_day >= REFS_CF_REFORM_DAY);
 }
 
 /* Seconds between origins are exact as doubles, whatever the units. */

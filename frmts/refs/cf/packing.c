@@ -4,6 +4,7 @@
  * fill_value, where it meets the value that the format fills gaps with when
  * there is no such attribute. Which one it was decides whether it is nodata.
  */
+#include "attribute_class.h"
 #include "cf_internal.h"
 
 #include <math.h>
@@ -438,10 +439,10 @@ static bool is_packed_integer(const refs_array_meta *array) {
 static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     const refs_json *attributes = array->attributes;
     if (!read_range_list(attributes, range) && !read_range_ends(attributes, range)) return false;
-    static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    const char *name;
+    for (size_t i = 0; (name = refs_cf_attribute_at(REFS_CF_VALID, i)) != NULL; i++)
         range->unpacked = range->unpacked || (is_packed_integer(array) &&
-                                              is_written_real(refs_json_get(attributes, names[i])));
+                                              is_written_real(refs_json_get(attributes, name)));
     return true;
 }
 
@@ -467,9 +468,12 @@ static bool can_be_unsigned(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_INT && dtype->size <= 2;
 }
 
+static bool is_marked(const refs_array_meta *array) {
+    return refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
+}
+
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
-    return can_be_unsigned(&array->dtype) &&
-           refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
+    return can_be_unsigned(&array->dtype) && is_marked(array);
 }
 
 /* The signs of small integers, as attributes state them. */
@@ -492,6 +496,11 @@ static told_signs signs_told(const refs_array_meta *array) {
 
 bool refs_cf_is_told_unsigned(const refs_array_meta *array) {
     return can_be_unsigned(&array->dtype) && signs_told(array) == SIGNS_UNSIGNED;
+}
+
+bool refs_cf_has_unsigned_elements(const refs_array_meta *array) {
+    if (array->dtype.type != REFS_TYPE_INT) return array->dtype.type == REFS_TYPE_UINT;
+    return array->dtype.size == 1 ? refs_cf_is_told_unsigned(array) : is_marked(array);
 }
 
 /* Bytes that GDAL wrote as netCDF-3 are unsigned where nothing else is told. */

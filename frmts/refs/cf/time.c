@@ -134,7 +134,9 @@ static refs_str without_spaces(refs_str text) {
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks) {
     *ticks = (refs_cf__clock){
         .calendar = REFS_CF__STANDARD, .scale = ticks->scale, .offset = ticks->offset};
-    if (units == NULL || !refs_cf__find_calendar(calendar, &ticks->calendar)) return false;
+    if (units == NULL ||
+        !refs_cf__find_calendar(refs_str_from(calendar != NULL ? calendar : ""), &ticks->calendar))
+        return false;
     refs_str text = refs_str_from(units), name, since;
     if (!refs_str_next_word(&text, " ", &name) || !refs_str_next_word(&text, " ", &since) ||
         !refs_cf__same_word(since, "since") ||

@@ -46,6 +46,19 @@ double refs_cf__unit_radians(refs_str name) {
     return find(angles, sizeof angles / sizeof angles[0], name);
 }
 
+refs_cf_units refs_cf_units_of(const refs_json *attributes) {
+    const refs_str units = refs_cf__text(attributes, "units"),
+                   calendar = refs_cf__text(attributes, "calendar"), none = refs_str_from("");
+    return (refs_cf_units){units.data != NULL ? units : none,
+                           calendar.data != NULL ? calendar : none};
+}
+
+bool refs_cf_counts_since(refs_str units) {
+    refs_str word;
+    return refs_str_next_word(&units, " ", &word) && refs_str_next_word(&units, " ", &word) &&
+           refs_cf__same_word(word, "since");
+}
+
 /* -- ticks of NumPy ---------------------------------------------------------------------------- */
 
 static const char *const tick_names[][2] = {

@@ -3,6 +3,7 @@
  * Groups and arrays keep the attributes of the first part that has them, so that joining is
  * associative. What only a later part has would be lost without a word. */
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 
 typedef struct attribute_search {
     const refs_join *join;
@@ -14,13 +15,9 @@ typedef struct attribute_search {
 /* How values are stored differs between fragments, which keep these; what the parsers note of
  * dimensions (base/own_attributes.h) is no attribute of the data. */
 static bool is_of_values(refs_str name) {
-    static const char *const names[] = {"scale_factor",  "add_offset",     "_FillValue",
-                                        "missing_value", "valid_range",    "valid_min",
-                                        "valid_max",     "_Unsigned",      "units",
-                                        "calendar",      "unpacked_dtype", "_NCProperties"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
+    return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS) ||
+           refs_str_is(name, "unpacked_dtype") || refs_str_is(name, "_NCProperties") ||
+           refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
 }
 
 refs_status refs_join_list_lost(const refs_attribute_pair *pair, refs_intern *lost,

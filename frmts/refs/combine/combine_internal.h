@@ -359,9 +359,6 @@ bool refs_join__is_single(const refs_dtype *dtype);
 /** Makes doubles of floats. */
 refs_status refs_join__widen_values(refs_buf *values, refs_error *err);
 
-/** When the Gregorian calendar begins: julian days, as those of refs_cf_clock are in it. */
-#define REFS_JOIN_REFORM_US (2299161 * 86400e6)
-
 /** The instant that a value in `units` is, in microseconds; false where it is none. */
 bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
 
@@ -612,8 +609,7 @@ refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, 
 refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
                                         uint32_t *id, refs_error *err);
 
-/** The attributes that tell what single values mean; their names, NULL-ended. */
-extern const char *const refs_join_flag_names[5];
+/** The attributes that tell what single values mean. */
 refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
                                       uint32_t *id, refs_error *err);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 
 refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                refs_error *err) {
@@ -29,18 +30,13 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
-const char *const refs_join_flag_names[5] = {"flag_values", "flag_masks", "flag_meanings",
-                                             "flag_colors", NULL};
-
 size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
-    static const char *const ranges[] = {"valid_range", "valid_min", "valid_max"};
+    const unsigned classes = (joined->drops_range ? (unsigned)REFS_CF_VALID : 0) |
+                             (joined->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
+    const char *name;
     size_t n = 0;
-    for (size_t i = 0; joined->drops_range && i < sizeof ranges / sizeof *ranges; i++, n += 2) {
-        pairs[n] = ranges[i];
-        pairs[n + 1] = NULL;
-    }
-    for (size_t i = 0; joined->drops_flags && refs_join_flag_names[i] != NULL; i++, n += 2) {
-        pairs[n] = refs_join_flag_names[i];
+    for (; (name = refs_cf_attribute_at(classes, n / 2)) != NULL; n += 2) {
+        pairs[n] = name;
         pairs[n + 1] = NULL;
     }
     return n;

@@ -33,7 +33,7 @@ static bool are_of_one_type(const refs_array_meta *const metas[2]) {
     const refs_dtype *a = &metas[0]->dtype, *b = &metas[1]->dtype;
     const refs_join_unpacking p = refs_join__unpacking_of(metas[0]),
                               q = refs_join__unpacking_of(metas[1]);
-    return a->type == b->type && a->size == b->size && p.scale == q.scale && p.offset == q.offset;
+    return refs_dtype_equal(a, b) && p.scale == q.scale && p.offset == q.offset;
 }
 
 /* Long axes are compared by samples at the beginning, in the middle and at the end: by sums, and

@@ -3,19 +3,38 @@
  * Zarr version 2, section Metadata: readers ignore members of ".zarray" that they do not know.
  */
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 
 /* -- what has to be alike ---------------------------------------------------------------------- */
+
+static refs_status describe_member(const refs_json *object, const char *name, refs_buf *text,
+                                   refs_error *err) {
+    const refs_json *value = refs_json_get(object, name);
+    REFS_TRY(refs_buf_printf(text, err, "%s=", name));
+    if (value != NULL) REFS_TRY(refs_json_write(value, text, err));
+    return refs_buf_append(text, ";", 1, err);
+}
 
 static refs_status describe(refs_intern *strings, const refs_json *object, const char *const *names,
                             uint32_t *id, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
-    for (; *names != NULL && status == REFS_OK; names++) {
-        const refs_json *value = refs_json_get(object, *names);
-        status = refs_buf_printf(&text, err, "%s=", *names);
-        if (status == REFS_OK && value != NULL) status = refs_json_write(value, &text, err);
-        if (status == REFS_OK) status = refs_buf_append(&text, ";", 1, err);
-    }
+    for (; *names != NULL && status == REFS_OK; names++)
+        status = describe_member(object, *names, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status describe_classes(refs_intern *strings, const refs_json *attributes,
+                                    unsigned classes, uint32_t *id, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    const char *name;
+    for (size_t i = 0; status == REFS_OK && (name = refs_cf_attribute_at(classes, i)) != NULL; i++)
+        status = describe_member(attributes, name, &text, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
@@ -36,20 +55,17 @@ refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, 
 
 refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
                                         uint32_t *id, refs_error *err) {
-    static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
-                                        "missing_value", "_Unsigned",  NULL};
-    return describe(strings, attributes, names, id, err);
+    return describe_classes(strings, attributes, REFS_CF_PACKING, id, err);
 }
 
 refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
                                       uint32_t *id, refs_error *err) {
-    return describe(strings, attributes, refs_join_flag_names, id, err);
+    return describe_classes(strings, attributes, REFS_CF_FLAGS, id, err);
 }
 
 refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
                                       uint32_t *id, refs_error *err) {
-    static const char *const names[] = {"valid_range", "valid_min", "valid_max", NULL};
-    return describe(strings, attributes, names, id, err);
+    return describe_classes(strings, attributes, REFS_CF_VALID, id, err);
 }
 
 /* -- read -------------------------------------------------------------------------------------- */

@@ -422,8 +422,8 @@ static refs_status tell_difference(const refs_join *join, const refs_joined *joi
 }
 
 static bool are_of_one_type(const refs_join_array *one, const refs_join_array *other) {
-    return one->dtype.type == other->dtype.type && one->dtype.size == other->dtype.size &&
-           one->packing == other->packing && one->units == other->units;
+    return refs_dtype_equal(&one->dtype, &other->dtype) && one->packing == other->packing &&
+           one->units == other->units;
 }
 
 static uint64_t row_elements(const refs_join_array *array) {

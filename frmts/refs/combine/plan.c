@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "refs/clock.h"
+
 /* netCDF fills floats with 9.96921e36. */
 #define LEAST_FILL 9.9e36
 
@@ -115,23 +117,10 @@ static refs_status check_packing(const line_steps *all, refs_error *err) {
 
 /* -- units ------------------------------------------------------------------------------------- */
 
-/* Calendars in which times from 1582-10-15 on are the same. No calendar is the standard one. */
-static bool is_gregorian(refs_str calendar, bool *is_proleptic) {
-    *is_proleptic = refs_str_is(calendar, "proleptic_gregorian");
-    return *is_proleptic || calendar.size == 0 || refs_str_is(calendar, "standard") ||
-           refs_str_is(calendar, "gregorian");
-}
-
-typedef enum calendars { ONE_CALENDAR, GREGORIAN_CALENDARS, OTHER_CALENDARS } calendars;
-
-static calendars compare_calendars(const refs_join *join, const refs_join_array *a,
-                                   const refs_join_array *b) {
-    refs_str one = refs_join__text(join, a->calendar), other = refs_join__text(join, b->calendar);
-    bool are_proleptic[2];
-    if (refs_str_equal(one, other)) return ONE_CALENDAR;
-    if (!is_gregorian(one, &are_proleptic[0]) || !is_gregorian(other, &are_proleptic[1]))
-        return OTHER_CALENDARS;
-    return are_proleptic[0] == are_proleptic[1] ? ONE_CALENDAR : GREGORIAN_CALENDARS;
+static refs_cf_calendars compare_calendars(const refs_join *join, const refs_join_array *a,
+                                           const refs_join_array *b) {
+    return refs_cf_compare_calendars(refs_join__text(join, a->calendar),
+                                     refs_join__text(join, b->calendar));
 }
 
 static refs_str calendar_of(const refs_join *join, const refs_join_array *array) {
@@ -149,7 +138,8 @@ static size_t find_other_units(const line_steps *all) {
         const bool are_one_unit =
             array->units == first->units ||
             refs_join__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
-        if (!are_one_unit || compare_calendars(join, array, first) != ONE_CALENDAR) return i;
+        if (!are_one_unit || compare_calendars(join, array, first) != REFS_CF_CALENDARS_SAME)
+            return i;
     }
     return SIZE_MAX;
 }
@@ -209,10 +199,10 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
     for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
         const refs_join_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        const calendars found = compare_calendars(join, array, first);
-        const bool is_alike = array->units == first->units && found == ONE_CALENDAR;
-        are_mixed = are_mixed || found == GREGORIAN_CALENDARS;
-        if (found == OTHER_CALENDARS ||
+        const refs_cf_calendars found = compare_calendars(join, array, first);
+        const bool is_alike = array->units == first->units && found == REFS_CF_CALENDARS_SAME;
+        are_mixed = are_mixed || found == REFS_CF_CALENDARS_SAME_SINCE_REFORM;
+        if (found == REFS_CF_CALENDARS_DIFFERENT ||
             !common_value(join, first, array, all->steps[i].value.number, &us))
             return fail_units(all, is_alike ? other : i, err);
         const bool is_first =
@@ -222,7 +212,7 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
         if (is_first) *earliest = all->steps[i].member;
         if (is_first) least = us;
     }
-    if (are_mixed && least < REFS_JOIN_REFORM_US) return fail_units(all, other, err);
+    if (are_mixed && least < REFS_CF_REFORM_DAY * 86400e6) return fail_units(all, other, err);
     return REFS_OK;
 }
 

@@ -115,8 +115,8 @@ static refs_status collect(const refs_join *join, refs_joined *joined, refs_erro
 /* -- runs -------------------------------------------------------------------------------------- */
 
 static bool have_one_type(const refs_join_array *a, const refs_join_array *b) {
-    return a->dtype.type == b->dtype.type && a->dtype.size == b->dtype.size &&
-           a->has_fill == b->has_fill && memcmp(a->fill, b->fill, sizeof a->fill) == 0;
+    return refs_dtype_equal(&a->dtype, &b->dtype) && a->has_fill == b->has_fill &&
+           memcmp(a->fill, b->fill, sizeof a->fill) == 0;
 }
 
 static bool are_alike(const refs_join_array *a, const refs_join_array *b) {

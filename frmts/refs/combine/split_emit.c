@@ -4,18 +4,12 @@
 #include <stdlib.h>
 
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 #include "refs/fragment_grid.h"
 
-/* Attributes that tell how values are stored, and those of an aggregation. */
-static const char *const packing_names[] = {"scale_factor",  "add_offset", "_FillValue",
-                                            "missing_value", "_Unsigned",  NULL};
-static const char *const range_names[] = {"valid_min", "valid_max", "valid_range", NULL};
-static const char *const actual_names[] = {"actual_range", NULL};
-static const char *const fragment_names[] = {
-    "_FillValue", "missing_value", "_Unsigned", "scale_factor", "add_offset", "valid_min",
-    "valid_max",  "valid_range",   "units",     "calendar",     NULL};
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
+/* Attributes of an aggregation. */
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensions",
                                         "aggregated_data",   "cf_role",
                                         "cfa_dimensions",    "cfa_array",
@@ -23,16 +17,15 @@ static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensi
 
 /* -- told by attributes ------------------------------------------------------------------------ */
 
-/* Appends members of an object, but for those that lists name. */
-static refs_status append_except(const refs_json *attributes, const char *const *const *lists,
-                                 refs_buf *text, refs_error *err) {
+static const char *const no_names[] = {NULL};
+
+/* Appends attributes, but for those that `names` has, and those of some classes. */
+static refs_status append_except(const refs_json *attributes, const char *const *names,
+                                 unsigned classes, refs_buf *text, refs_error *err) {
     size_t n = 0;
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        bool is_left_out = false;
-        for (size_t k = 0; lists[k] != NULL; k++)
-            is_left_out = is_left_out || refs_join__is_among(name, lists[k]);
-        if (is_left_out) continue;
+        if (refs_join__is_among(name, names) || refs_cf_is_attribute_of(name, classes)) continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
         REFS_TRY(refs_json_write_string(name, text, err));
         REFS_TRY(refs_buf_append(text, ":", 1, err));
@@ -42,11 +35,10 @@ static refs_status append_except(const refs_json *attributes, const char *const 
 }
 
 refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err) {
-    static const char *const *const lists[] = {own_names, NULL};
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(attributes, &doc, err));
     refs_status status = refs_buf_append(text, "{", 1, err);
-    if (status == REFS_OK) status = append_except(refs_json_root(doc), lists, text, err);
+    if (status == REFS_OK) status = append_except(refs_json_root(doc), own_names, 0, text, err);
     if (status == REFS_OK) status = refs_buf_append(text, "}", 1, err);
     refs_json_doc_free(doc);
     return status;
@@ -106,15 +98,27 @@ static refs_status put(const output *out, refs_error *err) {
                                refs_buf_view(&out->text), err);
 }
 
+static refs_status append_member(const refs_json *object, const char *name, refs_buf *text,
+                                 refs_error *err) {
+    const refs_json *value = refs_json_get(object, name);
+    if (value == NULL) return REFS_OK;
+    REFS_TRY(refs_buf_printf(text, err, ",\"%s\":", name));
+    return refs_json_write(value, text, err);
+}
+
 /* Appends members of an object that `names` has, in that order, each with a comma before it. */
 static refs_status append_named(const refs_json *object, const char *const *names, refs_buf *text,
                                 refs_error *err) {
-    for (; *names != NULL; names++) {
-        const refs_json *value = refs_json_get(object, *names);
-        if (value == NULL) continue;
-        REFS_TRY(refs_buf_printf(text, err, ",\"%s\":", *names));
-        REFS_TRY(refs_json_write(value, text, err));
-    }
+    for (; *names != NULL; names++) REFS_TRY(append_member(object, *names, text, err));
+    return REFS_OK;
+}
+
+/* The same of the attributes of some classes. */
+static refs_status append_classes(const refs_json *attributes, unsigned classes, refs_buf *text,
+                                  refs_error *err) {
+    const char *name;
+    for (size_t i = 0; (name = refs_cf_attribute_at(classes, i)) != NULL; i++)
+        REFS_TRY(append_member(attributes, name, text, err));
     return REFS_OK;
 }
 
@@ -215,7 +219,8 @@ static refs_status put_fragment_attributes(output *out, const refs_join_run *run
     if (status == REFS_OK)
         status = refs_buf_printf(&out->text, err, "],\"cf_role\":\"cfa_private\"");
     if (status == REFS_OK)
-        status = append_named(refs_json_root(doc), fragment_names, &out->text, err);
+        status = append_classes(refs_json_root(doc),
+                                REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_UNITS, &out->text, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
     refs_json_doc_free(doc);
     return status == REFS_OK ? put(out, err) : status;
@@ -298,22 +303,20 @@ static refs_status put_container_array(output *out, refs_error *err) {
 
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
                                        refs_error *err) {
-    static const char *const *const lists[] = {packing_names, range_names, actual_names, NULL};
+    const unsigned classes = REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
-    REFS_TRY(append_except(attributes, lists, text, err));
+    REFS_TRY(append_except(attributes, no_names, classes, text, err));
     return refs_buf_append(text, "}", 1, err);
 }
 
 /* What the earliest source says of its array, but for what its fragments say each for themselves.
  */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
-    const bool is_unpacked = out->joined->split->type.is_unpacked;
-    const char *const *lists[6] = {packing_names, own_names, range_names};
-    size_t n = 3;
-    if (is_unpacked) lists[n++] = actual_names;
-    if (out->joined->drops_flags) lists[n++] = refs_join_flag_names;
+    unsigned classes = REFS_CF_PACKING | REFS_CF_VALID;
+    if (out->joined->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;
+    if (out->joined->drops_flags) classes |= REFS_CF_FLAGS;
     const size_t begin = out->text.size;
-    REFS_TRY(append_except(attributes, lists, &out->text, err));
+    REFS_TRY(append_except(attributes, own_names, classes, &out->text, err));
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
 }
 
@@ -390,9 +393,9 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
         status =
             refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill_of(&split->type.dtype));
     else if (status == REFS_OK)
-        status = append_named(refs_json_root(own), packing_names, &out->text, err);
+        status = append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err);
     if (status == REFS_OK && !split->type.is_unpacked)
-        status = append_named(refs_json_root(own), range_names, &out->text, err);
+        status = append_classes(refs_json_root(own), REFS_CF_VALID, &out->text, err);
     const char *valid = split->type.is_unpacked ? NULL : refs_join__all_bytes(out->join, first);
     if (status == REFS_OK && valid != NULL)
         status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);

@@ -206,10 +206,8 @@ static bool counts_time(const refs_join *join, const refs_join_plan *plan, size_
     const refs_join_member *member = &join->members[plan->lines[line].first];
     const uint32_t number = member->axes[line].array;
     if (number == REFS_JOIN_NONE) return false;
-    const refs_str units = refs_join__text(join, member->arrays[number].units);
-    for (size_t i = 0; i + 7 <= units.size; i++)
-        if (memcmp(units.data + i, " since ", 7) == 0) return true;
-    return member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
+    return refs_cf_counts_since(refs_join__text(join, member->arrays[number].units)) ||
+           member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
 }
 
 refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,

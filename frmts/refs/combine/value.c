@@ -114,17 +114,10 @@ const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE
     return text;
 }
 
-/* A number, or a list of one. */
-static void read_number(const refs_json *attributes, const char *name, double *number) {
-    const refs_json *value = refs_json_get(attributes, name);
-    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
-    (void)refs_json_double(value, number);
-}
-
 refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
     refs_join_unpacking unpacking = {1, 0, refs_cf_is_told_unsigned(meta)};
-    read_number(meta->attributes, "scale_factor", &unpacking.scale);
-    read_number(meta->attributes, "add_offset", &unpacking.offset);
+    (void)refs_cf_attribute_number(meta->attributes, "scale_factor", &unpacking.scale);
+    (void)refs_cf_attribute_number(meta->attributes, "add_offset", &unpacking.offset);
     return unpacking;
 }
 
@@ -166,8 +159,8 @@ static bool is_float(const refs_dtype *dtype) {
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
-    return a->dtype->type == b->dtype->type && a->dtype->size == b->dtype->size &&
-           a->unpacking.scale == b->unpacking.scale && a->unpacking.offset == b->unpacking.offset &&
+    return refs_dtype_equal(a->dtype, b->dtype) && a->unpacking.scale == b->unpacking.scale &&
+           a->unpacking.offset == b->unpacking.offset &&
            a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
            refs_str_equal(a->missing, b->missing);
 }

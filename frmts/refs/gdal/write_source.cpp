@@ -6,6 +6,7 @@
 
 #include "guard.h"
 #include "interrupt.h"
+#include "refs/attribute_class.h"
 #include "refs/written.h"
 
 /* -- attributes -------------------------------------------------------------------------------- */
@@ -505,13 +506,16 @@ bool isPackedAsTold(GDALDataset *dataset, const std::string &variable, const cha
  * and what these say of elements goes where its packing went. */
 void leaveOutPacking(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
-    for (const char *name : {"scale_factor", "add_offset", "_FillValue", "_Unsigned"})
-        members.leaveOut(name);
+    const auto leaveOut = [&members](unsigned classes) {
+        for (size_t i = 0; refs_cf_attribute_at(classes, i) != nullptr; i++)
+            members.leaveOut(refs_cf_attribute_at(classes, i));
+    };
+    leaveOut(REFS_CF_SCALING | REFS_CF_SIGNS);
+    members.leaveOut("_FillValue");
     if (isPackedAsTold(dataset, variable, "scale_factor", band->GetScale()) &&
         isPackedAsTold(dataset, variable, "add_offset", band->GetOffset()))
         return;
-    for (const char *name : {"missing_value", "valid_min", "valid_max", "valid_range"})
-        members.leaveOut(name);
+    leaveOut(REFS_CF_MISSING | REFS_CF_VALID);
 }
 
 /** Bytes without nodata are all valid: aggregations of others take one of them for what is missing.

@@ -129,6 +129,10 @@ size_t refs_dtype_swap_size(const refs_dtype *dtype) {
     }
 }
 
+bool refs_dtype_equal(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == b->type && a->size == b->size;
+}
+
 bool refs_dtype_is_numeric(const refs_dtype *dtype) {
     return dtype->type <= REFS_TYPE_TIMEDELTA;
 }

@@ -5,7 +5,9 @@
 #include "cfa/cfa_internal.h"
 #include "cfa/writing.h"
 #include "encoding.h"
+#include "refs/attribute_class.h"
 #include "refs/cf.h"
+#include "refs/file_name.h"
 #include "refs/own_attributes.h"
 #include "refs/write.h"
 
@@ -271,12 +273,9 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
 }
 
 static bool tells_missing_bytes(const refs_cfa_variable *variable) {
-    static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
-    if (refs_cf_has_missing_value(&meta)) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (refs_json_get(variable->attributes, names[i]) != NULL) return true;
-    return variable->fill != NULL;
+    return variable->fill != NULL || refs_cf_has_missing_value(&meta) ||
+           refs_cf_has_attribute_of(variable->attributes, REFS_CF_VALID);
 }
 
 /* Bytes that name no missing value are values, all of them: in an aggregation netCDF's default fill
@@ -284,9 +283,8 @@ static bool tells_missing_bytes(const refs_cfa_variable *variable) {
 static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
     const refs_cfa_variable *variable = job->variable;
     const refs_dtype *dtype = &variable->dtype;
-    const refs_str sign = refs_json_text(refs_json_get(variable->attributes, "_Unsigned"));
-    const bool is_signed =
-        dtype->type == REFS_TYPE_INT && !refs_str_is(sign, "true") && !refs_str_is(sign, "True");
+    const refs_array_meta meta = {.dtype = *dtype, .attributes = variable->attributes};
+    const bool is_signed = dtype->type == REFS_TYPE_INT && !refs_cf_has_unsigned_elements(&meta);
     refs_json_doc *range = NULL;
     if (dtype->size != 1 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) ||
         tells_missing_bytes(variable))
@@ -395,7 +393,7 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
  * relative one would make a scheme of what is before it. */
 static refs_status append_uri(const char *file, refs_buf *values, refs_error *err) {
     static const char hex[] = "0123456789ABCDEF";
-    bool is_uri = strstr(file, "://") != NULL;
+    bool is_uri = refs_file_name_has_url(refs_str_from(file));
     const char *scheme = *file == '/' ? "file://" : "";
     if (!is_uri && file[strcspn(file, "/:")] == ':') scheme = "./";
     REFS_TRY(refs_buf_append_str(values, refs_str_from(scheme), err));

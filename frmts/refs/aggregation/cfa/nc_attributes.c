@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "refs/aggregation.h"
+#include "refs/attribute_class.h"
+#include "refs/cf.h"
 #include "refs/own_attributes.h"
 
 /* What other parts of a file say: how values are stored, and which dimensions there are. */
@@ -38,11 +40,7 @@ static bool is_told_elsewhere(refs_str name) {
 
 /* CF 1.11, section 2.5.1 and appendix A: those whose type is that of their variable. */
 static bool is_of_variable_type(refs_str name) {
-    static const char *const names[] = {"missing_value", "valid_min",  "valid_max",   "valid_range",
-                                        "flag_values",   "flag_masks", "actual_range"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (refs_str_is(name, names[i])) return true;
-    return false;
+    return refs_cf_has_type_of_variable(name) || refs_cf_is_attribute_of(name, REFS_CF_ACTUAL);
 }
 
 static refs_status check(const nc_file *file, int code, const char *name, refs_error *err) {

@@ -5,16 +5,12 @@
  * is not: scale_factor and add_offset beside theirs would unpack the values twice.
  */
 #include "cfa/cfa_internal.h"
+#include "refs/attribute_class.h"
 
-/* What is told of packed values. */
+/* Attributes of packed values. */
 static bool is_of_packed(const refs_json *attributes, refs_str name) {
-    static const char *const names[] = {"scale_factor",  "add_offset",  "_Unsigned",
-                                        "missing_value", "valid_min",   "valid_max",
-                                        "valid_range",   "actual_range"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (refs_str_is(name, names[i])) return true;
     (void)attributes;
-    return false;
+    return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL);
 }
 
 static refs_status append_others(const refs_json *attributes, refs_cfa__name_test *is_left_out,
@@ -45,8 +41,7 @@ refs_status refs_cfa__without(const refs_json *attributes, refs_cfa__name_test *
 
 bool refs_cfa__is_packed(const refs_cfa_variable *variable) {
     return refs_dtype_is_numeric(&variable->dtype) &&
-           (refs_json_get(variable->attributes, "scale_factor") != NULL ||
-            refs_json_get(variable->attributes, "add_offset") != NULL);
+           refs_cf_has_attribute_of(variable->attributes, REFS_CF_SCALING);
 }
 
 refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
