@@ -1,0 +1,255 @@
+"""Files of one archive combined in any grouping, in any order, and with parts of any form give what netCDF4-python reads of them
+and, with --xarray, what xarray combines of them: along one to three dimensions, with holes, homogeneous and heterogeneous.
+
+    combine_property_test.py PROGRAM [--rounds N] [--seed S] [--xarray PYTHON] [test ...]
+
+PYTHON is one that has xarray, dask and netCDF4.
+"""
+
+import base64
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from own_folder import OwnFolder  # noqa: E402
+
+try:
+    import netCDF4
+except ImportError:
+    print("there is no module netCDF4")
+    sys.exit(77)
+
+
+def option(name, otherwise):
+    if name not in sys.argv:
+        return otherwise
+    i = sys.argv.index(name)
+    value = sys.argv[i + 1]
+    del sys.argv[i:i + 2]
+    return type(otherwise)(value)
+
+
+ROUNDS, SEED, XARRAY = option("--rounds", 9), option("--seed", 35), option("--xarray", "")
+REFS = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+
+DIMS = ("time", "level", "lon")
+EPOCH = "hours since 2000-01-01"
+FORMS = ("json", "json.zst", "parq", "nc")
+
+COMBINE = """
+import sys, numpy as np, xarray
+output, *names = sys.argv[1:]
+with xarray.open_mfdataset(names, combine="by_coords", join="outer", data_vars="all", coords="minimal", compat="override") as found:
+    hours = (found.time.values - np.datetime64("2000-01-01")) / np.timedelta64(1, "h")
+    v = found.v.transpose("time", "level", "lon", "lat").values
+    np.savez(output, time=hours, level=found.level.values, lon=found.lon.values, v=v.astype("f8"))
+"""
+
+
+def attempt(*arguments):
+    return subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False, timeout=300)
+
+
+class Archive:
+    """Files at places of a grid, and the values that netCDF4 reads of them: {(hour, level, lon): values along lat}."""
+
+    def __init__(self, label, chance):
+        self.chance, self.label = chance, label
+        self.along = DIMS[:chance.choice((1, 1, 2, 3))]
+        self.sizes = [chance.choice((1, 2, 3)) for _ in DIMS]
+        counts = [chance.choice((2, 3)) if dim in self.along else 1 for dim in DIMS]
+        self.is_uniform = chance.random() < .5
+        self.kind = {"types": chance.choice((["i2"], ["f4"], ["i2", "i4"], ["f4", "f8"])), "scales": chance.choice(([None], [.5], [.5, .25])),
+                     "fills": chance.choice(([-9999], [-9999, -8888])), "units": chance.choice(([EPOCH], [EPOCH, "hours since 2000-01-02", "days since 1999-12-31"]))}
+        if self.is_uniform:
+            self.kind = {name: values[:1] for name, values in self.kind.items()}
+        self.steps = [1] + [chance.choice((1, n)) for n in self.sizes[1:]]
+        self.is_packed = chance.random() < .5
+        places = list(itertools.product(*map(range, counts)))
+        n_holes = chance.randint(0, 2) if len(self.along) > 1 else 0
+        self.places = chance.sample(places, len(places) - n_holes)
+        self.expected, self.names = {}, []
+        for place in self.places:
+            self.names.append(f"{label}_{'_'.join(map(str, place))}.nc")
+            self.write(self.names[-1], place)
+            self.read(self.names[-1])
+
+    def write(self, name, place):
+        """An element that no other has at each point: whole numbers that each type and packing holds."""
+        chance, starts = self.chance, [i * n for i, n in zip(place, self.sizes)]
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (*zip(DIMS, self.sizes), ("lat", 2)):
+                file.createDimension(dim, n)
+            units = chance.choice(self.kind["units"])
+            for dim, start, n in zip(DIMS, starts, self.sizes):
+                axis = file.createVariable(dim, "f8", (dim,))
+                axis.units = {"time": units, "level": "hPa", "lon": "degrees_east"}[dim]
+                axis[:] = start + np.arange(n)
+                if dim == "time":
+                    axis[:] = netCDF4.date2num(netCDF4.num2date(axis[:], EPOCH), units)
+            lat = file.createVariable("lat", "f8", ("lat",))
+            lat.units, lat[:] = "degrees_north", (10, 20)
+            v = file.createVariable("v", chance.choice(self.kind["types"]), (*DIMS, "lat"), fill_value=chance.choice(self.kind["fills"]), zlib=self.is_packed,
+                                    shuffle=False, chunksizes=(*self.steps, 2))
+            v.set_auto_maskandscale(False)
+            scale = chance.choice(self.kind["scales"])
+            if scale is not None:
+                v.scale_factor = scale
+            index = np.indices((*self.sizes, 2))
+            values = sum(factor * (index[i] + start) for i, (factor, start) in enumerate(zip((512, 32, 2, 1), (*starts, 0)))).astype(v.dtype)
+            if chance.random() < .3:
+                values[chance.choice((slice(None), 0)), ..., 0, :] = v._FillValue
+            v[:] = values
+
+    def read(self, name):
+        with netCDF4.Dataset(name) as file:
+            hours = netCDF4.date2num(netCDF4.num2date(file["time"][:], file["time"].units), EPOCH)
+            v = np.ma.filled(file["v"][:].astype("f8"), np.nan)
+            for i, k, x in np.ndindex(*self.sizes):
+                self.expected[round(float(hours[i]), 6), float(file["level"][k]), float(file["lon"][x])] = v[i, k, x]
+
+
+def read_result(name):
+    """The same of what was combined; elements of which no file has any are left out where all are missing."""
+    root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    time, level, lon, v = (root.OpenMDArray(array) for array in (*DIMS, "v"))
+    raw = v.ReadAsArray()
+    values, missing = raw.astype("f8"), v.GetNoDataValueAsDouble()
+    if missing is not None:
+        values[np.isnan(values) if np.isnan(missing) else raw == missing] = np.nan
+    values = values * (v.GetScale() or 1) + (v.GetOffset() or 0)
+    hours = netCDF4.date2num(netCDF4.num2date(time.ReadAsArray().astype("f8"), time.GetUnit()), EPOCH)
+    return [np.round(hours, 6), level.ReadAsArray(), lon.ReadAsArray()], values
+
+
+def make_v3(name, output):
+    """The same set as Zarr version 3; false where a codec of version 2 has no name in it."""
+    with open(name, encoding="utf-8") as file:
+        refs = json.load(file)["refs"]
+    made = {"zarr.json": json.dumps({"zarr_format": 3, "node_type": "group", "attributes": json.loads(refs.get(".zattrs", "{}"))})}
+    types = {"<f4": "float32", "<f8": "float64", "<i2": "int16", "<i4": "int32", "<i8": "int64"}
+    for key, value in refs.items():
+        path, _, last = key.rpartition("/")
+        if last == ".zarray":
+            array, attributes = json.loads(value), json.loads(refs.get(path + "/.zattrs", "{}"))
+            codecs = [{"name": "bytes", "configuration": {"endian": "little"}}]
+            packings = [codec for codec in (*(array["filters"] or ()), array["compressor"]) if codec]
+            if array["dtype"] not in types or any(codec["id"] != "zlib" for codec in packings):
+                return False
+            codecs += [{"name": "numcodecs.zlib", "configuration": {"level": codec["level"]}} for codec in packings]
+            made[path + "/zarr.json"] = json.dumps({
+                "zarr_format": 3, "node_type": "array", "shape": array["shape"], "data_type": types[array["dtype"]], "codecs": codecs,
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": array["chunks"]}}, "fill_value": array["fill_value"] or 0,
+                "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "."}},
+                "dimension_names": attributes.pop("_ARRAY_DIMENSIONS"), "attributes": attributes})
+        elif not last.startswith(".z"):
+            made[key] = value if not isinstance(value, str) or value.startswith("base64:") else "base64:" + base64.b64encode(value.encode("latin-1")).decode()
+    with open(output, "w", encoding="utf-8") as file:
+        json.dump({"version": 1, "refs": made}, file)
+    return True
+
+
+class Property(OwnFolder):
+    def setUp(self):
+        super().setUp()
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+
+    def combine(self, archive, names, output):
+        names = [*names]
+        archive.chance.shuffle(names)
+        return attempt("combine", *names, "-q", "-o", output, *(word for dim in archive.along for word in ("--along", dim)))
+
+    def check(self, archive, name, what):
+        axes, values = read_result(name)
+        for axis, i in zip(axes, range(3)):
+            self.assertEqual(sorted({key[i] for key in archive.expected}), axis.tolist(), what)
+        for index, key in zip(np.ndindex(*map(len, axes)), itertools.product(*(axis.tolist() for axis in axes))):
+            wanted = archive.expected.get(key, np.full(2, np.nan))
+            np.testing.assert_allclose(values[index], wanted, rtol=1e-6, err_msg=f"{what} {key}")
+
+    def check_xarray(self, archive, what):
+        subprocess.run([XARRAY, "-c", COMBINE, "wanted.npz", *archive.names], check=True, capture_output=True)
+        with np.load("wanted.npz") as wanted:
+            keys = itertools.product(*(np.round(wanted[dim], 6).tolist() for dim in DIMS))
+            for index, key in zip(np.ndindex(*wanted["v"].shape[:3]), keys):
+                np.testing.assert_allclose(archive.expected.get(key, np.full(2, np.nan)), wanted["v"][index], rtol=1e-6, err_msg=f"{what} {key}")
+
+    def make_part(self, archive, name, form):
+        """A file as it is, or as a set of that form."""
+        if form == "file":
+            return name
+        output = f"{name}.{form if form != 'v3' else 'json'}"
+        done = attempt("index", name, "-q", "-o", output, *(("--along", archive.along[0]) if form == "nc" else ()))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if form == "v3" and not make_v3(output, output):
+            return name
+        return output
+
+    def group(self, archive, parts, label, forms):
+        """Groups by chance until one is left; the first refusal where there is one."""
+        for number in itertools.count():
+            if len(parts) == 1:
+                return parts[0], None
+            archive.chance.shuffle(parts)
+            n = min(archive.chance.randint(2, 4), len(parts))
+            output = f"{label}_{number}.{archive.chance.choice(forms)}"
+            done = self.combine(archive, parts[:n], output)
+            if done.returncode != 0:
+                return None, (parts[:n], output, done.stderr)
+            parts = [*parts[n:], output]
+
+    def check_round(self, number, counts):
+        archive = Archive(f"r{number}", random.Random(SEED * 1000003 + number))
+        what = (SEED, number, archive.along, archive.kind)
+        if XARRAY:
+            self.check_xarray(archive, what)
+            counts["by xarray"] += 1
+        form = archive.chance.choice(FORMS)
+        done = self.combine(archive, archive.names, f"all.{form}")
+        if done.returncode != 0:
+            self.assertEqual((done.returncode, archive.is_uniform), (1, False), (what, done.stderr))
+            self.assertNotEqual(done.stderr, "", what)
+            counts["refused at once"] += 1
+            return
+        self.check(archive, f"all.{form}", what)
+        counts["at once"] += 1
+        for label, part_forms, forms in (("sets", ("file", "json", "parq"), FORMS[:3]), ("any", ("file", "json", "parq", "nc"), FORMS),
+                                         ("v3", ("v3",), FORMS[:3])):
+            parts = [self.make_part(archive, name, archive.chance.choice(part_forms)) for name in archive.names]
+            result, refusal = self.group(archive, parts, f"r{number}_{label}", forms)
+            if refusal:
+                if label == "sets":  # these hold unlike sources along one dimension alone
+                    self.assertFalse(archive.is_uniform or len(archive.along) == 1, (what, refusal))
+                    self.assertIn("along one dimension alone", refusal[2], what)
+                self.assertNotEqual(refusal[2], "", what)
+                counts[f"refused, {label}"] += 1
+                if os.environ.get("SHOW_REFUSALS"):
+                    print(label, archive.along, archive.kind, refusal)
+                continue
+            self.check(archive, result, (what, label, parts))
+            counts[f"in groups, {label}"] += 1
+
+    def test_any_grouping_order_and_form_gives_the_same(self):
+        counts = dict.fromkeys(("at once", "refused at once", "by xarray", *(f"{word}, {label}" for word in ("in groups", "refused")
+                                                                             for label in ("sets", "any", "v3"))), 0)
+        for number in range(ROUNDS):
+            with self.subTest(round=number):
+                self.check_round(number, counts)
+        print(", ".join(f"{n} {what}" for what, n in counts.items()))
+        self.assertGreater(counts["at once"], ROUNDS // 2)
+        self.assertGreater(counts["in groups, sets"], ROUNDS // 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
