@@ -419,6 +419,14 @@ TEST(Crs, IsAssumedForLongitudesAndLatitudesUnlessToldOtherwise) {
     }
 }
 
+TEST(Crs, IsAssumedWherePixelsReachBeyondThePoles) {
+    Dataset set; // as the grids of 2.5 degrees of NCEP and ECMWF, whose first and last rows are the
+                 // poles
+    set.latlon({90, 87.5, 85}, {0, 2.5});
+    set.array("v", {{"lat", "lon"}, {3, 2}});
+    EXPECT_STREQ(set.describe().crs, "EPSG:4326");
+}
+
 TEST(Crs, IsNotAssumedForValuesThatAreNoDegrees) {
     for (const Values &lon : {Values({0, 1000, 2000}), Values({-1000, 0, 1000})}) {
         Dataset set;

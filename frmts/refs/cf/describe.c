@@ -50,12 +50,14 @@ static void choose_placement(const refs_cf__input *input, const refs_cf__frame *
         description->has_geotransform = false;
 }
 
-/* Whether the raster lies where longitudes and latitudes are, a pixel more or less. */
+/* Whether the raster lies where longitudes and latitudes are, a degree more or less. Rows at the
+ * poles reach beyond them by half a pixel. */
 static bool is_on_earth(const refs_array_meta *array, const refs_cf_description *description) {
     const double *transform = description->geotransform;
     double east = transform[0] + transform[1] * (double)array->shape[description->x_dim];
-    double south = transform[3] + transform[5] * (double)array->shape[description->y_dim];
-    return transform[0] >= -361 && east <= 541 && transform[3] <= 91 && south >= -91;
+    double first = transform[3] + transform[5] / 2;
+    double last = first + transform[5] * (double)(array->shape[description->y_dim] - 1);
+    return transform[0] >= -361 && east <= 541 && first <= 91 && last >= -91;
 }
 
 static refs_status choose_crs(const refs_cf__input *input, refs_cf__frame *frame,
