@@ -464,7 +464,7 @@ class Unlike(Steps):
         scale = .5 if kind == "packing" and odd else 1
         dtype = "<f8" if kind == "type" and odd else "<f4"
         factor = .001 if kind == "units" and odd else 1
-        attributes = {"units": "km" if factor != 1 else "m", "_FillValue": -1}
+        attributes = {"long_name": "length", "units": "km" if factor != 1 else "m", "_FillValue": -1}
         if kind == "packing":
             attributes["scale_factor"] = scale
         width = N if kind == "chunks" and odd else 1

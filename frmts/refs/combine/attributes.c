@@ -114,8 +114,7 @@ static refs_status see_member(attribute_search *at, const refs_join_member *memb
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_join_array *array = &member->arrays[i];
-        REFS_TRY(
-            see(at, array->path, array->attributes, refs_join__text(at->join, array->path), err));
+        REFS_TRY(see(at, array->path, array->whole, refs_join__text(at->join, array->path), err));
     }
     return refs_join__go_on(at->join, err);
 }
