@@ -51,6 +51,16 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     return REFS_NOT_FOUND;
 }
 
+refs_status refs_scan_next(refs_scan *scan, const refs_scan_key *key, uint64_t *number,
+                           uint64_t *index, refs_error *err) {
+    (void)scan;
+    (void)key;
+    (void)number;
+    (void)index;
+    (void)err;
+    return REFS_NOT_FOUND;
+}
+
 const char *refs_scan_location(const refs_scan *scan, uint32_t id) {
     (void)scan;
     (void)id;
