@@ -4,10 +4,12 @@ that checks them, and from one that somebody else wrote.
     s3_test.py PROGRAM [test ...]    VERSITYGW names the program of that server, else it is looked for
 """
 
+import base64
 import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -201,6 +203,26 @@ class Lists(Store):
         self.run_refs("index", "s3://data/*/2.h5", "-o", self.output, "--quiet", status=1)
         asked = {path for _, path, *_ in server.asked if path.endswith(".h5")}
         self.assertEqual(asked, {"/data/f/2.h5", "/data/g/2.h5"})
+
+    def test_patterns_of_single_characters_are_read_as_sets(self):
+        server = self.serve({f"/data/t{i}.json": self.step(i) for i in (1, 2, 3)} | {"/data/t[1].json": self.step(9)}, {})
+        for name, steps in (("s3://data/t[12].json", 2), ("s3://data/t?.json", 3), ("s3://data/t*.json", 4)):
+            self.assertIn(f"(time {steps})", self.run_refs("ls", name))
+        del server.objects["/data/t1.json"]
+        self.assertIn("(time 1)", self.run_refs("ls", "s3://data/t[1].json"))  # no pattern matches: the key itself
+        said = self.run_refs("ls", "s3://data/u[12].json", status=1)
+        self.assertIn("u[12].json", said)
+
+    def step(self, number):
+        """A set of one time, with a variable."""
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for name in ("time", "v"):
+            refs[f"{name}/0"] = "base64:" + base64.b64encode(struct.pack("<i", number)).decode()
+            refs[f"{name}/.zarray"] = json.dumps({"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "<i4", "compressor": None,
+                                                  "filters": None, "fill_value": None, "order": "C"})
+            refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["time"],
+                                                  "units": "hours since 2000-01-01" if name == "time" else "m"})
+        return json.dumps({"version": 1, "refs": refs}).encode()
 
     def test_a_prefix_has_no_signs_of_patterns(self):
         server = self.serve({f"/data/{folder}/1.h5": content("filters.h5") for folder in ("run[1]", "run1", "f?", "fg")}, {})

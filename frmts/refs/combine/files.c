@@ -62,6 +62,21 @@ static refs_status add_objects(const refs_names_host *host, const char *location
     return refs_fail(err, REFS_NOT_FOUND, "%s: no object has a name like this", location);
 }
 
+/* Objects whose names are like one that has signs of a pattern, which but for the star may be those
+ * of a key, and in a prefix are no signs. */
+static refs_status add_pattern(const refs_names_host *host, const char *location, refs_buf *names,
+                               refs_error *err) {
+    const bool has_star = strchr(location, '*') != NULL;
+    refs_error problem = REFS_ERROR_INIT;
+    if (has_star) return add_objects(host, location, names, err);
+    if (strpbrk(location, "?[") == NULL || refs_str_ends(refs_str_from(location), "/"))
+        return REFS_OK;
+    const refs_status status = add_objects(host, location, names, &problem);
+    return status == REFS_OK || status == REFS_NOT_FOUND
+               ? REFS_OK
+               : refs_fail(err, status, "%s", problem.message);
+}
+
 static bool is_list(const char *location) {
     const char *point = strrchr(location, '.');
     return point != NULL && strcasecmp(point, ".txt") == 0;
@@ -72,10 +87,10 @@ refs_status refs_join_list_files(const refs_names_host *host, const char *locati
     const refs_str name = refs_str_from(location);
     const bool is_remote = refs_location_is_remote(name);
     const size_t before = names->size;
+    if (refs_location_is_of_store(name)) return add_pattern(host, location, names, err);
     /* URLs have other signs of patterns, and looking at what is in an archive may open a pipe. */
     if ((is_remote || refs_str_starts(name, "/vsi")) && strchr(location, '*') == NULL)
         return REFS_OK;
-    if (refs_location_is_of_store(name)) return add_objects(host, location, names, err);
     const refs_name_kind kind = is_remote ? REFS_NAME_ABSENT : host->look(host->user, location);
     if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE)
         return is_list(location) ? add_list(host, location, names, err) : REFS_OK;
