@@ -2479,7 +2479,7 @@ class Other(Folder):
         for name, said in (("a.parq", "web page, not a parquet file: the server that sent them may want a login"),
                            ("a.json#branch=x", "a.json: is a file, and no Icechunk repository"),
                            ("a.parq#brunch=x", "asks for no state of a repository"),
-                           ("plain", "is a folder, and a file is needed")):
+                           ("plain", "is a folder, and a file is needed: a folder is a set if it holds data files")):
             with self.assertRaisesRegex(RuntimeError, said):
                 read(name, "t")
 

@@ -137,8 +137,9 @@ refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
         return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
     return refs_fail(err, REFS_IO,
-                     "%s: is a folder, and a file is needed: folders are sets where they have a "
-                     "file .zmetadata or are Icechunk repositories",
+                     "%s: is a folder, and a file is needed: a folder is a set if it holds data "
+                     "files or sets (x.nc, x.h5, x.tif, x.grib2, x.json), a file .zmetadata, or an "
+                     "Icechunk repository",
                      location);
 }
 
