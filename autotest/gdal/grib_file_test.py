@@ -403,4 +403,5 @@ def main():
         return compare(paths, problems, "files of GRIB messages are as sets what they are to GDAL")
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -70,34 +70,79 @@ void refs_grib_earth(unsigned edition, refs_bytes section, double axes[2]) {
     axes[1] = scaled(p + MINOR_AT) * unit;
 }
 
-/* -- reduced Gaussian grids -------------------------------------------------------------------- */
+/* -- rotation ---------------------------------------------------------------------------------- */
+
+/* Rotated latitude and longitude about a centre, which becomes 0 and 0. */
+static void rotate(const double place[2], const double centre[2], double rotated[2]) {
+    double x = cos(place[0] * radian) * cos((place[1] - centre[1]) * radian);
+    double y = cos(place[0] * radian) * sin((place[1] - centre[1]) * radian);
+    double z = sin(place[0] * radian), sine = sin(centre[0] * radian);
+    double cosine = cos(centre[0] * radian);
+    rotated[0] = asin(fmax(-1, fmin(1, cosine * z - sine * x))) / radian;
+    rotated[1] = atan2(y, cosine * x + sine * z) / radian;
+}
+
+static void rotate_back(const double rotated[2], const double centre[2], double place[2]) {
+    double x = cos(rotated[0] * radian) * cos(rotated[1] * radian);
+    double y = cos(rotated[0] * radian) * sin(rotated[1] * radian);
+    double z = sin(rotated[0] * radian), sine = sin(centre[0] * radian);
+    double cosine = cos(centre[0] * radian);
+    place[0] = asin(fmax(-1, fmin(1, sine * x + cosine * z))) / radian;
+    place[1] = centre[1] + atan2(y, cosine * x - sine * z) / radian;
+    place[1] -= 360 * floor(place[1] / 360);
+}
+
+/* -- reduced grids ----------------------------------------------------------------------------- */
+
+static void read_pole(refs_bytes section, size_t at, size_t size, double pole[2]) {
+    const double unit = size == 3 ? 1e-3 : 1e-6;
+    pole[0] = signed_at(section, at, size, unit);
+    pole[1] = signed_at(section, at + size, size, unit);
+}
 
 static bool read_reduced_1(refs_bytes section, refs_grib_reduced *reduced) {
-    enum { GAUSSIAN = 4 };
-    if (section.size < 32 || section.data[5] != GAUSSIAN || load_be(section.data + 6, 2) != 0xffff)
+    enum { REGULAR = 0, GAUSSIAN = 4, ROTATED = 14, ROTATED_SIZE = 42, ANGLE_AT = 38 };
+    const unsigned kind = section.size < 32 ? UINT8_MAX : section.data[5];
+    if ((kind != REGULAR && kind != GAUSSIAN && kind != ROTATED) ||
+        load_be(section.data + 6, 2) != 0xffff)
         return false;
-    *reduced = (refs_grib_reduced){.n_rows = load_be(section.data + 8, 2),
-                                   .order = load_be(section.data + 25, 2),
-                                   .list_at = section.data[4] - (size_t)1 + section.data[3] * 4u,
-                                   .number_size = 2,
-                                   .latitude = signed_at(section, 10, 3, 1e-3),
-                                   .first = signed_at(section, 13, 3, 1e-3),
-                                   .last = signed_at(section, 20, 3, 1e-3)};
+    const bool is_rotated = kind == ROTATED;
+    if (is_rotated && (section.size < ROTATED_SIZE || load_be(section.data + ANGLE_AT, 4) != 0))
+        return false;
+    *reduced = (refs_grib_reduced){
+        .n_rows = load_be(section.data + 8, 2),
+        .is_gaussian = kind != REGULAR,
+        .is_rotated = is_rotated,
+        .order = load_be(section.data + 25, 2),
+        .list_at = section.data[4] - (size_t)1 + section.data[3] * 4u,
+        .number_size = 2,
+        .latitudes = {signed_at(section, 10, 3, 1e-3), signed_at(section, 17, 3, 1e-3)},
+        .first = signed_at(section, 13, 3, 1e-3),
+        .last = signed_at(section, 20, 3, 1e-3)};
+    if (is_rotated) read_pole(section, 32, 3, reduced->south_pole);
     return section.data[4] > 0 && section.data[4] < UINT8_MAX;
 }
 
 static bool read_reduced_2(refs_bytes section, refs_grib_reduced *reduced) {
-    enum { GAUSSIAN = 40, LIST_AT = 72 };
-    if (section.size < LIST_AT || load_be(section.data + 12, 2) != GAUSSIAN ||
-        refs_load_be32(section.data + 30) != UINT32_MAX)
+    enum { REGULAR = 0, GAUSSIAN = 40, ROTATED = 41, LIST_AT = 72, ROTATION_SIZE = 12 };
+    if (section.size < LIST_AT || refs_load_be32(section.data + 30) != UINT32_MAX) return false;
+    const uint64_t kind = load_be(section.data + 12, 2);
+    const bool is_rotated = kind == ROTATED;
+    if (kind != REGULAR && kind != GAUSSIAN && !is_rotated) return false;
+    if (is_rotated &&
+        (section.size < LIST_AT + ROTATION_SIZE || refs_load_be32(section.data + LIST_AT + 8) != 0))
         return false;
-    *reduced = (refs_grib_reduced){.n_rows = refs_load_be32(section.data + 34),
-                                   .order = refs_load_be32(section.data + 67),
-                                   .list_at = LIST_AT,
-                                   .number_size = section.data[10],
-                                   .latitude = signed_at(section, 46, 4, 1e-6),
-                                   .first = signed_at(section, 50, 4, 1e-6),
-                                   .last = signed_at(section, 59, 4, 1e-6)};
+    *reduced = (refs_grib_reduced){
+        .n_rows = refs_load_be32(section.data + 34),
+        .is_gaussian = kind != REGULAR,
+        .is_rotated = is_rotated,
+        .order = refs_load_be32(section.data + 67),
+        .list_at = is_rotated ? LIST_AT + ROTATION_SIZE : LIST_AT,
+        .number_size = section.data[10],
+        .latitudes = {signed_at(section, 46, 4, 1e-6), signed_at(section, 55, 4, 1e-6)},
+        .first = signed_at(section, 50, 4, 1e-6),
+        .last = signed_at(section, 59, 4, 1e-6)};
+    if (is_rotated) read_pole(section, LIST_AT, 4, reduced->south_pole);
     return reduced->number_size == 1 || reduced->number_size == 2 || reduced->number_size == 4;
 }
 
@@ -115,8 +160,11 @@ static bool is_whole(refs_bytes section, const refs_grib_reduced *reduced) {
             most = points_of_row(section, reduced, row);
     double length = reduced->last - reduced->first;
     if (length < 0) length += 360;
-    return reduced->order > 0 && reduced->n_rows == 2 * reduced->order && most > 0 &&
-           length > 360 - 1.5 * 360 / (double)most;
+    bool has_latitudes =
+        reduced->is_gaussian
+            ? reduced->order > 0 && reduced->n_rows == 2 * reduced->order
+            : reduced->n_rows > 1 && reduced->latitudes[0] != reduced->latitudes[1];
+    return has_latitudes && most > 0 && length > 360 - 1.5 * 360 / (double)most;
 }
 
 bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_reduced *reduced) {
@@ -131,20 +179,36 @@ bool refs_grib_reduced_read(unsigned edition, refs_bytes section, refs_grib_redu
     return true;
 }
 
+/* Latitudes of all rows, from the first. */
+static void reduced_latitudes(const refs_grib_reduced *reduced, double *latitudes) {
+    const double *ends = reduced->latitudes;
+    const uint64_t n = reduced->n_rows;
+    if (reduced->is_gaussian) refs_grib_gaussian_latitudes(n, latitudes);
+    for (uint64_t row = 0; row < n && reduced->is_gaussian && ends[0] < 0; row++)
+        latitudes[row] = -latitudes[row];
+    for (uint64_t row = 0; row < n && !reduced->is_gaussian; row++)
+        latitudes[row] = ends[0] + (double)row * (ends[1] - ends[0]) / (double)(n - 1);
+}
+
+/* The latitude or the longitude of a point, which may be rotated. */
+static double reduced_coordinate(const refs_grib_reduced *reduced, refs_grib_axis axis,
+                                 const double at[2]) {
+    const double centre[2] = {reduced->south_pole[0] + 90, reduced->south_pole[1]};
+    double place[2] = {at[0], at[1] >= 360 ? at[1] - 360 : at[1]};
+    if (reduced->is_rotated) rotate_back(at, centre, place);
+    return place[axis == REFS_GRIB_LATITUDES ? 0 : 1];
+}
+
 static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *reduced,
                                   refs_grib_axis axis, double *numbers) {
     double *latitudes = refs_calloc((size_t)reduced->n_rows, sizeof *latitudes);
     if (latitudes == NULL) return REFS_NOMEM;
-    if (axis == REFS_GRIB_LATITUDES) refs_grib_gaussian_latitudes(reduced->n_rows, latitudes);
-    bool goes_up = reduced->latitude < 0;
+    if (axis == REFS_GRIB_LATITUDES || reduced->is_rotated) reduced_latitudes(reduced, latitudes);
     for (uint64_t row = 0; row < reduced->n_rows; row++) {
         uint64_t n = points_of_row(section, reduced, row);
-        double latitude = latitudes[goes_up ? reduced->n_rows - 1 - row : row];
-        for (uint64_t i = 0; i < n; i++, numbers++) {
-            double longitude = reduced->first + (double)i * 360 / (double)n;
-            *numbers = axis == REFS_GRIB_LATITUDES ? latitude
-                       : longitude >= 360          ? longitude - 360
-                                                   : longitude;
+        for (uint64_t i = 0; i < n; i++) {
+            const double at[2] = {latitudes[row], reduced->first + (double)i * 360 / (double)n};
+            *numbers++ = reduced_coordinate(reduced, axis, at);
         }
     }
     refs_free(latitudes);
@@ -209,26 +273,6 @@ static bool mercator_points(const mercator *grid, const double axes[2], const re
 }
 
 /* -- rotated ----------------------------------------------------------------------------------- */
-
-/* Rotated latitude and longitude about a centre, which becomes 0 and 0. */
-static void rotate(const double place[2], const double centre[2], double rotated[2]) {
-    double x = cos(place[0] * radian) * cos((place[1] - centre[1]) * radian);
-    double y = cos(place[0] * radian) * sin((place[1] - centre[1]) * radian);
-    double z = sin(place[0] * radian), sine = sin(centre[0] * radian);
-    double cosine = cos(centre[0] * radian);
-    rotated[0] = asin(fmax(-1, fmin(1, cosine * z - sine * x))) / radian;
-    rotated[1] = atan2(y, cosine * x + sine * z) / radian;
-}
-
-static void rotate_back(const double rotated[2], const double centre[2], double place[2]) {
-    double x = cos(rotated[0] * radian) * cos(rotated[1] * radian);
-    double y = cos(rotated[0] * radian) * sin(rotated[1] * radian);
-    double z = sin(rotated[0] * radian), sine = sin(centre[0] * radian);
-    double cosine = cos(centre[0] * radian);
-    place[0] = asin(fmax(-1, fmin(1, sine * x + cosine * z))) / radian;
-    place[1] = centre[1] + atan2(y, cosine * x - sine * z) / radian;
-    place[1] -= 360 * floor(place[1] / 360);
-}
 
 /* The increments that messages state are in units that differ from the template's. */
 bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rotated *rotated) {

@@ -1,9 +1,9 @@
-/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, Gaussian ones,
+/* grib_points.h -- where the points of some grids of GRIB messages lie: Mercator's, reduced ones,
  * and NCEP's rotated one on Arakawa's grids.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.10 and 3.40, NCEP's 3.32769, and FM 92-XI
- * Ext. GRIB edition 1, data representation types 1 and 4. ecCodes reads beyond damaged descriptions
- * of these.
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.10, 3.40 and 3.41, NCEP's 3.32769,
+ * and FM 92-XI Ext. GRIB edition 1, data representation types 0, 1, 4 and 14. ecCodes reads beyond
+ * damaged descriptions of these.
  *
  * Read before this: bytes.h.
  */
@@ -16,16 +16,18 @@
 extern "C" {
 #endif
 
-/** A Gaussian grid whose rows have different numbers of points. */
+/** A grid whose rows, Gaussian or at equal distances, have different numbers of points. */
 typedef struct refs_grib_reduced {
     uint64_t n_rows;
-    uint64_t order;     /**< latitudes between a pole and the equator */
-    size_t list_at;     /**< in the section: numbers of points of the rows … */
-    size_t number_size; /**< … each of so many bytes */
-    double first, last; /**< longitudes in degrees */
-    double latitude;    /**< of the first row */
-    uint64_t n_points;  /**< of all rows */
-    bool is_whole;      /**< rows are whole circles from one pole to the other */
+    bool is_gaussian, is_rotated;
+    uint64_t order;       /**< Gaussian latitudes between a pole and the equator */
+    size_t list_at;       /**< in the section: numbers of points of the rows … */
+    size_t number_size;   /**< … each of so many bytes */
+    double first, last;   /**< longitudes in degrees */
+    double latitudes[2];  /**< of the first and the last row */
+    double south_pole[2]; /**< latitude and longitude of that of a rotated grid */
+    uint64_t n_points;    /**< of all rows */
+    bool is_whole;        /**< rows are whole circles, Gaussian ones from one pole to the other */
 } refs_grib_reduced;
 
 /** Reads a description: section 3 of edition 2, section 2 of edition 1. False for other grids, and
@@ -54,8 +56,8 @@ bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rota
 typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_grib_axis;
 
 /** Latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point to
- * its last. REFS_NOT_FOUND for grids that are neither Mercator's nor reduced Gaussian ones of the
- * whole globe, or that have another number of points; else REFS_OK or REFS_NOMEM. */
+ * its last. REFS_NOT_FOUND for grids that are neither Mercator's nor reduced ones of whole
+ * circles, or that have another number of points; else REFS_OK or REFS_NOMEM. */
 refs_status refs_grib_points(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
                              double *numbers);
 

@@ -115,7 +115,9 @@ static refs_status read_representation(refs_bytes section, refs_grib_message *me
         return REFS_OK;
     }
     return refs_fail(err, REFS_UNSUPPORTED, "data representation template 5.%u%s", number,
-                     number >= 50 && number <= 53 ? ": spherical harmonics" : "");
+                     number == 53                  ? ": spectral coefficients"
+                     : number >= 50 && number < 53 ? ": spherical harmonics"
+                                                   : "");
 }
 
 static refs_status read_bitmap(refs_bytes section, refs_grib_message *message, refs_error *err) {

@@ -69,6 +69,17 @@ static bool has_places(const grib_grid *grid) {
            reduced.is_whole && reduced.n_points == grid->n_points;
 }
 
+/* Spherical harmonics of edition 1, of which ecCodes counts those of triangular truncation, too. A
+ * set shows that they are there; the codec says that it does not read them. */
+static bool is_spectral_1(const uint8_t *section) {
+    return section[5] == 50 || section[5] == 60 || section[5] == 70 || section[5] == 80;
+}
+
+static uint64_t count_harmonics(const uint8_t *section) {
+    const uint64_t j = u16(section + 6), k = u16(section + 8), m = u16(section + 10);
+    return j == k && k == m ? (m + 1) * (m + 2) : 0;
+}
+
 static void measure_rows(grib_grid *grid) {
     const uint8_t *section = grid->section.data;
     size_t size = grid->section.size;
@@ -95,6 +106,8 @@ static void measure_rows(grib_grid *grid) {
         grid->n_points = has_rows ? rows.nx * rows.ny : 0;
         if (refs_grib_reduced_read(1, refs_buf_view(&grid->section), &reduced))
             grid->n_points = reduced.n_points;
+        if (size >= 12 && is_spectral_1(section)) grid->n_points = count_harmonics(section);
+        has_rows = has_rows && !is_spectral_1(section);
     } else {
         grid->n_points = refs_load_be32(section + 6);
         has_rows = has_rows && rows.nx * rows.ny == grid->n_points;
@@ -112,7 +125,11 @@ static void measure_rows(grib_grid *grid) {
 
 static void measure_grid(grib_grid *grid) {
     measure_rows(grid);
-    if (grid->nx == 0 && !has_places(grid)) grid->type = NULL;
+    if (grid->nx > 0) return;
+    if (!has_places(grid))
+        grid->type = NULL;
+    else if (grid->type == NULL)
+        grid->type = "reduced_rotated_gg";
 }
 
 /* The number of a grid in the list, where it is added if it is new. */
@@ -593,7 +610,8 @@ static const grid_numbers of_edition_2[] = {
 
 static const grid_numbers *numbers_of(const grib_grid *grid) {
     const grid_numbers *all = grid->edition == 1 ? of_edition_1 : of_edition_2;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && grid->type != NULL; i++)
+    _Static_assert(sizeof of_edition_1 == sizeof of_edition_2, "grids of both editions");
+    for (size_t i = 0; i < sizeof of_edition_1 / sizeof *of_edition_1 && grid->type != NULL; i++)
         if (strcmp(all[i].type, grid->type) == 0) return &all[i];
     return NULL;
 }
