@@ -38,6 +38,20 @@ print(values.shape[0])
 """
 
 
+HOLD = """
+import sys
+from osgeo import gdal
+gdal.UseExceptions()
+held = []
+for number in range(int(sys.argv[1])):
+    dataset = gdal.OpenEx(f"REFS:m{number}.nc", gdal.OF_MULTIDIM_RASTER)
+    array = dataset.GetRootGroup().OpenMDArray("v")
+    assert array.ReadAsArray()[1, 0] == number, number
+    held.append((dataset, array))
+print(len(held))
+"""
+
+
 def limited(*command):
     done = subprocess.run(
         command,
@@ -74,6 +88,20 @@ class FewDescriptors(OwnFolder):
         self.assertEqual(limited(sys.executable, "-c", READ, "REFS:m.nca").strip(), str(STEPS))
         self.assertEqual(limited(sys.executable, "-c", READ, "m.nca").strip(), str(STEPS))
         self.assertIn(" 0 problems", limited(REFS, "check", "--deep", "m.nca"))
+
+    def test_masters_are_held(self):
+        """A descriptor each, so that they are read on when they are replaced, and a quarter of all for reading."""
+        masters = DESCRIPTORS * 3 // 5
+        for number in range(masters):
+            for step in range(2):
+                with netCDF4.Dataset(f"a{step}.nc", "w") as file:
+                    for dim, n in (("t", 1), ("x", 2000)):
+                        file.createDimension(dim, n)
+                    file.createVariable("t", "f8", ("t",))[:] = step
+                    file.createVariable("v", "f8", ("t", "x"))[:] = number * step
+                os.rename(f"a{step}.nc", f"m{number}.{step}.nc")
+            limited(REFS, "index", "-q", f"m{number}.0.nc", f"m{number}.1.nc", "--along", "t", "-o", f"m{number}.nc")
+        self.assertEqual(limited(sys.executable, "-c", HOLD, str(masters)).strip(), str(masters))
 
     def test_fragments_are_combined(self):
         for options in (["--format", "cfa"], []):

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -21,13 +22,19 @@ typedef struct seen {
     bool is_doubtful; /* it was another later, or may be without its time telling so */
 } seen;
 
+/* A file that is held on to, by one file descriptor for all watches that do. */
+typedef struct held_file {
+    atomic_size_t n_watches;
+    int file;
+    char *location;
+    char name[40]; /* by which it is opened again */
+} held_file;
+
 struct refs_watch {
     refs_vfs functions;
     const refs_vfs *below;
     char *folder;          /* in which the process was, or NULL: not known */
-    int held;              /* a file descriptor of … */
-    char *held_location;   /* … this, or NULL */
-    char held_name[40];    /* by which it is opened again */
+    held_file *held;       /* or NULL */
     struct timespec since; /* what changed before then is as it was when it was held */
     pthread_mutex_t lock;  /* guards what follows */
     refs_intern locations;
@@ -143,45 +150,52 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
 /* -- holding on -------------------------------------------------------------------------------- */
 
 static bool is_held(const refs_watch *watch, const char *location) {
-    return watch->held_location != NULL && strcmp(watch->held_location, location) == 0;
+    return watch->held != NULL && strcmp(watch->held->location, location) == 0;
 }
 
-/* Takes the file descriptor where it is of what was seen. */
-static void take_held(refs_watch *watch, const char *location, int file) {
+static void release_held(held_file *held) {
+    if (held == NULL || atomic_fetch_sub(&held->n_watches, 1) != 1) return;
+    if (held->file >= 0) (void)close(held->file);
+    refs_free(held->location);
+    refs_free(held);
+}
+
+/* Whether a file descriptor is of what was seen, and opens it again. */
+static bool is_seen_file(refs_watch *watch, const held_file *held) {
     struct stat status;
     seen known = {.kind = UNKNOWN};
     refs_lock(&watch->lock);
-    const uint32_t id = refs_intern_find(&watch->locations, refs_str_from(location));
+    const uint32_t id = refs_intern_find(&watch->locations, refs_str_from(held->location));
     if (id != REFS_INTERN_NONE) known = watch->seen[id];
     refs_unlock(&watch->lock);
-    (void)snprintf(watch->held_name, sizeof watch->held_name, "/proc/self/fd/%d", file);
-    const bool is_it = known.kind == KNOWN && fstat(file, &status) == 0 &&
-                       known.inode == (uint64_t)status.st_ino &&
-                       known.size == (uint64_t)status.st_size &&
-                       access(watch->held_name, R_OK) == 0;
-    if (is_it) watch->held_location = refs_str_copy(refs_str_from(location));
-    if (watch->held_location == NULL)
-        (void)close(file);
-    else
-        watch->held = file;
+    return known.kind == KNOWN && fstat(held->file, &status) == 0 &&
+           known.inode == (uint64_t)status.st_ino && known.size == (uint64_t)status.st_size &&
+           access(held->name, R_OK) == 0;
 }
 
 void refs_watch_hold(refs_watch *watch, const char *location) {
     const refs_vfs *below = watch->below;
     refs_buf own = REFS_BUF_INIT;
-    if (watch->held_location != NULL || below->is_local == NULL ||
-        !below->is_local(below->self, location))
+    if (watch->held != NULL || below->is_local == NULL || !below->is_local(below->self, location))
         return;
-    const int file = open(located(watch, location, &own), O_RDONLY | O_CLOEXEC);
+    held_file *held = refs_calloc(1, sizeof *held);
+    if (held == NULL) return;
+    atomic_init(&held->n_watches, 1);
+    held->location = refs_str_copy(refs_str_from(location));
+    held->file = open(located(watch, location, &own), O_RDONLY | O_CLOEXEC);
     refs_buf_clear(&own);
-    if (file >= 0) take_held(watch, location, file);
+    (void)snprintf(held->name, sizeof held->name, "/proc/self/fd/%d", held->file);
+    if (held->location != NULL && held->file >= 0 && is_seen_file(watch, held))
+        watch->held = held;
+    else
+        release_held(held);
 }
 
 static void hold_as(refs_watch *watch, const refs_watch *other, const char *location) {
-    if (watch->held_location != NULL || !is_held(other, location)) return;
-    const int file = fcntl(other->held, F_DUPFD_CLOEXEC, 0);
+    if (watch->held != NULL || !is_held(other, location)) return;
     watch->since = other->since;
-    if (file >= 0) take_held(watch, location, file);
+    watch->held = other->held;
+    atomic_fetch_add(&watch->held->n_watches, 1);
 }
 
 void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location) {
@@ -279,7 +293,7 @@ static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err)
         below->forget(below->self, thing->location);
     refs_buf own = REFS_BUF_INIT;
     const char *name =
-        is_held(watch, thing->location) ? watch->held_name : located(watch, thing->location, &own);
+        is_held(watch, thing->location) ? watch->held->name : located(watch, thing->location, &own);
     refs_status status = below->open(below->self, name, &thing->handle, err);
     refs_buf_clear(&own);
     if (status != REFS_OK) thing->handle = NULL;
@@ -422,8 +436,7 @@ void refs_watch_free(refs_watch *watch) {
     if (watch == NULL) return;
     refs_intern_clear(&watch->locations);
     refs_free(watch->seen);
-    if (watch->held_location != NULL) (void)close(watch->held);
-    refs_free(watch->held_location);
+    release_held(watch->held);
     refs_free(watch->folder);
     pthread_mutex_destroy(&watch->lock);
     refs_free(watch);

@@ -216,11 +216,18 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     refs_watch *watch = nullptr;
     REFS_TRY(refs_watch_open(RefsVsiSource(), &watch, error));
     watch_.reset(watch);
-    vfs_ = RefsOpenHttpVfs(*context_, refs_watch_functions(watch), error);
+    refs_file_pool *filePool = nullptr;
+    REFS_TRY(refs_file_pool_open(refs_watch_functions(watch), 0, &filePool, error));
+    filePool_.reset(filePool);
+    vfs_ = RefsOpenHttpVfs(*context_, source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
     REFS_TRY(openSet(setOptions, options, error));
     return openHierarchy(setOptions.notes, error);
+}
+
+const refs_vfs *RefsIndex::source() const {
+    return refs_file_pool_functions(filePool_.get());
 }
 
 /** Of what is in a folder only the file that was found is asked for. */
@@ -259,8 +266,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     if (opened != REFS_OK) return refs_fail(error, opened, "%s", problem.message);
     set_.reset(set);
     const std::vector<std::string> itself = {location_};
-    const RefsJoinJob job = {location_,        itself,     vfs, refs_watch_functions(watch_.get()),
-                             context_->http(), openOptions};
+    const RefsJoinJob job = {location_, itself, vfs, source(), context_->http(), openOptions};
     REFS_TRY(RefsSaveSet(job, set, error));
     if (!isRemote() && location_ == refs_set_document(set)) return REFS_OK;
     document_ = refs_set_document(set);
@@ -273,8 +279,7 @@ refs_status RefsIndex::joinFiles(const std::vector<std::string> &files,
                                  const refs_set_options &options, CSLConstList openOptions,
                                  refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const RefsJoinJob job = {location_,        files,      vfs, refs_watch_functions(watch_.get()),
-                             context_->http(), openOptions};
+    const RefsJoinJob job = {location_, files, vfs, source(), context_->http(), openOptions};
     refs_set *set = nullptr;
     canTell_ = false;
     isJoined_ = true;
@@ -287,8 +292,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
-    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), refs_watch_functions(watch_.get()), changed_,
-                               error);
+    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), source(), changed_, error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));

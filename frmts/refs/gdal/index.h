@@ -86,6 +86,7 @@ class RefsIndex {
                         refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);
     refs_status readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const;
+    const refs_vfs *source() const; ///< here, by which the set and its targets are read
     bool isRemote() const;
     bool asksElsewhere() const;
     bool hasSameStamp();
@@ -95,9 +96,10 @@ class RefsIndex {
     std::shared_ptr<RefsContext> context_;
     std::shared_ptr<const RefsS3nc> s3nc_; ///< aliases and limits
     std::string location_;
-    std::string document_;  ///< of a set on another machine, once it was read: its file
-    RefsWatchHandle watch_; ///< of files here
-    RefsHttpVfsHandle vfs_; ///< by which the set is read
+    std::string document_;        ///< of a set on another machine, once it was read: its file
+    RefsWatchHandle watch_;       ///< of files here
+    RefsFilePoolHandle filePool_; ///< keeps few of them open
+    RefsHttpVfsHandle vfs_;       ///< by which the set is read
     RefsSetHandle set_;
     RefsFetcherHandle fetcher_; ///< of metadata elsewhere
     RefsStoreHandle store_;
