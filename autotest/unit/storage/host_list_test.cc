@@ -8,7 +8,9 @@ extern "C" {
 namespace {
 
 bool has(const char *list, const char *authority, refs_host_ports ports = REFS_HOST_PORTS_COUNT) {
-    return refs_host_list__has(list, refs_str_from(authority), ports);
+    refs_origin origin;
+    (void)refs_origin_of_authority(refs_str_from(authority), &origin);
+    return refs_host_list__has(list, &origin, ports);
 }
 
 TEST(HostList, HasItsHostsAndThoseOfItsDomains) {

@@ -13,7 +13,6 @@ namespace {
 
 class Origins : public testing::Test {
   protected:
-    void TearDown() override { refs_origins__clear(&origins); }
     bool isDead(const std::string &url, uint64_t now) const {
         return refs_origins__is_dead(&origins, url.c_str(), now);
     }
@@ -76,7 +75,6 @@ constexpr uint64_t MS = 1000;
 class OriginLimits : public testing::Test {
   protected:
     void SetUp() override { origin = refs_origins__hold(&origins, "http://a/x"); }
-    void TearDown() override { refs_origins__clear(&origins); }
 
     /** Begins as many requests as may be begun now. */
     unsigned begin(unsigned most) {
@@ -96,7 +94,7 @@ class OriginLimits : public testing::Test {
     }
 
     refs_origins origins = {};
-    refs_origin *origin = nullptr;
+    refs_origin_state *origin = nullptr;
     uint64_t now = 1000 * MS;
 };
 
@@ -119,7 +117,7 @@ TEST_F(OriginLimits, HalveOnceForRequestsThatWereUnderWayTogether) {
         for (; begin(1) == 1; n++) now += MS;
         EXPECT_EQ(n, 8u);
         for (unsigned i = 0; i < n; i++) end(206, MS);
-        refs_origins__clear(&origins);
+        origins = {};
         SetUp();
     }
 }
@@ -149,7 +147,7 @@ TEST_F(OriginLimits, OfOneAtATimeAreAMatterOfTheTimeBetweenThem) {
             end(row.first, MS);
         }
         EXPECT_NEAR(static_cast<double>(gap), row.second, 1);
-        refs_origins__clear(&origins);
+        origins = {};
         SetUp();
     }
 }
@@ -165,7 +163,7 @@ TEST_F(OriginLimits, LetOthersGoOnWhileOneIsAskedToComeBackLater) {
         EXPECT_LE(refs_origin__free_at(origin, now), now + 2 * MS);
         now += 2 * MS;
         EXPECT_EQ(begin(1), 1u);
-        refs_origins__clear(&origins);
+        origins = {};
         SetUp();
     }
 }
@@ -246,7 +244,7 @@ TEST_F(OriginLimits, AreOfAnOriginThatIsNotForgottenAsLongAsItIsHeld) {
                   nullptr);
     EXPECT_EQ(refs_origins__hold(&origins, "http://one/more"), nullptr);
     refs_origins__note_alive(&origins, "http://one/more");
-    EXPECT_STREQ(origin->name, "http://a:80");
+    EXPECT_STREQ(origin->key.host, "a");
     EXPECT_EQ(refs_origins__hold(&origins, "HTTP://A:80/y"), origin);
     refs_origin__release(origin);
     refs_origin__release(origin);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "refs/http/origin.h"
 #include "sigv4.h"
 
 /* How long a signed URL can be used: a request that is sent again is signed again. */
@@ -140,30 +141,28 @@ bool refs_host__is_signed(refs_host *host, const refs_object *object) {
 
 /* Where a store is, and how a bucket is named there. */
 typedef struct server {
-    bool is_https, is_virtual; /* the bucket is a part of the host's name */
-    refs_str authority, path;  /* before the bucket: "" or "/…" */
+    refs_origin origin;
+    refs_str path;   /* before the bucket: "" or "/…" */
+    bool is_virtual; /* the bucket is a part of the host's name */
     const char *region;
     char amazon[96];
 } server;
 
 /* Takes apart "https://host:port/path", of which scheme and path may be missing. */
 static void take_endpoint(refs_str endpoint, bool is_https, server *at) {
-    at->is_https = is_https;
-    if (refs_str_starts(endpoint, "http://")) {
-        at->is_https = false;
-        endpoint = refs_str_part(endpoint, 7, endpoint.size);
-    } else if (refs_str_starts(endpoint, "https://")) {
-        at->is_https = true;
-        endpoint = refs_str_part(endpoint, 8, endpoint.size);
-    }
-    size_t slash = refs_str_find(endpoint, '/');
-    at->authority = refs_str_part(endpoint, 0, slash);
-    at->path =
-        slash == SIZE_MAX ? refs_str_view("", 0) : refs_str_part(endpoint, slash, endpoint.size);
+    char url[1024];
+    const bool has_scheme =
+        refs_str_starts(endpoint, "http://") || refs_str_starts(endpoint, "https://");
+    const int size = snprintf(url, sizeof url, "%s%.*s",
+                              has_scheme ? ""
+                              : is_https ? "https://"
+                                         : "http://",
+                              REFS_STR_WHOLE(endpoint));
+    if (size < 0 || (size_t)size >= sizeof url || !refs_origin_of(url, &at->origin)) return;
+    if (has_scheme)
+        endpoint = refs_str_part(endpoint, refs_str_find(endpoint, ':') + 3, endpoint.size);
+    at->path = refs_str_part(endpoint, refs_str_find(endpoint, '/'), endpoint.size);
     while (refs_str_ends(at->path, "/")) at->path.size--;
-    /* A port that is the scheme's own is not sent, nor signed. */
-    const char *port = at->is_https ? ":443" : ":80";
-    if (refs_str_ends(at->authority, port)) at->authority.size -= strlen(port);
 }
 
 /* Whether a bucket's name may stand before a host's: with a point in it no certificate fits. */
@@ -184,8 +183,8 @@ static void take_amazon(const refs_host *host, const refs_object *object, bool i
         snprintf(at->amazon, sizeof at->amazon, "s3.%.32s.amazonaws.com%s", at->region, end);
     else
         snprintf(at->amazon, sizeof at->amazon, "s3.amazonaws.com");
-    take_endpoint(refs_str_from(at->amazon), true, at);
-    if (refs_settings__is_off(&object->settings, "AWS_HTTPS")) at->is_https = false;
+    take_endpoint(refs_str_from(at->amazon), !refs_settings__is_off(&object->settings, "AWS_HTTPS"),
+                  at);
     at->is_virtual = is_label(object->bucket);
 }
 
@@ -235,7 +234,7 @@ static refs_status find_server(refs_host *host, const refs_object *object, bool 
     } else {
         REFS_TRY(find_s3(host, object, is_signed, at, err));
     }
-    if (at->authority.size > 0) return REFS_OK;
+    if (at->origin.host[0] != '\0') return REFS_OK;
     return refs_fail(err, REFS_INVALID, "the endpoint of the object store has no host");
 }
 
@@ -261,7 +260,7 @@ static refs_status make_address(const server *at, const refs_object *object, add
         REFS_TRY(refs_buf_append_str(&made->authority, object->bucket, err));
         REFS_TRY(refs_buf_append(&made->authority, ".", 1, err));
     }
-    REFS_TRY(refs_buf_append_str(&made->authority, at->authority, err));
+    REFS_TRY(refs_origin_append_authority(&at->origin, &made->authority, err));
     REFS_TRY(refs_buf_append_str(&made->path, at->path, err));
     if (!at->is_virtual) {
         REFS_TRY(refs_buf_append(&made->path, "/", 1, err));
@@ -294,7 +293,7 @@ static refs_status append_payer(const refs_object *object, bool is_signed, refs_
 }
 
 static refs_status append_url(const server *at, const address *to, refs_buf *url, refs_error *err) {
-    REFS_TRY(refs_buf_printf(url, err, at->is_https ? "https://" : "http://"));
+    REFS_TRY(refs_buf_printf(url, err, refs_origin_is_tls(&at->origin) ? "https://" : "http://"));
     REFS_TRY(refs_buf_append_str(url, text_of(&to->authority), err));
     REFS_TRY(refs_buf_append_str(url, text_of(&to->path), err));
     if (to->query.size == 0) return REFS_OK;

@@ -158,9 +158,9 @@ std::string acceptedBy(const Rule &rule) {
 }
 
 const char *understood(const char *name, const char *text, const char *otherwise) {
+    if (text == nullptr) return otherwise;
     const Rule *rule = ruleOf(name);
-    if (text == nullptr || rule == nullptr || accepts(*rule, text))
-        return text != nullptr ? text : otherwise;
+    if (rule == nullptr || accepts(*rule, text)) return text;
     return rule->instead != nullptr ? rule->instead : otherwise;
 }
 

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "host_list.h"
-#include "http/redirect.h"
 
 #define CURL_PREFIX "/vsicurl/"
 
@@ -44,15 +43,15 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
 
 bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url) {
     if (strncmp(url, CURL_PREFIX, sizeof CURL_PREFIX - 1) == 0) url += sizeof CURL_PREFIX - 1;
-    if (strncasecmp(url, "http://", 7) != 0) return false;
     const char *const lists[] = {login->hosts, login->login_host, REFS_EARTHDATA_HOSTS,
                                  REFS_EARTHDATA_LOGIN};
-    char *name = refs_redirect__host(url);
-    const refs_str host = refs_str_from(name != NULL ? name : "");
+    refs_origin origin;
+    if (!refs_origin_of(url, &origin) || refs_origin_is_tls(&origin)) return false;
+    for (char *end = origin.host + strlen(origin.host); end > origin.host && end[-1] == '.';)
+        *--end = '\0'; /* a name may have a point at its end */
     bool is_one = false;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        is_one = is_one || refs_host_list__has(lists[i], host, REFS_HOST_PORTS_DROPPED);
-    refs_free(name);
+        is_one = is_one || refs_host_list__has(lists[i], &origin, REFS_HOST_PORTS_DROPPED);
     return is_one;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "http/origin.h"
 #include "http/redirect.h"
 #include "refs/civil.h"
 #include "refs/json.h"
@@ -138,25 +139,30 @@ static bool is_http(refs_str text) {
     return cut(&text, "http://") || cut(&text, "https://");
 }
 
-/* Cuts scheme, host and port away where both have the same: letters are the same in either case,
- * and a port that is the scheme's is none. */
+static bool origin_of(refs_str url, refs_origin *origin) {
+    char *text = refs_str_copy(url);
+    const bool is_one = text != NULL && refs_origin_of(text, origin);
+    refs_free(text);
+    return is_one;
+}
+
+/* What is behind scheme, host and port. */
+static refs_str behind_origin(refs_str url) {
+    size_t size = 0;
+    if (!cut(&url, "https://")) (void)cut(&url, "http://");
+    while (size < url.size && memchr("/?#", url.data[size], 3) == NULL) size++;
+    return refs_str_part(url, size, url.size);
+}
+
+/* Cuts scheme, host and port away where both have the same. */
 static bool cut_same_origin(refs_str *one, refs_str *other) {
-    refs_str *const texts[] = {one, other};
-    refs_str hosts[2];
-    const bool is_secure = cut(one, "https://");
-    if (!cut(other, is_secure ? "https://" : "http://")) return false;
-    if (!is_secure && !cut(one, "http://")) return false;
-    for (int i = 0; i < 2; i++) {
-        size_t size = 0;
-        while (size < texts[i]->size && memchr("/?#", texts[i]->data[size], 3) == NULL) size++;
-        hosts[i] = refs_str_part(*texts[i], 0, size);
-        *texts[i] = refs_str_part(*texts[i], size, texts[i]->size);
-        const char *port = is_secure ? ":443" : ":80";
-        if (refs_str_ends(hosts[i], port))
-            hosts[i] = refs_str_part(hosts[i], 0, hosts[i].size - strlen(port));
-    }
-    return hosts[0].size > 0 && hosts[0].size == hosts[1].size &&
-           strncasecmp(hosts[0].data, hosts[1].data, hosts[0].size) == 0;
+    refs_origin first, second;
+    if (!origin_of(*one, &first) || !origin_of(*other, &second) ||
+        !refs_origin_is_same(&first, &second))
+        return false;
+    *one = behind_origin(*one);
+    *other = behind_origin(*other);
+    return true;
 }
 
 /* The character at the beginning, which may be percent-encoded, and how many bytes it takes. */

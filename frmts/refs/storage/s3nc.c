@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "http/origin.h"
 #include "refs/json.h"
 
 static const char scheme[] = "s3://";
@@ -118,23 +119,30 @@ static refs_str without_scheme(refs_str name) {
     return refs_str_starts(name, scheme) ? refs_str_part(name, sizeof scheme - 1, name.size) : name;
 }
 
+/* Whether there is nothing but slashes behind host and port, and no user before them. */
+static bool is_bare(const char *url) {
+    const char *rest = strstr(url, "://") + 3;
+    rest += strcspn(rest, "/?#@");
+    return rest[strspn(rest, "/")] == '\0';
+}
+
 /* Host and port; a path would be part of what is signed, and is not a bucket. */
 static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
     static const char needed[] = "http:// or https://, a host and perhaps a port,";
-    refs_str url = refs_str_from("");
+    refs_origin origin = {.scheme = ""};
+    refs_buf endpoint = REFS_BUF_INIT;
     const refs_json *value = refs_json_get(in.object, "url");
-    if (refs_json_is_string(value)) url = refs_json_text(value);
-    host->is_https = refs_str_starts(url, "https://");
-    if (!host->is_https && !refs_str_starts(url, "http://"))
-        return fail_member(in, "url", needed, err);
-    url = refs_str_part(url, host->is_https ? 8 : 7, url.size);
-    while (url.size > 0 && url.data[url.size - 1] == '/') url.size--;
-    for (size_t i = 0; i < url.size; i++)
-        if (!isalnum((unsigned char)url.data[i]) &&
-            (url.data[i] == '\0' || strchr(".-_:[]", url.data[i]) == NULL))
-            return fail_member(in, "url", needed, err);
-    if (url.size == 0 || url.size > 512) return fail_member(in, "url", needed, err);
-    host->endpoint = refs_str_copy(url);
+    const bool is_text =
+        refs_json_is_string(value) && refs_str_find(refs_json_text(value), '\0') == SIZE_MAX;
+    char *url = refs_str_copy(is_text ? refs_json_text(value) : refs_str_from(""));
+    if (url == NULL) return refs_fail_nomem(err);
+    const bool is_good = strstr(url, "://") != NULL && refs_origin_of(url, &origin) && is_bare(url);
+    refs_free(url);
+    if (!is_good) return fail_member(in, "url", needed, err);
+    host->is_https = refs_origin_is_tls(&origin);
+    REFS_TRY(refs_origin_append_authority(&origin, &endpoint, err));
+    host->endpoint = refs_buf_take_text(&endpoint);
+    refs_buf_clear(&endpoint);
     return host->endpoint != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <strings.h>
 
+#include "http/origin.h"
 #include "refs/fork.h"
 
 struct refs_cookies {
@@ -61,10 +61,6 @@ static char *copy(const char *text) {
     return text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
 }
 
-bool refs_cookies__is_tls(const char *url) {
-    return strncasecmp(url, "https:", 6) == 0;
-}
-
 /* What tells stores apart. */
 typedef struct store_key {
     uint64_t credentials;
@@ -74,7 +70,7 @@ typedef struct store_key {
 
 /* The jar holds what came over https, so http has no part in it. */
 static store_key key_of(const refs_http_rules *rules, const char *url) {
-    bool is_tls = refs_cookies__is_tls(url);
+    bool is_tls = refs_url_is_tls(url);
     bool reads = is_tls || rules->cookie_jar == NULL;
     return (store_key){rules->credentials, is_tls, reads ? rules->cookie_file : NULL,
                        is_tls ? rules->cookie_jar : NULL};

@@ -23,9 +23,6 @@
 
 typedef struct refs_cookies refs_cookies;
 
-/** Whether cookies of `url` are those of https. */
-bool refs_cookies__is_tls(const char *url);
-
 /** The store of requests of `url` with these rules among those at `first`, made where there is
  * none, and held for the caller; NULL without memory. Others must not look for one meanwhile. */
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules, const char *url);

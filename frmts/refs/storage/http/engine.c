@@ -2,7 +2,6 @@
 #include "http/internal.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #include "http/authorities.h"
 #include "http/refused.h"
@@ -130,7 +129,7 @@ static bool take_new(engine *self) {
 
 /* Redirects may have led to another origin. */
 static void hold_origin(engine *self, refs_transfer *transfer) {
-    refs_origin *before = transfer->origin;
+    refs_origin_state *before = transfer->origin;
     transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
     refs_origin__release(before);
 }
@@ -147,7 +146,7 @@ static bool follows_alone(const refs_transfer *transfer) {
 
 /* What comes of it is known, or never will be by this transfer. */
 static void end_login(refs_transfer *transfer) {
-    refs_origin *home = transfer->home;
+    refs_origin_state *home = transfer->home;
     if (!follows_alone(transfer)) return;
     home->login = NULL;
     if (!transfer->checked || transfer->refused) return;
@@ -167,7 +166,7 @@ static void start_over(engine *self, refs_transfer *transfer) {
 /* After a redirect. One that was answered later than others logged in, and sent before, is out of
  * date. */
 static void note_redirect(engine *self, refs_transfer *transfer) {
-    refs_origin *home = transfer->home;
+    refs_origin_state *home = transfer->home;
     if (home == NULL || transfer->origin == home || transfer->left_home) return;
     if (home->n_logins > transfer->n_logins) {
         start_over(self, transfer);
@@ -184,7 +183,7 @@ static void note_redirect(engine *self, refs_transfer *transfer) {
 /* Whether a transfer must wait for the login of another. One that has waited starts over where
  * there was a login, and else goes on where it was led. */
 static bool must_await_login(engine *self, refs_transfer *transfer) {
-    refs_origin *home = transfer->home;
+    refs_origin_state *home = transfer->home;
     if (home == NULL || follows_alone(transfer)) return false;
     if (home->login != NULL && home->login->checked) end_login(home->login);
     bool is_to_wait = transfer->awaits_login || transfer->origin == home;
@@ -303,7 +302,8 @@ static void note_refusal(engine *self) {
 }
 
 static bool is_tls(const refs_transfer *transfer) {
-    return strncasecmp(transfer->url_now, "https:", 6) == 0;
+    return transfer->origin != NULL ? refs_origin_is_tls(&transfer->origin->key)
+                                    : refs_url_is_tls(transfer->url_now);
 }
 
 /* Whether one more request is one more handshake: which protocol it is, is only known by answers.
@@ -649,7 +649,6 @@ static void *run(void *argument) {
         move(&self);
         curl_multi_poll(self.http->multi, NULL, 0, sleep_ms(&self), NULL);
     }
-    refs_origins__clear(&self.origins);
     return NULL;
 }
 

@@ -92,13 +92,13 @@ typedef struct refs_transfer {
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
-    bool hopeless;       /* nobody was there when others tried */
-    bool pointless;      /* the connection was refused where nobody has ever answered */
-    bool others_came;    /* the origin answered others since this one last failed */
-    unsigned n_refusals; /* for which it did, in all */
-    bool was_refused;    /* the last attempt, and it was asked to come back */
-    refs_origin *origin; /* of url_now; held while the engine has the transfer */
-    refs_origin *home;   /* of url; the same */
+    bool hopeless;             /* nobody was there when others tried */
+    bool pointless;            /* the connection was refused where nobody has ever answered */
+    bool others_came;          /* the origin answered others since this one last failed */
+    unsigned n_refusals;       /* for which it did, in all */
+    bool was_refused;          /* the last attempt, and it was asked to come back */
+    refs_origin_state *origin; /* of url_now; held while the engine has the transfer */
+    refs_origin_state *home;   /* of url; the same */
     refs_cookies *cookies;
     refs_cookies *home_cookies, *tls_cookies; /* for `url`; where redirects lead to https; held */
     bool set_cookie;                          /* a server did */

@@ -3,39 +3,29 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "earthdata.h"
 #include "host_list.h"
-#include "http/redirect.h"
 #include "identity.h"
 #include "refs/lookup3.h"
 
-/* "host:port" of an absolute URL, or "host", without a user. */
-static refs_str authority_of(const char *url) {
-    const char *begin = strstr(url, "://");
-    if (begin == NULL) return refs_str_from("");
-    begin += 3;
-    refs_str authority = refs_str_view(begin, strcspn(begin, "/?#"));
-    size_t at = refs_str_find_last(authority, '@');
-    return refs_str_part(authority, at == SIZE_MAX ? 0 : at + 1, authority.size);
+static bool is_the_login(const refs_http_login *login, const refs_origin *origin) {
+    return login->login_host != NULL &&
+           refs_host_list__is(refs_str_from(login->login_host), origin);
 }
 
-static bool is_the_login(const refs_http_login *login, refs_str authority) {
-    if (login->login_host == NULL) return false;
-    const refs_str host = refs_host_list__authority(refs_str_from(login->login_host));
-    authority = refs_host_list__authority(authority);
-    return authority.size == host.size && strncasecmp(authority.data, host.data, host.size) == 0;
+static refs_login_part part_for(const refs_http_login *login, const refs_origin *origin) {
+    if (!refs_origin_is_tls(origin)) return REFS_LOGIN_NOTHING;
+    if (login->token != NULL && refs_host_list__has(login->hosts, origin, REFS_HOST_PORTS_COUNT))
+        return REFS_LOGIN_TOKEN;
+    if (login->user == NULL || login->password == NULL) return REFS_LOGIN_NOTHING;
+    return is_the_login(login, origin) ? REFS_LOGIN_PASSWORD : REFS_LOGIN_NOTHING;
 }
 
 refs_login_part refs_login__part(const refs_http_login *login, const char *url) {
-    if (strncasecmp(url, "https://", 8) != 0) return REFS_LOGIN_NOTHING;
-    refs_str authority = authority_of(url);
-    if (login->token != NULL && refs_host_list__has(login->hosts, authority, REFS_HOST_PORTS_COUNT))
-        return REFS_LOGIN_TOKEN;
-    if (login->user == NULL || login->password == NULL) return REFS_LOGIN_NOTHING;
-    return is_the_login(login, authority) ? REFS_LOGIN_PASSWORD : REFS_LOGIN_NOTHING;
+    refs_origin origin;
+    return refs_origin_of(url, &origin) ? part_for(login, &origin) : REFS_LOGIN_NOTHING;
 }
 
 /* -- who was refused --------------------------------------------------------------------------- */
@@ -49,19 +39,17 @@ static uint64_t key_of(const refs_http_login *login, refs_login_part part) {
                                     : add_text(add_text(0, login->user), login->password);
 }
 
-static bool is_left_to_netrc(const refs_http_login *login, const char *url) {
-    return login->user == NULL && strncasecmp(url, "https://", 8) == 0 &&
-           is_the_login(login, authority_of(url));
+static bool is_left_to_netrc(const refs_http_login *login, const refs_origin *origin) {
+    return login->user == NULL && refs_origin_is_tls(origin) && is_the_login(login, origin);
 }
 
 uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const char *url) {
-    const refs_login_part part = refs_login__part(login, url);
-    if (part == REFS_LOGIN_NOTHING && (netrc == 0 || !is_left_to_netrc(login, url))) return 0;
-    char *origin = refs_redirect__origin(url);
+    refs_origin origin;
+    if (!refs_origin_of(url, &origin)) return 0;
+    const refs_login_part part = part_for(login, &origin);
+    if (part == REFS_LOGIN_NOTHING && (netrc == 0 || !is_left_to_netrc(login, &origin))) return 0;
     const uint64_t key = part != REFS_LOGIN_NOTHING ? key_of(login, part) : netrc;
-    const uint64_t at_origin = origin != NULL ? add_text(key, origin) : 0;
-    refs_free(origin);
-    return at_origin;
+    return refs_lookup3_64(refs_bytes_view(&origin, sizeof origin), key);
 }
 
 uint64_t refs_login__netrc_state(const char *file) {
@@ -85,13 +73,15 @@ uint64_t refs_login__netrc_state(const char *file) {
 }
 
 const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, const char *url) {
-    switch (refs_login__part(login, url)) {
+    refs_origin origin;
+    (void)refs_origin_of(url, &origin);
+    switch (part_for(login, &origin)) {
     case REFS_LOGIN_TOKEN:
         return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
     case REFS_LOGIN_PASSWORD:
         return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
     default:
-        return netrc != 0 && is_left_to_netrc(login, url)
+        return netrc != 0 && is_left_to_netrc(login, &origin)
                    ? ".netrc has a wrong password for it, or none; or log in by EARTHDATA_TOKEN"
                    : NULL;
     }
@@ -99,13 +89,17 @@ const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, con
 
 /* -- .netrc ------------------------------------------------------------------------------------ */
 
+/* Also a name with a point at its end. */
+static bool is_same_host(const refs_origin *one, const refs_origin *other) {
+    return refs_str_equal(refs_str_trim(refs_str_from(one->host), "."),
+                          refs_str_trim(refs_str_from(other->host), "."));
+}
+
 bool refs_login__may_use_netrc(const refs_http_login *login, const char *first, const char *url) {
-    if (strncasecmp(url, "https://", 8) == 0) return true;
-    char *before = refs_redirect__host(first), *host = refs_redirect__host(url);
-    bool is_one = before != NULL && host != NULL && strcmp(before, host) == 0;
-    refs_free(before);
-    refs_free(host);
-    return is_one && !refs_earthdata_is_in_the_clear(login, url);
+    refs_origin before, now;
+    if (refs_url_is_tls(url)) return true;
+    return refs_origin_of(first, &before) && refs_origin_of(url, &now) &&
+           is_same_host(&before, &now) && !refs_earthdata_is_in_the_clear(login, url);
 }
 
 /* -- copies ------------------------------------------------------------------------------------ */

@@ -1,10 +1,6 @@
 /* origins.c -- see http/origins.h. */
 #include "http/origins.h"
 
-#include <string.h>
-
-#include "http/redirect.h"
-
 /* The window, and what may begin in a time, is multiplied by that: where all is refused, where most
  * is, and where the limit was just met. */
 #define CUT_ALL  0.5
@@ -28,82 +24,71 @@
 #define TIMED_US  10000
 #define CREDIT_US 2000
 
-/* The place of the origin called `name`, or REFS_HTTP_MAX_ORIGINS. */
-static size_t find_name(const refs_origins *origins, const char *name) {
+/* The place of an origin, or REFS_HTTP_MAX_ORIGINS. */
+static size_t find_key(const refs_origins *origins, const refs_origin *key) {
     size_t i = 0;
-    while (i < REFS_HTTP_MAX_ORIGINS && (name == NULL || origins->known[i].name == NULL ||
-                                         strcmp(origins->known[i].name, name) != 0))
-        i++;
+    while (i < REFS_HTTP_MAX_ORIGINS && !refs_origin_is_same(&origins->known[i].key, key)) i++;
     return i;
 }
 
-static const refs_origin *find(const refs_origins *origins, const char *url) {
-    char *name = refs_redirect__origin(url);
-    size_t i = find_name(origins, name);
-    refs_free(name);
+static const refs_origin_state *find(const refs_origins *origins, const char *url) {
+    refs_origin key;
+    (void)refs_origin_of(url, &key);
+    const size_t i = find_key(origins, &key);
     return i < REFS_HTTP_MAX_ORIGINS ? &origins->known[i] : NULL;
 }
 
 /* The same, in the place of another where it is new, of one that nobody holds. */
-static refs_origin *keep(refs_origins *origins, const char *url) {
-    char *name = refs_redirect__origin(url);
-    size_t i = find_name(origins, name);
-    if (i < REFS_HTTP_MAX_ORIGINS) {
-        refs_free(name);
-        return &origins->known[i];
-    }
+static refs_origin_state *keep(refs_origins *origins, const char *url) {
+    refs_origin key;
+    if (!refs_origin_of(url, &key)) return NULL;
+    const size_t i = find_key(origins, &key);
+    if (i < REFS_HTTP_MAX_ORIGINS) return &origins->known[i];
     for (size_t tried = 0; tried < REFS_HTTP_MAX_ORIGINS; tried++) {
-        refs_origin *origin = &origins->known[origins->next++ % REFS_HTTP_MAX_ORIGINS];
+        refs_origin_state *origin = &origins->known[origins->next++ % REFS_HTTP_MAX_ORIGINS];
         if (origin->n_users > 0) continue;
-        refs_free(origin->name);
-        *origin = (refs_origin){.name = name}; /* or forgotten at once */
+        *origin = (refs_origin_state){.key = key};
         return origin;
     }
-    refs_free(name);
     return NULL;
 }
 
 void refs_origins__note_dead(refs_origins *origins, const char *url, uint64_t now_ms) {
-    refs_origin *origin = keep(origins, url);
+    refs_origin_state *origin = keep(origins, url);
     if (origin != NULL) origin->dead_until_ms = now_ms + REFS_HTTP_DEAD_MS;
 }
 
 void refs_origins__note_alive(refs_origins *origins, const char *url) {
-    refs_origin *origin = keep(origins, url);
+    refs_origin_state *origin = keep(origins, url);
     if (origin == NULL) return;
     origin->has_answered = true;
     origin->dead_until_ms = 0;
 }
 
 bool refs_origins__is_dead(const refs_origins *origins, const char *url, uint64_t now_ms) {
-    const refs_origin *origin = find(origins, url);
+    const refs_origin_state *origin = find(origins, url);
     return origin != NULL && now_ms < origin->dead_until_ms;
 }
 
 bool refs_origins__has_answered(const refs_origins *origins, const char *url) {
-    const refs_origin *origin = find(origins, url);
+    const refs_origin_state *origin = find(origins, url);
     return origin != NULL && origin->has_answered;
-}
-
-void refs_origins__clear(refs_origins *origins) {
-    for (size_t i = 0; i < REFS_HTTP_MAX_ORIGINS; i++) refs_free(origins->known[i].name);
-    *origins = (refs_origins){0};
 }
 
 /* -- how much at a time ------------------------------------------------------------------------ */
 
-refs_origin *refs_origins__hold(refs_origins *origins, const char *url) {
-    refs_origin *origin = keep(origins, url);
-    if (origin == NULL || origin->name == NULL) return NULL;
+refs_origin_state *refs_origins__hold(refs_origins *origins, const char *url) {
+    refs_origin_state *origin = keep(origins, url);
+    if (origin == NULL) return NULL;
     origin->n_users++;
     return origin;
 }
 
-void refs_origin__release(refs_origin *origin) {
+void refs_origin__release(refs_origin_state *origin) {
     if (origin != NULL) origin->n_users--;
 }
 
-uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us) {
+uint64_t refs_origin__free_at(const refs_origin_state *origin, uint64_t now_us) {
     if (origin == NULL) return now_us;
     if (origin->window > 0 && origin->n_active > 0 &&
         origin->n_active >= (unsigned)(origin->window + ROUND_UP))
@@ -112,7 +97,7 @@ uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us) {
 }
 
 /* Who comes late, since timers are not exact, does not move those behind. */
-void refs_origin__begin(refs_origin *origin, uint64_t now_us) {
+void refs_origin__begin(refs_origin_state *origin, uint64_t now_us) {
     if (origin == NULL) return;
     origin->n_active++;
     if (origin->interval_us <= 0) return;
@@ -122,11 +107,11 @@ void refs_origin__begin(refs_origin *origin, uint64_t now_us) {
     origin->next_us = from + (uint64_t)origin->interval_us;
 }
 
-void refs_origin__rejoin(refs_origin *origin) {
+void refs_origin__rejoin(refs_origin_state *origin) {
     if (origin != NULL) origin->n_active++;
 }
 
-void refs_origin__end(refs_origin *origin) {
+void refs_origin__end(refs_origin_state *origin) {
     if (origin != NULL) origin->n_active--;
 }
 
@@ -136,7 +121,7 @@ bool refs_origin__is_refusal(long status) {
 
 /* Nothing was answered since the last cut, and the request was alone and came when it was asked to:
  * more time between requests would not have helped it. */
-static bool is_no_limit(const refs_origin *origin, const refs_answer *answer) {
+static bool is_no_limit(const refs_origin_state *origin, const refs_answer *answer) {
     return answer->came_back && origin->n_answered == 0 && answer->n_active <= 1;
 }
 
@@ -146,7 +131,7 @@ static double most_interval(const refs_answer *answer) {
     return asked_us > REFS_HTTP_MAX_INTERVAL_US ? asked_us : (double)REFS_HTTP_MAX_INTERVAL_US;
 }
 
-static void cut(refs_origin *origin, const refs_answer *answer) {
+static void cut(refs_origin_state *origin, const refs_answer *answer) {
     double factor = origin->n_answered >= FEW ? CUT_MET
                     : origin->n_answered > 0  ? CUT_MOST
                                               : CUT_ALL;
@@ -162,13 +147,13 @@ static void cut(refs_origin *origin, const refs_answer *answer) {
 }
 
 /* The time between requests is halved where it was refused before, and is answered now. */
-static double growth(const refs_origin *origin) {
+static double growth(const refs_origin_state *origin) {
     if (origin->is_searching && origin->interval_us <= origin->refused_us) return 1;
     return origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
 }
 
 /* An origin that has its limit no more forgets it. */
-static void grow(refs_origin *origin, unsigned most) {
+static void grow(refs_origin_state *origin, unsigned most) {
     double by = growth(origin);
     origin->window *= 1 + by;
     origin->interval_us /= 1 + by;
@@ -177,14 +162,14 @@ static void grow(refs_origin *origin, unsigned most) {
     origin->next_us = 0;
 }
 
-static void note_refusal(refs_origin *origin, const refs_answer *answer, uint64_t now_us) {
+static void note_refusal(refs_origin_state *origin, const refs_answer *answer, uint64_t now_us) {
     if (!is_no_limit(origin, answer)) cut(origin, answer);
     origin->next_us = now_us + (uint64_t)origin->interval_us;
     origin->cut_us = now_us;
     origin->n_answered = 0;
 }
 
-void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned most,
+void refs_origin__note(refs_origin_state *origin, const refs_answer *answer, unsigned most,
                        uint64_t now_us) {
     if (origin == NULL) return;
     double latency_us = (double)answer->latency_us;
@@ -200,6 +185,6 @@ void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned 
     }
 }
 
-bool refs_origin__has_answered_since(const refs_origin *origin, uint64_t then_us) {
+bool refs_origin__has_answered_since(const refs_origin_state *origin, uint64_t then_us) {
     return origin != NULL && origin->answered_us > then_us;
 }

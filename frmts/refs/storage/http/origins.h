@@ -13,7 +13,7 @@
 #ifndef REFS_STORAGE_HTTP_ORIGINS_H
 #define REFS_STORAGE_HTTP_ORIGINS_H
 
-#include "refs/bytes.h"
+#include "http/origin.h"
 
 /** So long, in milliseconds, an origin is taken for dead. */
 #define REFS_HTTP_DEAD_MS 10000
@@ -27,9 +27,9 @@
 #define REFS_HTTP_MAX_INTERVAL_US             1000000
 #define REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US 250000
 
-/** An origin. Times are in microseconds of a clock that never goes back. */
-typedef struct refs_origin {
-    char *name;             /**< scheme, host and port, or NULL */
+/** What is known of an origin. Times are in microseconds of a clock that never goes back. */
+typedef struct refs_origin_state {
+    refs_origin key;
     uint64_t dead_until_ms; /**< 0: it is not */
     bool has_answered;
     unsigned n_users;     /**< who hold it */
@@ -47,10 +47,10 @@ typedef struct refs_origin {
                             origin, of which it is not known whether they end here again; or NULL */
     unsigned n_logins;           /**< how often they did: it is another origin that lets in here */
     bool is_mirrored;            /**< they lead to what was asked for */
-} refs_origin;
+} refs_origin_state;
 
 typedef struct refs_origins {
-    refs_origin known[REFS_HTTP_MAX_ORIGINS];
+    refs_origin_state known[REFS_HTTP_MAX_ORIGINS];
     size_t next; /**< to be replaced */
 } refs_origins;
 
@@ -66,26 +66,23 @@ bool refs_origins__is_dead(const refs_origins *origins, const char *url, uint64_
 /** Whether somebody has ever answered there, as far as it is kept in mind. */
 bool refs_origins__has_answered(const refs_origins *origins, const char *url);
 
-/** Frees what is kept in mind. */
-void refs_origins__clear(refs_origins *origins);
-
 /* -- how much at a time ------------------------------------------------------------------------ */
 
 /** The origin of `url`, which is kept in mind until refs_origin__release. NULL where others are
  * held already, as many as can be kept, or without memory: nothing is known of it then. */
-refs_origin *refs_origins__hold(refs_origins *origins, const char *url);
+refs_origin_state *refs_origins__hold(refs_origins *origins, const char *url);
 
 /* Of all that follow, `origin` may be NULL. */
-void refs_origin__release(refs_origin *origin);
+void refs_origin__release(refs_origin_state *origin);
 
 /** When a request may begin: at `now_us`, later, or, UINT64_MAX, when another one has ended. */
-uint64_t refs_origin__free_at(const refs_origin *origin, uint64_t now_us);
+uint64_t refs_origin__free_at(const refs_origin_state *origin, uint64_t now_us);
 
-void refs_origin__begin(refs_origin *origin, uint64_t now_us);
-void refs_origin__end(refs_origin *origin);
+void refs_origin__begin(refs_origin_state *origin, uint64_t now_us);
+void refs_origin__end(refs_origin_state *origin);
 
 /** One that ended goes on: it makes no new request. */
-void refs_origin__rejoin(refs_origin *origin);
+void refs_origin__rejoin(refs_origin_state *origin);
 
 /** An attempt that was answered. */
 typedef struct refs_answer {
@@ -101,10 +98,10 @@ typedef struct refs_answer {
 bool refs_origin__is_refusal(long status);
 
 /** Takes in what an answer tells; `most` requests there may be at a time anyway. */
-void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned most,
+void refs_origin__note(refs_origin_state *origin, const refs_answer *answer, unsigned most,
                        uint64_t now_us);
 
 /** Whether any request was answered, and not refused, since `then_us`. */
-bool refs_origin__has_answered_since(const refs_origin *origin, uint64_t then_us);
+bool refs_origin__has_answered_since(const refs_origin_state *origin, uint64_t then_us);
 
 #endif

@@ -15,14 +15,6 @@ refs_status refs_redirect__check(const char *from, const char *to, refs_error *e
  * host (refs_location_is_link_local). */
 refs_status refs_redirect__confine(const char *from, const char *to, refs_error *err);
 
-/** Scheme, host and port of an absolute URL, the same text for all of one origin; to be freed with
- * refs_free. NULL where it is none, or without memory. */
-char *refs_redirect__origin(const char *url);
-
-/** The host of an absolute URL, in small letters and without a dot at its end; to be freed with
- * refs_free. NULL where it is none, or without memory. */
-char *refs_redirect__host(const char *url);
-
 /** Whether two absolute URLs have scheme, host and port in common. */
 bool refs_redirect__same_origin(const char *one, const char *other);
 

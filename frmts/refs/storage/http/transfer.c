@@ -90,12 +90,12 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_text);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->compressible ? "gzip" : NULL);
-    if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    if (refs_url_is_tls(transfer->url)) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
 }
 
 static void set_authorities(const refs_transfer *transfer, refs_http *http) {
     char name[64];
-    if (strncasecmp(transfer->url, "https:", 6) != 0 ||
+    if (!refs_url_is_tls(transfer->url) ||
         !refs_http__authorities(http, &transfer->rules.proofs, name, sizeof name))
         return;
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
@@ -163,7 +163,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     if (transfer->login.login.login_host != NULL)
         transfer->netrc = refs_login__netrc_state(transfer->rules.proofs.netrc_file);
     transfer->home_cookies = refs_http__cookies(http, &transfer->rules, url);
-    transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, "https://");
+    transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, "https://any");
     transfer->cookies = transfer->home_cookies;
     set_defaults(transfer);
     refs_http_handle handle = {transfer->easy, NULL, false};
@@ -235,7 +235,7 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
         refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    transfer->cookies = refs_cookies__is_tls(url) ? transfer->tls_cookies : transfer->home_cookies;
+    transfer->cookies = refs_url_is_tls(url) ? transfer->tls_cookies : transfer->home_cookies;
     if (transfer->cookies != transfer->home_cookies || !is_trusted(transfer, url) ||
         is_newly_signed || !may_use_netrc(transfer, url)) {
         REFS_TRY(make_away(transfer, url, err));
