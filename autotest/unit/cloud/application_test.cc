@@ -161,4 +161,7 @@ TEST_F(Application, LeavesToTheCoreWhoPays) {
     settings["/vsis3/b/k AWS_REGION"] = "eu-north-1";
     EXPECT_NE(url("/vsis3/b/k").find("s3.eu-north-1.amazonaws.com"), std::string::npos);
     EXPECT_EQ(url("/vsis3/b/l").find("s3.eu-north-1.amazonaws.com"), std::string::npos);
+    canRead = true;
+    EXPECT_TRUE(answer("/vsis3/b/l", {403, "", 2}));
+    EXPECT_EQ(url("/vsis3/b/l"), "-");
 }

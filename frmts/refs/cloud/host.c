@@ -34,7 +34,6 @@ static refs_status ask_application(refs_host *host, const refs_object *object, r
     const refs_application *application = host->settings.application;
     const refs_bucket *bucket = refs_host__known_bucket(host, object);
     char region[sizeof bucket->region] = "";
-    if (bucket != NULL && bucket->is_left && object->grant == NULL) return REFS_UNSUPPORTED;
     if (bucket != NULL) memcpy(region, bucket->region, sizeof region);
     const refs_signing signing = {object->settings.location, *region != '\0' ? region : NULL,
                                   object->grant == NULL && refs_host__is_signed(host, object)};
@@ -48,6 +47,8 @@ static refs_status ask_application(refs_host *host, const refs_object *object, r
 static refs_status append_tokenless(refs_host *host, const refs_object *object, refs_buf *url,
                                     refs_error *err) {
     if (object->kind == REFS_OBJECT_URL) return append_plain(host, object->key, url, err);
+    const refs_bucket *bucket = refs_host__known_bucket(host, object);
+    if (bucket != NULL && bucket->is_left && object->grant == NULL) return REFS_UNSUPPORTED;
     if (refs_host__is_signed_here(object)) return refs_host__url(host, object, url, err);
     return ask_application(host, object, url, err);
 }
