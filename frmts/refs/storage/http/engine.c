@@ -39,7 +39,6 @@ typedef struct engine {
     uint64_t
         refused_us;    /* when a server last refused one because there were too many; 0: none did */
     bool is_cancelled; /* the application requests nothing any more */
-    unsigned n_late;   /* answers that took their time to begin while others waited for room */
     refs_origins origins;
 } engine;
 
@@ -365,22 +364,6 @@ static void measure(engine *self, const refs_transfer *transfer) {
     atomic_store(&self->http->bytes_per_s, rate > smooth ? rate : smooth);
 }
 
-/* Where answers take longer to begin than to come, and others wait for room, more of them at a time
- * take no longer. It takes many answers to tell. */
-static void widen(engine *self, const refs_transfer *transfer) {
-    curl_off_t asked_us = 0, began_us = 0, ended_us = 0;
-    unsigned most = self->http->options.grow_to;
-    if (self->window >= most || self->waiting == NULL || !may_widen(self)) return;
-    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
-    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
-    curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
-    curl_off_t latency_us = began_us - asked_us;
-    if (latency_us < (curl_off_t)MIN_LATENCY_US || latency_us < ended_us - began_us) return;
-    if (++self->n_late < 2 * self->http->options.max_in_flight) return;
-    self->n_late = 0;
-    self->window = 2 * self->window < most ? 2 * self->window : most;
-}
-
 /* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
  * somebody does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
@@ -597,10 +580,7 @@ static void end_finished(engine *self) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
-        if (code == CURLE_OK) {
-            measure(self, transfer);
-            widen(self, transfer);
-        }
+        if (code == CURLE_OK) measure(self, transfer);
         remove_active(self, transfer);
         if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, refs_now_ms());
         transfer->set_cookie = false;
