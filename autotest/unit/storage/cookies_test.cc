@@ -17,7 +17,9 @@ class Cookies : public testing::Test {
     refs_cookies *hold(uint64_t credentials) {
         refs_http_rules rules{};
         rules.credentials = credentials;
-        refs_cookies *found = refs_cookies__of(&first, &rules, "https://h/");
+        refs_origin origin;
+        (void)refs_origin_of("https://h/", &origin);
+        refs_cookies *found = refs_cookies__of(&first, &rules, &origin);
         refs_cookies__free_all(refs_cookies__take_old(&first));
         return found;
     }

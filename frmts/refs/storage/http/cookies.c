@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "http/origin.h"
 #include "refs/fork.h"
 
 struct refs_cookies {
@@ -69,8 +68,8 @@ typedef struct store_key {
 } store_key;
 
 /* The jar holds what came over https, so http has no part in it. */
-static store_key key_of(const refs_http_rules *rules, const char *url) {
-    bool is_tls = refs_url_is_tls(url);
+static store_key key_of(const refs_http_rules *rules, const refs_origin *origin) {
+    bool is_tls = refs_origin_is_tls(origin);
     bool reads = is_tls || rules->cookie_jar == NULL;
     return (store_key){rules->credentials, is_tls, reads ? rules->cookie_file : NULL,
                        is_tls ? rules->cookie_jar : NULL};
@@ -110,8 +109,8 @@ static bool is_of(const refs_cookies *cookies, const store_key *key) {
 }
 
 refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,
-                               const char *url) {
-    const store_key key = key_of(rules, url);
+                               const refs_origin *origin) {
+    const store_key key = key_of(rules, origin);
     refs_cookies **link = first;
     while (*link != NULL && !is_of(*link, &key)) link = &(*link)->next;
     refs_cookies *found = *link;

@@ -11,6 +11,7 @@
 
 #include <curl/curl.h>
 
+#include "http/origin.h"
 #include "refs/http.h"
 
 /** Most stores that are kept. Beyond it the least recently used store that is not in use is
@@ -23,9 +24,10 @@
 
 typedef struct refs_cookies refs_cookies;
 
-/** The store of requests of `url` with these rules among those at `first`, made where there is
+/** The store of requests at `origin` with these rules among those at `first`, made where there is
  * none, and held for the caller; NULL without memory. Others must not look for one meanwhile. */
-refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules, const char *url);
+refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules,
+                               const refs_origin *origin);
 
 /** Ends what refs_cookies__of began; NULL is allowed. Others must not look for one meanwhile. */
 void refs_cookies__release(refs_cookies *cookies);

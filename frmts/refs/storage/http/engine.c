@@ -119,8 +119,8 @@ static bool take_new(engine *self) {
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         transfer->is_awaited = ask_if_awaited(transfer);
-        transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
-        transfer->home = refs_origins__hold(&self->origins, transfer->url);
+        transfer->origin = refs_origins__hold(&self->origins, &transfer->key_now);
+        transfer->home = refs_origins__hold(&self->origins, &transfer->key);
         add_waiting(self, transfer);
     }
     return !ending;
@@ -129,7 +129,7 @@ static bool take_new(engine *self) {
 /* Redirects may have led to another origin. */
 static void hold_origin(engine *self, refs_transfer *transfer) {
     refs_origin_state *before = transfer->origin;
-    transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+    transfer->origin = refs_origins__hold(&self->origins, &transfer->key_now);
     refs_origin__release(before);
 }
 
@@ -301,8 +301,7 @@ static void note_refusal(engine *self) {
 }
 
 static bool is_tls(const refs_transfer *transfer) {
-    return transfer->origin != NULL ? refs_origin_is_tls(&transfer->origin->key)
-                                    : refs_url_is_tls(transfer->url_now);
+    return refs_origin_is_tls(&transfer->key_now);
 }
 
 /* Whether one more request is one more handshake: which protocol it is, is only known by answers.
@@ -559,12 +558,12 @@ static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     uint64_t now = transfer->failed_us / 1000, delay_ms = 0;
     bool unreachable = refs_transfer__is_unreachable(transfer, code);
     transfer->hopeless =
-        unreachable && refs_origins__is_dead(&self->origins, transfer->url_now, now);
+        unreachable && refs_origins__is_dead(&self->origins, &transfer->key_now, now);
     transfer->pointless = refs_transfer__has_no_server(transfer, code) &&
-                          !refs_origins__has_answered(&self->origins, transfer->url_now);
-    if (!unreachable) refs_origins__note_alive(&self->origins, transfer->url_now);
+                          !refs_origins__has_answered(&self->origins, &transfer->key_now);
+    if (!unreachable) refs_origins__note_alive(&self->origins, &transfer->key_now);
     bool done = refs_transfer__end_attempt(transfer, code, &delay_ms);
-    if (done && unreachable) refs_origins__note_dead(&self->origins, transfer->url_now, now);
+    if (done && unreachable) refs_origins__note_dead(&self->origins, &transfer->key_now, now);
     transfer->due_ms = now + delay_ms;
     transfer->was_refused =
         transfer->response.retry_after_ms > 0 && refs_origin__is_refusal(transfer->status);
@@ -716,9 +715,10 @@ const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;
 }
 
-refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url) {
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules,
+                                 const refs_origin *origin) {
     refs_lock(&http->lock);
-    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules, url);
+    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules, origin);
     refs_cookies *old = refs_cookies__take_old(&http->cookies);
     refs_unlock(&http->lock);
     refs_cookies__free_all(old);

@@ -71,12 +71,13 @@ typedef struct refs_transfer {
     refs_http *http;
     const refs_http_host *host;
     refs_http_rules rules;
-    char *retry_codes;     /* that of the rules */
-    refs_login_copy login; /* the same */
-    uint64_t netrc;        /* refs_login__netrc_state */
-    char *url, *url_now;   /* as the host gave it, and where redirects led */
-    CURL *easy, *away;     /* for the origin of `url`, and, without credentials, for others */
-    CURL *current;         /* one of them */
+    char *retry_codes;        /* that of the rules */
+    refs_login_copy login;    /* the same */
+    uint64_t netrc;           /* refs_login__netrc_state */
+    char *url, *url_now;      /* as the host gave it, and where redirects led */
+    refs_origin key, key_now; /* of both */
+    CURL *easy, *away;        /* for the origin of `url`, and, without credentials, for others */
+    CURL *current;            /* one of them */
     struct curl_slist *headers, *away_headers;
     char curl_text[CURL_ERROR_SIZE];
     refs_response response;
@@ -186,9 +187,10 @@ void refs_transfer__finish(refs_transfer *transfer);
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
 
-/** The store of cookies of requests of `url` with these rules, held until it is released, or NULL
- * (http/cookies.h). */
-refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules, const char *url);
+/** The store of cookies of requests at `origin` with these rules, held until it is released, or
+ * NULL (http/cookies.h). */
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules,
+                                 const refs_origin *origin);
 void refs_http__release_cookies(refs_http *http, refs_cookies *cookies);
 
 /** A file with all certificates that requests with these proofs believe; false: libcurl knows

@@ -25,6 +25,7 @@ static refs_login_part part_for(const refs_http_login *login, const refs_origin 
 
 refs_login_part refs_login__part(const refs_http_login *login, const char *url) {
     refs_origin origin;
+    if (login->token == NULL && login->password == NULL) return REFS_LOGIN_NOTHING;
     return refs_origin_of(url, &origin) ? part_for(login, &origin) : REFS_LOGIN_NOTHING;
 }
 
@@ -45,7 +46,8 @@ static bool is_left_to_netrc(const refs_http_login *login, const refs_origin *or
 
 uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const char *url) {
     refs_origin origin;
-    if (!refs_origin_of(url, &origin)) return 0;
+    const bool is_any = login->token != NULL || login->password != NULL || netrc != 0;
+    if (!is_any || !refs_origin_of(url, &origin)) return 0;
     const refs_login_part part = part_for(login, &origin);
     if (part == REFS_LOGIN_NOTHING && (netrc == 0 || !is_left_to_netrc(login, &origin))) return 0;
     const uint64_t key = part != REFS_LOGIN_NOTHING ? key_of(login, part) : netrc;

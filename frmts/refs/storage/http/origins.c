@@ -31,54 +31,51 @@ static size_t find_key(const refs_origins *origins, const refs_origin *key) {
     return i;
 }
 
-static const refs_origin_state *find(const refs_origins *origins, const char *url) {
-    refs_origin key;
-    (void)refs_origin_of(url, &key);
-    const size_t i = find_key(origins, &key);
+static const refs_origin_state *find(const refs_origins *origins, const refs_origin *key) {
+    const size_t i = find_key(origins, key);
     return i < REFS_HTTP_MAX_ORIGINS ? &origins->known[i] : NULL;
 }
 
 /* The same, in the place of another where it is new, of one that nobody holds. */
-static refs_origin_state *keep(refs_origins *origins, const char *url) {
-    refs_origin key;
-    if (!refs_origin_of(url, &key)) return NULL;
-    const size_t i = find_key(origins, &key);
+static refs_origin_state *keep(refs_origins *origins, const refs_origin *key) {
+    if (key->scheme[0] == '\0') return NULL;
+    const size_t i = find_key(origins, key);
     if (i < REFS_HTTP_MAX_ORIGINS) return &origins->known[i];
     for (size_t tried = 0; tried < REFS_HTTP_MAX_ORIGINS; tried++) {
         refs_origin_state *origin = &origins->known[origins->next++ % REFS_HTTP_MAX_ORIGINS];
         if (origin->n_users > 0) continue;
-        *origin = (refs_origin_state){.key = key};
+        *origin = (refs_origin_state){.key = *key};
         return origin;
     }
     return NULL;
 }
 
-void refs_origins__note_dead(refs_origins *origins, const char *url, uint64_t now_ms) {
-    refs_origin_state *origin = keep(origins, url);
+void refs_origins__note_dead(refs_origins *origins, const refs_origin *key, uint64_t now_ms) {
+    refs_origin_state *origin = keep(origins, key);
     if (origin != NULL) origin->dead_until_ms = now_ms + REFS_HTTP_DEAD_MS;
 }
 
-void refs_origins__note_alive(refs_origins *origins, const char *url) {
-    refs_origin_state *origin = keep(origins, url);
+void refs_origins__note_alive(refs_origins *origins, const refs_origin *key) {
+    refs_origin_state *origin = keep(origins, key);
     if (origin == NULL) return;
     origin->has_answered = true;
     origin->dead_until_ms = 0;
 }
 
-bool refs_origins__is_dead(const refs_origins *origins, const char *url, uint64_t now_ms) {
-    const refs_origin_state *origin = find(origins, url);
+bool refs_origins__is_dead(const refs_origins *origins, const refs_origin *key, uint64_t now_ms) {
+    const refs_origin_state *origin = find(origins, key);
     return origin != NULL && now_ms < origin->dead_until_ms;
 }
 
-bool refs_origins__has_answered(const refs_origins *origins, const char *url) {
-    const refs_origin_state *origin = find(origins, url);
+bool refs_origins__has_answered(const refs_origins *origins, const refs_origin *key) {
+    const refs_origin_state *origin = find(origins, key);
     return origin != NULL && origin->has_answered;
 }
 
 /* -- how much at a time ------------------------------------------------------------------------ */
 
-refs_origin_state *refs_origins__hold(refs_origins *origins, const char *url) {
-    refs_origin_state *origin = keep(origins, url);
+refs_origin_state *refs_origins__hold(refs_origins *origins, const refs_origin *key) {
+    refs_origin_state *origin = keep(origins, key);
     if (origin == NULL) return NULL;
     origin->n_users++;
     return origin;

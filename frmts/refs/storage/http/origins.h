@@ -54,23 +54,23 @@ typedef struct refs_origins {
     size_t next; /**< to be replaced */
 } refs_origins;
 
-/** Notes that nobody answers at the origin of `url`, by a clock that never goes back. */
-void refs_origins__note_dead(refs_origins *origins, const char *url, uint64_t now_ms);
+/** Notes that nobody answers at an origin, by a clock that never goes back. */
+void refs_origins__note_dead(refs_origins *origins, const refs_origin *key, uint64_t now_ms);
 
 /** Notes that somebody has answered. */
-void refs_origins__note_alive(refs_origins *origins, const char *url);
+void refs_origins__note_alive(refs_origins *origins, const refs_origin *key);
 
 /** Whether there is no point in trying long. */
-bool refs_origins__is_dead(const refs_origins *origins, const char *url, uint64_t now_ms);
+bool refs_origins__is_dead(const refs_origins *origins, const refs_origin *key, uint64_t now_ms);
 
 /** Whether somebody has ever answered there, as far as it is kept in mind. */
-bool refs_origins__has_answered(const refs_origins *origins, const char *url);
+bool refs_origins__has_answered(const refs_origins *origins, const refs_origin *key);
 
 /* -- how much at a time ------------------------------------------------------------------------ */
 
 /** The origin of `url`, which is kept in mind until refs_origin__release. NULL where others are
  * held already, as many as can be kept, or without memory: nothing is known of it then. */
-refs_origin_state *refs_origins__hold(refs_origins *origins, const char *url);
+refs_origin_state *refs_origins__hold(refs_origins *origins, const refs_origin *key);
 
 /* Of all that follow, `origin` may be NULL. */
 void refs_origin__release(refs_origin_state *origin);

@@ -90,12 +90,12 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_text);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->compressible ? "gzip" : NULL);
-    if (refs_url_is_tls(transfer->url)) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    if (refs_origin_is_tls(&transfer->key)) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
 }
 
 static void set_authorities(const refs_transfer *transfer, refs_http *http) {
     char name[64];
-    if (!refs_url_is_tls(transfer->url) ||
+    if (!refs_origin_is_tls(&transfer->key) ||
         !refs_http__authorities(http, &transfer->rules.proofs, name, sizeof name))
         return;
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
@@ -145,6 +145,7 @@ static bool is_nothing(const char *header) {
 
 static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
+    static const refs_origin tls = {.scheme = "https"};
     const refs_http_host *host = refs_http__host(http);
     transfer->http = http;
     transfer->host = host;
@@ -154,6 +155,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->url_now = refs_str_copy(refs_str_from(url));
     if (transfer->easy == NULL || transfer->url == NULL || transfer->url_now == NULL)
         return refs_fail_nomem(err);
+    (void)refs_origin_of(url, &transfer->key);
+    transfer->key_now = transfer->key;
     if (host->rules != NULL)
         REFS_TRY(host->rules(host->self, transfer->location, &transfer->rules, err));
     if (transfer->rules.retry_codes != NULL)
@@ -162,8 +165,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
     if (transfer->login.login.login_host != NULL)
         transfer->netrc = refs_login__netrc_state(transfer->rules.proofs.netrc_file);
-    transfer->home_cookies = refs_http__cookies(http, &transfer->rules, url);
-    transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, "https://any");
+    transfer->home_cookies = refs_http__cookies(http, &transfer->rules, &transfer->key);
+    transfer->tls_cookies = refs_http__cookies(http, &transfer->rules, &tls);
     transfer->cookies = transfer->home_cookies;
     set_defaults(transfer);
     refs_http_handle handle = {transfer->easy, NULL, false};
@@ -235,7 +238,9 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
         refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    transfer->cookies = refs_url_is_tls(url) ? transfer->tls_cookies : transfer->home_cookies;
+    (void)refs_origin_of(url, &transfer->key_now);
+    transfer->cookies =
+        refs_origin_is_tls(&transfer->key_now) ? transfer->tls_cookies : transfer->home_cookies;
     if (transfer->cookies != transfer->home_cookies || !is_trusted(transfer, url) ||
         is_newly_signed || !may_use_netrc(transfer, url)) {
         REFS_TRY(make_away(transfer, url, err));
