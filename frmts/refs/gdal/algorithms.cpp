@@ -6,9 +6,7 @@
 
 #include "gdalalgorithm.h"
 
-extern "C" {
-#include "../cli/tool.h"
-}
+#include "refs/verbs.h"
 
 namespace {
 
