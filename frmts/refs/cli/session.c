@@ -193,35 +193,16 @@ void tool_note(void *user, refs_note_kind kind, const char *text) {
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
-/* How often a set that is replaced while it is opened is opened again. */
-#define MAX_REPLACED 5
-
-static refs_status open_references(const tool_session *session, const char *location,
-                                   refs_set **set, refs_error *err) {
-    const refs_set_options sets = tool_set_options(session);
-    const refs_names_host host = tool_names_host(session);
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
-    options.vfs = session->vfs;
-    options.http = session->http;
-    options.advice = tool_advice;
-    options.go_on = tool_go_on;
-    options.notes = host.notes;
-    options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
-    const refs_join_files files = {
-        .location = location, .vfs = session->vfs, .sets = &sets, .options = &options};
-    return refs_join_open_name(&host, &files, set, err);
-}
-
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
                                  refs_error *err) {
-    refs_status status = open_references(session, location, set, err);
-    for (int i = 0; i < MAX_REPLACED && status == REFS_IO; i++) {
-        if (refs_watch_is_current(session->watch)) break;
-        refs_watch_forget(session->watch, location);
-        refs_error_clear(err);
-        status = open_references(session, location, set, err);
-    }
-    return status;
+    const refs_set_options sets = tool_set_options(session);
+    const refs_references from = {.lister = session->lister,
+                                  .http = session->http,
+                                  .watch = session->watch,
+                                  .sets = &sets,
+                                  .advice = tool_advice,
+                                  .notes = {tool_note, NULL}};
+    return refs_references_open(&from, location, set, err);
 }
 
 refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,

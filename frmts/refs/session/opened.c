@@ -88,28 +88,17 @@ static bool goes_on(void *user) {
 /* Opens what the location stands for. */
 static refs_status open_whole(refs_opened *opened, const char *location,
                               const refs_set_options *sets, refs_error *err) {
-    refs_object_lister lister = {
-        opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}};
-    refs_names_host host = refs_names_posix();
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
-    host.user = &lister;
-    host.vfs = opened->vfs;
-    host.notes = options.notes = sets->notes;
-    host.list_objects = refs_objects_locate;
-    options.vfs = opened->vfs;
-    options.http = opened->session->http;
-    options.advice.moved = opened->options.moved;
-    options.go_on = goes_on;
-    options.user = &opened->is_cancelled;
-    options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
-    options.dims = opened->options.along;
-    options.pattern = opened->options.pattern;
-    const refs_join_files files = {.location = location,
-                                   .vfs = opened->vfs,
-                                   .sets = sets,
-                                   .options = &options,
-                                   .along = opened->options.how_along};
-    return refs_join_open_name(&host, &files, &opened->set, err);
+    const refs_references from = {
+        .lister = {opened->session->host, opened->vfs, {goes_on, &opened->is_cancelled}},
+        .http = opened->session->http,
+        .watch = opened->watch,
+        .sets = sets,
+        .advice = {.moved = opened->options.moved},
+        .notes = sets->notes,
+        .along = opened->options.along,
+        .how_along = opened->options.how_along,
+        .pattern = opened->options.pattern};
+    return refs_references_open(&from, location, &opened->set, err);
 }
 
 /* Opens a set; of a list of sets the one that was chosen, or the only one. */

@@ -15,6 +15,7 @@
 #include "refs/fetch.h"
 #include "refs/host.h"
 #include "refs/http.h"
+#include "refs/join.h"
 #include "refs/refset.h"
 
 #ifdef __cplusplus
@@ -104,6 +105,29 @@ refs_status refs_objects_list(const refs_object_lister *by, const char *name, re
 /** The same of locations: refs_names_host.list_objects, whose user is a refs_object_lister. */
 refs_status refs_objects_locate(void *lister, const char *location, refs_buf *locations,
                                 refs_error *err);
+
+/** Where names are looked up by a lister, which must outlive it. */
+refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes);
+
+/* -- references -------------------------------------------------------------------------------- */
+
+/** How references are opened for work. */
+typedef struct refs_references {
+    refs_object_lister lister;    /**< also: how they are read, and whether to go on */
+    refs_http *http;              /**< of the lister's vfs */
+    struct refs_watch *watch;     /**< of its files */
+    const refs_set_options *sets; /**< how sets are opened */
+    refs_fetch_advice advice;
+    refs_notes notes;
+    const char *const *along; /**< as in refs_open_options, and so are the next two */
+    const char *how_along;
+    const char *pattern;
+} refs_references;
+
+/** Opens the references at a location, or those of the files that it stands for as one
+ * (refs_join_open_name), again where a writer replaces them meanwhile. */
+refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,
+                                 refs_error *err);
 
 #ifdef __cplusplus
 }

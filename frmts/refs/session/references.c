@@ -1,0 +1,48 @@
+/* references.c -- the references that a name stands for, opened for work; see session.h. */
+#include "refs/watch.h"
+#include "session_internal.h"
+
+/* How often a set that is replaced while it is opened is opened again. */
+#define MAX_REPLACED 5
+
+refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes) {
+    refs_names_host host = refs_names_posix();
+    host.user = (void *)(uintptr_t)lister;
+    host.vfs = lister->vfs;
+    host.notes = *notes;
+    host.list_objects = refs_objects_locate;
+    return host;
+}
+
+static refs_status open_once(const refs_references *from, const char *location, refs_set **set,
+                             refs_error *err) {
+    const refs_names_host host = refs_names_host_of(&from->lister, &from->notes);
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    options.vfs = from->lister.vfs;
+    options.http = from->http;
+    options.advice = from->advice;
+    options.go_on = from->lister.cancel.go_on;
+    options.user = from->lister.cancel.user;
+    options.notes = from->notes;
+    options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
+    options.dims = from->along;
+    options.pattern = from->pattern;
+    const refs_join_files files = {.location = location,
+                                   .vfs = from->lister.vfs,
+                                   .sets = from->sets,
+                                   .options = &options,
+                                   .along = from->how_along};
+    return refs_join_open_name(&host, &files, set, err);
+}
+
+refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,
+                                 refs_error *err) {
+    refs_status status = open_once(from, location, set, err);
+    for (int i = 0; i < MAX_REPLACED && status == REFS_IO; i++) {
+        if (refs_watch_is_current(from->watch)) break;
+        refs_watch_forget(from->watch, location);
+        refs_error_clear(err);
+        status = open_once(from, location, set, err);
+    }
+    return status;
+}
