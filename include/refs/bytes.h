@@ -136,6 +136,10 @@ refs_str refs_str_trim(refs_str text, const char *blanks);
  * together with the separators before it; false, and an empty word, when none is left. */
 bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
 
+/** Takes the first line off `text`: lines end in CR, LF or both, and the last one at the end. False
+ * where nothing is left. */
+bool refs_str_next_line(refs_str *text, refs_str *line);
+
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
 char *refs_str_copy(refs_str text);
 

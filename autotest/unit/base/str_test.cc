@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "refs/utf8.h"
 #include "text.h"
 
@@ -91,4 +93,18 @@ TEST(Str, ReadsPlainDecimalNumbersOnly) {
                             "18446744073709551616", "99999999999999999999"})
         EXPECT_FALSE(refs_str_to_u64(View(bad), &number)) << bad;
     EXPECT_EQ(number, UINT64_MAX) << "left alone";
+}
+TEST(Str, IsCutIntoLines) {
+    const auto lines = [](const char *text) {
+        refs_str rest = refs_str_from(text), line;
+        std::string all;
+        while (refs_str_next_line(&rest, &line)) all += std::string(line.data, line.size) + "|";
+        return all;
+    };
+    EXPECT_EQ(lines(""), "");
+    EXPECT_EQ(lines("a"), "a|");
+    EXPECT_EQ(lines("a\nb\n"), "a|b|");
+    EXPECT_EQ(lines("a\rb\r\nc"), "a|b|c|");
+    EXPECT_EQ(lines("\n\r\n\ra"), "|||a|");
+    EXPECT_EQ(lines("\n\r"), "||");
 }

@@ -50,6 +50,17 @@ bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word) 
     return word->size > 0;
 }
 
+bool refs_str_next_line(refs_str *text, refs_str *line) {
+    const refs_str rest = *text;
+    size_t end = 0;
+    while (end < rest.size && rest.data[end] != '\n' && rest.data[end] != '\r') end++;
+    const bool is_both =
+        end + 1 < rest.size && rest.data[end] == '\r' && rest.data[end + 1] == '\n';
+    *line = refs_str_part(rest, 0, end);
+    *text = refs_str_part(rest, end + 1 + is_both, rest.size);
+    return rest.size > 0;
+}
+
 char *refs_str_copy(refs_str text) {
     char *copy = refs_alloc(text.size + 1);
     if (copy == NULL) return NULL;

@@ -64,12 +64,8 @@ static bool is_of_store(const char *name) {
 }
 
 refs_names_host tool_names_host(const tool_session *session) {
-    refs_names_host host = refs_names_posix();
-    host.user = (void *)(uintptr_t)&session->lister;
-    host.vfs = session->vfs;
-    host.notes = (refs_notes){tool_note, NULL};
-    host.list_objects = refs_objects_locate;
-    return host;
+    const refs_notes notes = {tool_note, NULL};
+    return refs_names_host_of(&session->lister, &notes);
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -87,12 +83,9 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = tool_read_input(&text, err);
     refs_str rest = refs_str_view((const char *)text.data, text.size);
-    while (status == REFS_OK && rest.size > 0) {
-        const size_t end = refs_str_find(rest, '\n');
-        const refs_str name = refs_str_trim(refs_str_part(rest, 0, end), "\r");
+    refs_str name;
+    while (status == REFS_OK && refs_str_next_line(&rest, &name))
         status = add_line(names, name, err);
-        rest = refs_str_part(rest, end < rest.size ? end + 1 : rest.size, rest.size);
-    }
     refs_buf_clear(&text);
     return status;
 }

@@ -27,18 +27,11 @@ static refs_status add_line(const list_line *line, refs_buf *names, refs_error *
     return status;
 }
 
-/* Lines may end in CR, LF or both. */
 static refs_status add_lines(const char *list, refs_str text, refs_buf *names, refs_error *err) {
     list_line line = {list, 1, text};
     const size_t before = names->size;
-    for (; text.size > 0; line.number++) {
-        const size_t feed = refs_str_find(text, '\n'), back = refs_str_find(text, '\r');
-        const size_t end = feed < back ? feed : back;
-        line.text = refs_str_part(text, 0, end);
+    for (; refs_str_next_line(&text, &line.text); line.number++)
         REFS_TRY(add_line(&line, names, err));
-        if (end == SIZE_MAX) break;
-        text = refs_str_part(text, feed == back + 1 ? feed + 1 : end + 1, text.size);
-    }
     if (names->size > before) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: the list names no file", list);
 }
