@@ -160,6 +160,9 @@ bool refs_cf_fill_is_chosen(const refs_array_meta *array);
  * 8 bytes. False, and nothing written, for types that netCDF does not fill. */
 bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 
+/** The same as JSON has it. NULL also for bytes, as all of them are values. */
+const char *refs_cf_default_fill_text(const refs_dtype *dtype);
+
 /** Whether the attribute _Unsigned turns signed elements of one or two bytes into unsigned numbers,
  * as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);

@@ -327,6 +327,27 @@ TEST(Missing, AreLimitedWithAWarning) {
         << set.notes[0];
 }
 
+TEST(DefaultFill, IsTheSameAsText) {
+    for (const char *name : {"<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f4", "<f8"}) {
+        refs_dtype dtype = {};
+        uint8_t fill[16] = {}, read[16] = {};
+        refs_json_doc *doc = nullptr;
+        bool has_fill = false;
+        ASSERT_EQ(refs_dtype_parse(refs_str_from(name), &dtype, nullptr), REFS_OK);
+        ASSERT_TRUE(refs_cf_default_fill(&dtype, fill));
+        ASSERT_EQ(refs_json_parse(refs_str_from(refs_cf_default_fill_text(&dtype)), &doc, nullptr),
+                  REFS_OK);
+        EXPECT_EQ(refs_fill_value_parse(refs_json_root(doc), &dtype, read, &has_fill, nullptr),
+                  REFS_OK);
+        EXPECT_EQ(memcmp(fill, read, dtype.size), 0) << name;
+        refs_json_doc_free(doc);
+    }
+    refs_dtype byte = {};
+    byte.type = REFS_TYPE_UINT;
+    byte.size = 1;
+    EXPECT_EQ(refs_cf_default_fill_text(&byte), nullptr);
+}
+
 struct Signs {
     const char *dtype, *attributes;
     bool isUnsigned;

@@ -41,6 +41,24 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill) {
     }
 }
 
+const char *refs_cf_default_fill_text(const refs_dtype *dtype) {
+    static const struct {
+        refs_type type;
+        size_t size;
+        const char *text;
+    } texts[] = {{REFS_TYPE_INT, 2, "-32767"},
+                 {REFS_TYPE_INT, 4, "-2147483647"},
+                 {REFS_TYPE_INT, 8, "-9223372036854775806"},
+                 {REFS_TYPE_UINT, 2, "65535"},
+                 {REFS_TYPE_UINT, 4, "4294967295"},
+                 {REFS_TYPE_UINT, 8, "18446744073709551614"},
+                 {REFS_TYPE_FLOAT, 4, "9.969209968386869e+36"},
+                 {REFS_TYPE_FLOAT, 8, "9.969209968386869e+36"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (dtype->type == texts[i].type && dtype->size == texts[i].size) return texts[i].text;
+    return NULL;
+}
+
 /* -- the fill value of the metadata ------------------------------------------------------------ */
 
 #define LOAD(type)                                                                                 \

@@ -126,34 +126,6 @@ static bool is_number(const refs_dtype *dtype) {
     return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
 }
 
-/* netCDF's default as JSON; bytes have none, as all of them are values. */
-static bool print_default(const refs_dtype *dtype, char *text, size_t room) {
-    uint8_t fill[16];
-    union {
-        int16_t i2;
-        int32_t i4;
-        int64_t i8;
-        uint16_t u2;
-        uint32_t u4;
-        uint64_t u8;
-    } is;
-    if (dtype->size < 2 || dtype->size > 8 || !refs_cf_default_fill(dtype, fill)) return false;
-    memcpy(&is, fill, dtype->size);
-    if (dtype->type == REFS_TYPE_FLOAT)
-        (void)snprintf(text, room, "9.969209968386869e+36");
-    else if (dtype->type == REFS_TYPE_INT)
-        (void)snprintf(text, room, "%lld",
-                       dtype->size == 2   ? (long long)is.i2
-                       : dtype->size == 4 ? (long long)is.i4
-                                          : (long long)is.i8);
-    else
-        (void)snprintf(text, room, "%llu",
-                       dtype->size == 2   ? (unsigned long long)is.u2
-                       : dtype->size == 4 ? (unsigned long long)is.u4
-                                          : (unsigned long long)is.u8);
-    return true;
-}
-
 static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text, refs_error *err) {
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
@@ -230,15 +202,17 @@ static bool has_own_fill(const refs_join_array *array) {
  * than before. The largest byte of a file is a fill value once an attribute tells it. */
 static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
                                refs_error *err) {
-    char text[40];
+    const char *text = refs_cf_default_fill_text(&like->dtype);
+    char byte[8];
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
     const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
     if (is_declared || (!joined->is_loaded && has_own_fill(like) && !is_own_byte)) return REFS_OK;
     if (is_own_byte) {
-        (void)snprintf(text, sizeof text, "%d",
+        (void)snprintf(byte, sizeof byte, "%d",
                        like->dtype.type == REFS_TYPE_INT ? (int8_t)like->fill[0] : like->fill[0]);
-    } else if (!print_default(&like->dtype, text, sizeof text)) {
+        text = byte;
+    } else if (text == NULL) {
         joined->lacks_fill = !has_own_fill(like);
         return REFS_OK;
     }

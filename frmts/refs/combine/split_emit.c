@@ -261,13 +261,6 @@ static refs_status put_fragments(output *out, refs_error *err) {
 
 /* -- the container ----------------------------------------------------------------------------- */
 
-/* What netCDF fills types with. */
-static const char *fill_of(const refs_dtype *dtype) {
-    if (dtype->type == REFS_TYPE_FLOAT) return "9.969209968386869e+36";
-    if (dtype->type == REFS_TYPE_UINT) return "18446744073709551614";
-    return dtype->size == 4 ? "-2147483647" : "-9223372036854775806";
-}
-
 static const char *hole_text(const output *out) {
     return refs_join__text(out->join, out->joined->hole_text).data;
 }
@@ -290,8 +283,8 @@ static refs_status put_container_array(output *out, refs_error *err) {
                         dtype);
     const char *const fill[] = {"fill_value", NULL};
     if (status == REFS_OK && split->type.is_unpacked)
-        status =
-            refs_buf_printf(&out->text, err, ",\"fill_value\":%s", fill_of(&split->type.dtype));
+        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s",
+                                 refs_cf_default_fill_text(&split->type.dtype));
     else if (status == REFS_OK && out->joined->has_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
     else if (status == REFS_OK)
@@ -390,8 +383,8 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     if (status == REFS_OK) status = append_attributes(out, refs_json_root(whole), err);
     if (status == REFS_OK) status = append_aggregation(out, err);
     if (status == REFS_OK && split->type.is_unpacked)
-        status =
-            refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill_of(&split->type.dtype));
+        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s",
+                                 refs_cf_default_fill_text(&split->type.dtype));
     else if (status == REFS_OK)
         status = append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err);
     if (status == REFS_OK && !split->type.is_unpacked)
