@@ -323,18 +323,13 @@ struct refs_array_meta;
 /** The number of chunk keys of an array along each dimension: all keys lie below it. */
 void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
-/** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
- * they are to be joined along these, as REFS_JOIN_GUESSED. None of sets that have no variable in
- * common, unless only one dimension differs of a grid that they share. Of the options, only vfs and
- * http count. */
-refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
-                                 const refs_join_options *options, refs_buf *dims, refs_error *err);
-
-/** Fails with REFS_INVALID and the reason why refs_join_guess_dims finds none, and what to do:
- * `along` is how people say along which dimension. */
-refs_status refs_join_fail_no_dim(const refs_join_part *first, const refs_join_part *last,
-                                  const refs_join_options *options, const char *along,
-                                  refs_error *err);
+/** Appends the names of the dimensions, each with a NUL, whose coordinates differ between the sets
+ * of two parts: they are to be joined along these, as REFS_JOIN_GUESSED. None of sets that have no
+ * variable in common, unless only one dimension differs of a grid that they share: REFS_INVALID
+ * with the reason, and what to do, for which `along` is how people say along which dimension. Of
+ * the options, only vfs and http count. */
+refs_status refs_join_guess_dims(const refs_join_part ends[2], const refs_join_options *options,
+                                 const char *along, refs_buf *dims, refs_error *err);
 
 /** Fails with REFS_INVALID where one name is given twice: to join a source with itself, its
  * dimension has to be said. */

@@ -377,13 +377,12 @@ static refs_status guess_dims(build *all, refs_error *err) {
     REFS_TRY(refs_join_check_names(names, all->names.n, err));
     refs_status status = open_readable(all, &begin, 1, &first, err);
     if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
+    const refs_join_part ends[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
+                                    {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
     if (status == REFS_OK)
-        status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
-    const refs_join_part parts[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
-                                     {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
-    if (status == REFS_OK && all->dim_names.size == 0)
-        status = refs_join_fail_no_dim(&parts[0], &parts[1], &all->options,
-                                       "--along, and --pattern where names tell its values", err);
+        status = refs_join_guess_dims(ends, &all->options,
+                                      "--along, and --pattern where names tell its values",
+                                      &all->dim_names, err);
     close_source(all, first);
     close_source(all, last);
     return status;

@@ -121,14 +121,12 @@ static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err)
     const refs_join_part ends[2] = {
         {0, all->names[0], sets[0], REFS_JOIN_FROM_NAME},
         {all->n - 1, all->names[all->n - 1], sets[1], REFS_JOIN_FROM_NAME}};
-    REFS_TRY(refs_join_guess_dims(sets[0], sets[1], &all->options, &all->dims, err));
-    if (all->dims.size > 0) return REFS_OK;
     const char *along = all->files->along != NULL
                             ? all->files->along
                             : "refs index --along DIM -o SET, and --pattern where names tell its "
                               "values";
-    const refs_status status = refs_join_fail_no_dim(&ends[0], &ends[1], &all->options, along, err);
-    refs_error_prefix(err, "%s", all->files->location);
+    const refs_status status = refs_join_guess_dims(ends, &all->options, along, &all->dims, err);
+    if (status == REFS_INVALID) refs_error_prefix(err, "%s", all->files->location);
     return status;
 }
 

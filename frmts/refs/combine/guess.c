@@ -131,28 +131,21 @@ static bool may_be_parts(const common *shared, size_t n_dims) {
     return shared->has_variable || (n_dims == 1 && shared->n_axes > 1);
 }
 
-refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
-                                 const refs_join_options *options, refs_buf *dims,
-                                 refs_error *err) {
-    refs_join_source a = {.store = NULL}, b = {.store = NULL};
-    refs_status status = refs_join__source_open(options, first, &a, err);
-    if (status == REFS_OK) status = refs_join__source_open(options, last, &b, err);
-    size_t n = status == REFS_OK ? refs_hierarchy_n_arrays(a.hierarchy) : 0, n_dims = 0;
-    for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(a.hierarchy, i);
+static refs_status find_dims(const refs_join_source *a, const refs_join_source *b, refs_buf *dims,
+                             refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(a->hierarchy);
+    size_t n_dims = 0;
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(a->hierarchy, i);
         bool is_other = false;
-        status = differ(&a, &b, meta, &is_other, err);
-        if (status != REFS_OK || !is_other) continue;
-        status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
+        REFS_TRY(differ(a, b, meta, &is_other, err));
+        if (!is_other) continue;
+        REFS_TRY(refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err));
         n_dims++;
     }
-    if (status == REFS_OK) {
-        const common shared = find_common(&a, &b);
-        if (!may_be_parts(&shared, n_dims)) dims->size = 0;
-    }
-    refs_join__source_close(&a);
-    refs_join__source_close(&b);
-    return status;
+    const common shared = find_common(a, b);
+    if (!may_be_parts(&shared, n_dims)) dims->size = 0;
+    return REFS_OK;
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */
@@ -277,14 +270,14 @@ static refs_status fail_for(const refs_join_source *a, const refs_join_source *b
     return status;
 }
 
-refs_status refs_join_fail_no_dim(const refs_join_part *first, const refs_join_part *last,
-                                  const refs_join_options *options, const char *along,
-                                  refs_error *err) {
-    const refs_join_part *const parts[2] = {first, last};
+refs_status refs_join_guess_dims(const refs_join_part ends[2], const refs_join_options *options,
+                                 const char *along, refs_buf *dims, refs_error *err) {
+    const refs_join_part *const parts[2] = {&ends[0], &ends[1]};
     refs_join_source a = {.store = NULL}, b = {.store = NULL};
-    refs_status status = refs_join__source_open(options, first->set, &a, err);
-    if (status == REFS_OK) status = refs_join__source_open(options, last->set, &b, err);
-    if (status == REFS_OK) status = fail_for(&a, &b, parts, along, err);
+    refs_status status = refs_join__source_open(options, ends[0].set, &a, err);
+    if (status == REFS_OK) status = refs_join__source_open(options, ends[1].set, &b, err);
+    if (status == REFS_OK) status = find_dims(&a, &b, dims, err);
+    if (status == REFS_OK && dims->size == 0) status = fail_for(&a, &b, parts, along, err);
     refs_join__source_close(&a);
     refs_join__source_close(&b);
     return status;
