@@ -283,6 +283,15 @@ class Costs(unittest.TestCase):
         self.assertIn("/v: declares 1000000000000000 chunks and holds 0: expected at most 16777216, or 64 for each",
                       done.stderr)
 
+    def test_split_counts_chunks_of_several_sizes(self):
+        empty = json.loads(INPUTS["rectilinear.json"])
+        del empty["refs"]["v/c/0"]
+        self.write("runs.json", json.dumps(empty).encode())
+        status, said, _, megabytes = self.run_limited([REFS, "split", "runs.json", "-o", "m.nca"], self.folder)
+        self.assertEqual(status, 1, said)
+        self.assertIn(b"/v: declares 1000000000 chunks and holds 0: expected at most 16777216, or 64 for each", said)
+        self.assertLess(megabytes, 100)
+
     def test_a_map_takes_no_more_memory_than_is_stored_of_it(self):
         for source in ("map.json", "map_rows.json", "cfa_04.json", "cfa_05.json"):
             status, said, _, megabytes = self.run_limited([REFS, "check", source], self.folder)

@@ -113,9 +113,11 @@ static refs_status count_stored(void *user, const uint64_t *index, const refs_re
 }
 
 static uint64_t count_declared(const refs_array_meta *meta) {
-    uint64_t declared = 1;
+    uint64_t n[REFS_MAX_RANK], declared = 1;
+    (void)tool_keys(meta, n);
     for (size_t d = 0; d < meta->rank; d++)
-        if (!refs_mul_u64(declared, refs_array_meta_n_chunks(meta, d), &declared))
+        if (!refs_mul_u64(declared, meta->edges != NULL ? n[d] : refs_array_meta_n_chunks(meta, d),
+                          &declared))
             return UINT64_MAX;
     return declared;
 }
@@ -167,7 +169,7 @@ static refs_status check_fragments(void *self, size_t i, uint64_t n, refs_error 
 static refs_status check_declared(const tool_arrays *arrays, size_t i, refs_error *err) {
     uint64_t stored = 0;
     const refs_array_meta *meta = arrays->metas[i];
-    if (meta->aggregation != NULL) return REFS_OK;
+    if (meta->aggregation != NULL && meta->edges == NULL) return REFS_OK;
     const uint64_t declared = count_declared(meta), bytes = bytes_of(meta);
     const bool has_fill = tool_arrays_fills_gaps(arrays, i);
     const uint64_t max_bytes = has_fill ? MAX_NAMED_BYTES : MAX_ZERO_BYTES;
