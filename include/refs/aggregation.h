@@ -73,9 +73,9 @@ typedef struct refs_file_renamer {
     refs_status (*variable)(void *user, const refs_array_meta *variable, size_t rank,
                             refs_bytes names, refs_error *err);
 
-    /** Takes the new attribute cfa_array of a container of CFA-0.4. */
-    refs_status (*attribute)(void *user, const refs_array_meta *container, refs_str cfa_array,
-                             refs_error *err);
+    /** Takes the new text of an attribute of a container that holds names. */
+    refs_status (*attribute)(void *user, const refs_array_meta *container, const char *name,
+                             refs_str text, refs_error *err);
     void *user;
 } refs_file_renamer;
 

@@ -207,6 +207,21 @@ TEST_P(Encodings, HideWhatOnlyTellsOfThem) {
 INSTANTIATE_TEST_SUITE_P(All, Encodings, testing::ValuesIn(encodings()),
                          [](const auto &test) { return std::string(test.param.name); });
 
+/* CF 1.13, appendix A: cf_role has values of CF, too. */
+TEST(Attributes, OfValuesStayThoseOfAnAggregation) {
+    AggregatedFiles files;
+    putFragments(files, "d/");
+    Variables variables = withTerms("map: m uris: u identifiers: n");
+    variables["v"] = container(
+        R"("aggregated_dimensions":"y x","aggregated_data":"map: m uris: u identifiers: n",)"
+        R"("cf_role":"timeseries_id","cfa_array":"of CFA-0.4")");
+    files.put("d/m.json", variables);
+    ASSERT_EQ(files.open("d/m.json"), REFS_OK);
+    const refs_json *attributes = files.meta("v")->attributes;
+    EXPECT_TRUE(refs_str_is(refs_json_text(refs_json_get(attributes, "cf_role")), "timeseries_id"));
+    EXPECT_EQ(refs_json_get(attributes, "cfa_array"), nullptr);
+}
+
 /* -- values in place of files ------------------------------------------------------------------ */
 
 TEST(UniqueValues, AreThoseOfWholeFragments) {

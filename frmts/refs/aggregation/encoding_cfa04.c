@@ -565,7 +565,7 @@ static refs_status rename_files(refs_renaming *names, refs_error *err) {
     rewriting job = {names, refs_json_root(doc), &text};
     refs_status status = write_value(&job, job.root, ROOT, err);
     if (status == REFS_OK && names->changes)
-        status = names->renamer->attribute(names->renamer->user, container,
+        status = names->renamer->attribute(names->renamer->user, container, "cfa_array",
                                            refs_str_view((const char *)text.data, text.size), err);
     refs_json_doc_free(doc);
     refs_buf_clear(&text);

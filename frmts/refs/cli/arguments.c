@@ -153,6 +153,12 @@ static void keep_names_of_dimensions(char *list) {
     *end = '\0';
 }
 
+static bool append_rewrite(tool_arguments *arguments, char *value) {
+    if (strstr(value, "=>") != NULL) return tool_append(&arguments->rewrites, value);
+    fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n", value);
+    return false;
+}
+
 /* Names may be given with commas between them. */
 static bool append_names(tool_list *list, char *value) {
     for (char *name = value; name != NULL;) {
@@ -184,7 +190,7 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
     case 'v':
         return append_names(&arguments->variables, value);
     case 'w':
-        return tool_append(&arguments->rewrites, value);
+        return append_rewrite(arguments, value);
     case 't':
         return tool_append(&arguments->templates, value);
     case 'p':

@@ -877,12 +877,6 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
         return TOOL_USAGE;
     }
-    for (size_t i = 0; i < arguments->rewrites.n; i++)
-        if (strstr(arguments->rewrites.items[i], "=>") == NULL) {
-            fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n",
-                    arguments->rewrites.items[i]);
-            return TOOL_USAGE;
-        }
     const bool is_master =
         kind == GROWING_MASTER ||
         (refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output));

@@ -141,8 +141,8 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
     return status == REFS_OK ? describe_strings(job, meta, size, array, err) : status;
 }
 
-static refs_status take_attribute(void *user, const refs_array_meta *container, refs_str text,
-                                  refs_error *err) {
+static refs_status take_attribute(void *user, const refs_array_meta *container, const char *name,
+                                  refs_str text, refs_error *err) {
     renaming *job = user;
     refs_join_array *array = find_array(job, container);
     refs_buf quoted = REFS_BUF_INIT;
@@ -150,7 +150,7 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
     if (array->is_v3) return fail_v3(container, err);
     refs_status status = refs_json_write_string(text, &quoted, err);
     if (status == REFS_OK) status = refs_buf_append(&quoted, "", 1, err);
-    const char *const pairs[] = {"cfa_array", (const char *)quoted.data, NULL};
+    const char *const pairs[] = {name, (const char *)quoted.data, NULL};
     if (status == REFS_OK) status = replace(job, &array->attributes, pairs, err);
     refs_buf_clear(&quoted);
     return status;

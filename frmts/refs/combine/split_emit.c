@@ -9,23 +9,23 @@
 
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
-/* Attributes of an aggregation. */
-static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensions",
-                                        "aggregated_data",   "cf_role",
-                                        "cfa_dimensions",    "cfa_array",
-                                        "_dimension_sizes",  NULL};
+/* What an array is to others. */
+static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "cf_role", NULL};
 
 /* -- told by attributes ------------------------------------------------------------------------ */
 
 static const char *const no_names[] = {NULL};
 
-/* Appends attributes, but for those that `names` has, and those of some classes. */
+/* Appends attributes, but for those of aggregations, those that `names` has, and those of some
+ * classes. */
 static refs_status append_except(const refs_json *attributes, const char *const *names,
                                  unsigned classes, refs_buf *text, refs_error *err) {
     size_t n = 0;
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        if (refs_join__is_among(name, names) || refs_cf_is_attribute_of(name, classes)) continue;
+        if (refs_join__is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
+            refs_aggregation_owns(attributes, name))
+            continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
         REFS_TRY(refs_json_write_string(name, text, err));
         REFS_TRY(refs_buf_append(text, ":", 1, err));

@@ -43,6 +43,14 @@ typedef struct cfa_job {
 /** The name of a master without its folder and its ending. */
 refs_str refs_cfa__stem(const char *path);
 
+/** What a variable is called in a fragment: S3netCDF4 looks for it in the group that it has in the
+ * master. */
+const char *refs_cfa__identifier(const refs_cfa_variable *variable);
+
+/** Appends "STEM.[GROUP.]VARIABLE", with which names of its fragments begin. */
+refs_status refs_cfa__append_owner(refs_str stem, const refs_cfa_variable *variable, refs_buf *name,
+                                   refs_error *err);
+
 /** Appends "STEM.[GROUP.]VARIABLE.fill.3x4.nc" with a NUL behind it. */
 refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
                                   const uint64_t *shape, refs_buf *name, refs_error *err);

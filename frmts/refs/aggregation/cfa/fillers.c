@@ -34,11 +34,21 @@ refs_str refs_cfa__stem(const char *path) {
     return name;
 }
 
-refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
-                                  const uint64_t *shape, refs_buf *name, refs_error *err) {
+const char *refs_cfa__identifier(const refs_cfa_variable *variable) {
+    return strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
+}
+
+refs_status refs_cfa__append_owner(refs_str stem, const refs_cfa_variable *variable, refs_buf *name,
+                                   refs_error *err) {
     REFS_TRY(refs_buf_append_str(name, stem, err));
     for (const char *c = variable->path; *c != '\0'; c++)
         REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
+    return REFS_OK;
+}
+
+refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
+                                  const uint64_t *shape, refs_buf *name, refs_error *err) {
+    REFS_TRY(refs_cfa__append_owner(stem, variable, name, err));
     REFS_TRY(refs_buf_printf(name, err, ".fill"));
     for (size_t d = 0; d < variable->rank; d++)
         REFS_TRY(
@@ -288,8 +298,7 @@ static const char *identifier_of(const cfa_job *job) {
         refs_fragment_grid_get(job->grid, i, &at);
         if (at.has_fragment) return at.variable;
     }
-    return strchr(job->variable->path + 1, '/') != NULL ? job->variable->path
-                                                        : job->variable->path + 1;
+    return refs_cfa__identifier(job->variable);
 }
 
 static refs_status fill_all(refs_master *master, const cfa_job *job, const char *identifier,

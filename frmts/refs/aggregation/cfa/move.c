@@ -204,12 +204,12 @@ static refs_status take_variable(void *user, const refs_array_meta *variable, si
     return put_names(user, variable->path, names, err);
 }
 
-static refs_status take_attribute(void *user, const refs_array_meta *container, refs_str cfa_array,
-                                  refs_error *err) {
+static refs_status take_attribute(void *user, const refs_array_meta *container, const char *name,
+                                  refs_str text, refs_error *err) {
     const moving_file *file = user;
     names_variable variable = {.n = 0};
     REFS_TRY(find_variable(file, container->path, &variable, err));
-    return put_text(file, (attribute){variable.group, variable.id, "cfa_array"}, cfa_array, err);
+    return put_text(file, (attribute){variable.group, variable.id, name}, text, err);
 }
 
 static refs_status rename_all(moving_file *file, refs_error *err) {

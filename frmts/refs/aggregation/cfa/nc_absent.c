@@ -1,17 +1,32 @@
 /* nc_absent.c -- in the place of nc_file.c in a build without libnetcdf: no file is made. */
 #include "cfa/nc_file.h"
 
-static refs_status fail(refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "netCDF is written by libnetcdf, which this build does not have");
-}
-
-/* There is no file that the others could be called with. */
+/* There is no file that functions could be called with. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, refs_error *err) {
-    return fail(err);
-}
+#define ABSENT(function, ...)                                                                      \
+    refs_status function(__VA_ARGS__, refs_error *err) {                                           \
+        return refs_fail(err, REFS_UNSUPPORTED,                                                    \
+                         "netCDF is written by libnetcdf, which this build does not have");        \
+    }
+
+ABSENT(refs_cfa__file_create, const nc_creation *creation, nc_file **file)
+ABSENT(refs_cfa__file_group, nc_file *file, refs_str path, int *group)
+ABSENT(refs_cfa__file_dimension, nc_file *file, int group, const nc_dimension *added)
+ABSENT(refs_cfa__file_define, nc_file *file, const nc_shape *shape, nc_place *place)
+ABSENT(refs_cfa__file_attributes, nc_file *file, nc_place place, const refs_json *attributes)
+ABSENT(refs_cfa__file_text, nc_file *file, nc_place place, const char *name, refs_str text)
+ABSENT(refs_cfa__file_fill, nc_file *file, nc_place place, const refs_dtype *dtype,
+       const uint8_t *fill)
+ABSENT(refs_cfa__file_strings, nc_file *file, const nc_shape *shape, refs_bytes values,
+       nc_place *place)
+ABSENT(refs_cfa__file_keep, nc_file *file, nc_place place, const refs_dtype *dtype,
+       refs_bytes values)
+ABSENT(refs_cfa__file_ready, nc_file *file)
+ABSENT(refs_cfa__file_put, nc_file *file, nc_place place, const nc_box *box, const void *values)
+ABSENT(refs_cfa__file_close, nc_file *file)
+ABSENT(refs_cfa_move, const char *path, const struct refs_aggregations *all,
+       const refs_cfa_moving *moving, uint64_t *n)
 
 void refs_cfa__file_free(nc_file *file) {}
 
@@ -23,63 +38,6 @@ const char *refs_cfa__file_shown(const nc_file *file) {
     return "";
 }
 
-refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
-                                     refs_error *err) {
-    return fail(err);
-}
-
 bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
     return false;
-}
-
-refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
-                                  refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_json *attributes,
-                                      refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name, refs_str text,
-                                refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype *dtype,
-                                const uint8_t *fill, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,
-                                   nc_place *place, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype *dtype,
-                                refs_bytes values, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_ready(nc_file *file, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_put(nc_file *file, nc_place place, const nc_box *box, const void *values,
-                               refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa__file_close(nc_file *file, refs_error *err) {
-    return fail(err);
-}
-
-refs_status refs_cfa_move(const char *path, const struct refs_aggregations *all,
-                          const refs_cfa_moving *moving, uint64_t *n, refs_error *err) {
-    return fail(err);
 }

@@ -74,9 +74,7 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
 /* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
 static refs_status append_name(const cfa_files *files, const refs_cfa_variable *variable,
                                const refs_partition *spot, refs_buf *name, refs_error *err) {
-    REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
-    for (const char *c = variable->path; *c != '\0'; c++)
-        REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
+    REFS_TRY(refs_cfa__append_owner(refs_str_from(files->stem), variable, name, err));
     for (size_t d = 0; d < variable->rank; d++)
         REFS_TRY(refs_buf_printf(name, err, ".%llu", (unsigned long long)spot->index[d]));
     return refs_buf_append(name, ".nc", sizeof ".nc", err);
@@ -207,11 +205,6 @@ static cfa_part part_of(const cfa_field *field, const refs_partition *spot) {
     return part;
 }
 
-/* S3netCDF4 looks for the variable in the group that it has in the master. */
-static const char *identifier_of(const refs_cfa_variable *variable) {
-    return strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
-}
-
 static refs_status write_spot(cfa_files *files, cfa_field *field, uint64_t number,
                               refs_error *err) {
     const refs_cfa_write_options *options = files->writing.options;
@@ -222,7 +215,7 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, uint64_t numbe
     refs_fragment_grid_get(&field->fragments, number, &spot);
     const cfa_part part = part_of(field, &spot);
     spot.format = options->format == REFS_CFA_NETCDF4 ? "NETCDF4" : "NETCDF3_CLASSIC";
-    spot.variable = identifier_of(variable);
+    spot.variable = refs_cfa__identifier(variable);
     refs_status status = append_name(files, variable, &spot, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, &named, err);
