@@ -28,19 +28,13 @@ typedef struct partition {
     bool has_layout;
 } partition;
 
-/* Where partitions with one index along a dimension are along it. */
-typedef struct noted {
-    uint64_t begin, end; /* end 0: nothing is noted */
-    size_t at;           /* of the first such partition, in the list */
-} noted;
-
 /* All of them. */
 typedef struct decoding {
     refs_aggregation *aggregation;
     const refs_json *root;
     size_t n_split;               /* dimensions of the matrix */
     size_t split[REFS_MAX_RANK];  /* which ones of the aggregation those are */
-    noted *places[REFS_MAX_RANK]; /* for each dimension, by index */
+    size_t *first[REFS_MAX_RANK]; /* partition with an index along a dimension, in the list */
 } decoding;
 
 static refs_status fail_at(const partition *part, refs_status status, const char *what,
@@ -323,30 +317,22 @@ static refs_status note_breaks(const decoding *job, const partition *part, refs_
 }
 
 /* Partitions with one index along a dimension have one place along it. */
-static refs_status note_places(decoding *job, const partition *part, refs_error *err) {
+static refs_status take_places(decoding *job, const partition *part, refs_error *err) {
     for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
-        noted *place = &job->places[dim][part->index[dim]];
+        refs_fragment_dim *parts = &job->aggregation->grid.dims[dim];
+        const uint64_t index = part->index[dim];
         char what[256];
-        if (place->end == 0) *place = (noted){part->begin[dim], part->end[dim], part->at};
-        if (place->begin == part->begin[dim] && place->end == part->end[dim]) continue;
+        if (parts->intervals[index].end == 0) job->first[dim][index] = part->at;
+        if (refs_fragment_dim_state(
+                parts, (refs_fragment_interval){part->begin[dim], part->end[dim], index}))
+            continue;
         snprintf(what, sizeof what,
                  "its location along dimension %s is not that of partition %zu, which has the "
                  "same index",
-                 job->aggregation->names[dim], place->at);
+                 job->aggregation->names[dim], job->first[dim][index]);
         return fail_at(part, REFS_CORRUPT, what, err);
     }
     return REFS_OK;
-}
-
-static refs_status add_spans(decoding *job, size_t dim, refs_error *err) {
-    refs_fragment_dim *parts = &job->aggregation->grid.dims[dim];
-    for (uint64_t i = 0; i < parts->n_parts; i++) {
-        const noted *place = &job->places[dim][i];
-        if (place->end > 0)
-            REFS_TRY(refs_fragment_dim_add(
-                parts, (refs_fragment_interval){place->begin, place->end, i}, err));
-    }
-    return refs_aggregation__settle_dim(job->aggregation, dim, err);
 }
 
 /* -- fragments --------------------------------------------------------------------------------- */
@@ -416,14 +402,15 @@ static refs_status read_partition(decoding *job, partition *part, refs_error *er
     REFS_TRY(read_rest(job, part, err));
     REFS_TRY(add_fragment(job, part, err));
     REFS_TRY(note_breaks(job, part, err));
-    return note_places(job, part, err);
+    return take_places(job, part, err);
 }
 
 static refs_status open_places(decoding *job, refs_error *err) {
     for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
-        job->places[dim] =
-            refs_calloc((size_t)job->aggregation->grid.dims[dim].n_parts, sizeof(noted));
-        if (job->places[dim] == NULL) return refs_fail_nomem(err);
+        refs_fragment_dim *parts = &job->aggregation->grid.dims[dim];
+        job->first[dim] = refs_calloc((size_t)parts->n_parts, sizeof(size_t));
+        if (job->first[dim] == NULL) return refs_fail_nomem(err);
+        REFS_TRY(refs_fragment_dim_begin(parts, err));
     }
     return REFS_OK;
 }
@@ -444,7 +431,8 @@ static refs_status read_partitions(decoding *job, refs_error *err) {
         partition part = {.json = refs_json_at(list, i), .at = i};
         REFS_TRY(read_partition(job, &part, err));
     }
-    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) REFS_TRY(add_spans(job, dim, err));
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
+        REFS_TRY(refs_aggregation__settle_dim(aggregation, dim, err));
     return REFS_OK;
 }
 
@@ -463,7 +451,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     status = read_partitions(&job, err);
     if (status == REFS_OK && refs_json_is_string(base))
         status = refs_buf_append_str(&aggregation->base, refs_json_text(base), err);
-    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(job.places[dim]);
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(job.first[dim]);
     refs_json_doc_free(doc);
     aggregation->is_loaded = status == REFS_OK;
     return status;
@@ -513,11 +501,12 @@ static bool selects_partition(const rewriting *job, const refs_json *listed) {
     const refs_json *names = refs_json_get(job->root, "pmdimensions");
     const refs_json *numbers = refs_json_get(listed, "index");
     uint64_t index[REFS_MAX_RANK] = {0};
-    for (size_t dim = 0; dim < job->names->aggregation->meta.rank; dim++)
-        for (size_t i = 0; i < refs_json_size(names); i++)
-            if (refs_str_is(refs_json_text(refs_json_at(names, i)),
-                            job->names->aggregation->names[dim]))
-                (void)refs_json_u64(refs_json_at(numbers, i), &index[dim]);
+    if (job->names->renamer->selects == NULL) return true;
+    for (size_t i = 0; i < refs_json_size(names); i++) {
+        const size_t dim =
+            dim_called(job->names->aggregation, refs_json_text(refs_json_at(names, i)));
+        if (dim != SIZE_MAX) (void)refs_json_u64(refs_json_at(numbers, i), &index[dim]);
+    }
     return refs_renaming_selects(job->names, index);
 }
 

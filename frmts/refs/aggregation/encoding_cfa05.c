@@ -44,42 +44,25 @@ static refs_status find_required(const refs_aggregation *aggregation, const char
                                      REFS_STR_ARG(group), name);
 }
 
-/* Where partitions are along a dimension, by their index along it. */
-typedef struct dim_bounds {
-    size_t dim;
-    uint64_t *begins, *ends;
-} dim_bounds;
-
-/* Notes what partition number `number` says of its place. */
-static refs_status note_place(const refs_aggregation *aggregation, uint64_t number,
-                              const double *place, const dim_bounds *bounds, refs_error *err) {
+/* Takes what partition number `number` says of its place along a dimension. */
+static refs_status take_place(refs_aggregation *aggregation, uint64_t number, size_t dim,
+                              const double *place, refs_error *err) {
     char text[256];
     uint64_t index[REFS_MAX_RANK];
+    refs_fragment_dim *parts = &aggregation->grid.dims[dim];
     refs_fragment_grid_index(&aggregation->grid, number, index);
-    const size_t dim = bounds->dim;
-    uint64_t *begin = &bounds->begins[index[dim]], *end = &bounds->ends[index[dim]];
-    bool is_sane = place[0] >= 0 && place[1] > place[0] && place[1] < 9e15;
-    if (is_sane && *end == 0) {
-        *begin = (uint64_t)place[0];
-        *end = (uint64_t)place[1];
-    }
-    if (is_sane && *begin == (uint64_t)place[0] && *end == (uint64_t)place[1]) return REFS_OK;
+    const bool is_sane = place[0] >= 0 && place[1] > place[0] && place[1] < 9e15;
+    if (is_sane &&
+        refs_fragment_dim_state(
+            parts, (refs_fragment_interval){(uint64_t)place[0], (uint64_t)place[1], index[dim]}))
+        return REFS_OK;
+    const refs_fragment_interval *others = &parts->intervals[index[dim]];
     return refs_fail(err, REFS_CORRUPT,
                      "partition %s: its location along dimension %s is %g to %g, other partitions "
                      "have %llu to %llu there",
                      refs_aggregation__print_index(aggregation, number, text, sizeof text),
-                     aggregation->names[dim], place[0], place[1], (unsigned long long)*begin,
-                     (unsigned long long)*end);
-}
-
-static refs_status add_spans(refs_aggregation *aggregation, const dim_bounds *bounds,
-                             refs_error *err) {
-    refs_fragment_dim *parts = &aggregation->grid.dims[bounds->dim];
-    for (uint64_t i = 0; i < parts->n_parts; i++)
-        if (bounds->ends[i] > 0)
-            REFS_TRY(refs_fragment_dim_add(
-                parts, (refs_fragment_interval){bounds->begins[i], bounds->ends[i], i}, err));
-    return refs_aggregation__settle_dim(aggregation, bounds->dim, err);
+                     aggregation->names[dim], place[0], place[1], (unsigned long long)others->begin,
+                     (unsigned long long)others->end);
 }
 
 /* What NC_FILL_INT stands for was never written. */
@@ -89,19 +72,12 @@ static bool is_undefined(const double *place) {
 
 static refs_status read_dim(refs_aggregation *aggregation, size_t dim, const double *places,
                             refs_error *err) {
-    size_t n = (size_t)aggregation->grid.dims[dim].n_parts;
-    const dim_bounds bounds = {dim, refs_calloc(n, sizeof(uint64_t)),
-                               refs_calloc(n, sizeof(uint64_t))};
-    refs_status status =
-        bounds.begins != NULL && bounds.ends != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (uint64_t i = 0; i < aggregation->grid.n && status == REFS_OK; i++) {
+    REFS_TRY(refs_fragment_dim_begin(&aggregation->grid.dims[dim], err));
+    for (uint64_t i = 0; i < aggregation->grid.n; i++) {
         const double *place = places + 2 * (i * aggregation->meta.rank + dim);
-        if (!is_undefined(place)) status = note_place(aggregation, i, place, &bounds, err);
+        if (!is_undefined(place)) REFS_TRY(take_place(aggregation, i, dim, place, err));
     }
-    if (status == REFS_OK) status = add_spans(aggregation, &bounds, err);
-    refs_free(bounds.begins);
-    refs_free(bounds.ends);
-    return status;
+    return refs_aggregation__settle_dim(aggregation, dim, err);
 }
 
 static refs_status decode(refs_aggregation *aggregation, refs_error *err) {

@@ -62,6 +62,19 @@ refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, re
     return REFS_OK;
 }
 
+refs_status refs_fragment_dim_begin(refs_fragment_dim *dim, refs_error *err) {
+    dim->n_intervals = 0;
+    for (uint64_t i = 0; i < dim->n_parts; i++)
+        REFS_TRY(refs_fragment_dim_add(dim, (refs_fragment_interval){0, 0, i}, err));
+    return REFS_OK;
+}
+
+bool refs_fragment_dim_state(refs_fragment_dim *dim, refs_fragment_interval interval) {
+    refs_fragment_interval *known = &dim->intervals[interval.index];
+    if (known->end == 0) *known = interval;
+    return known->begin == interval.begin && known->end == interval.end;
+}
+
 static int compare_elements(const void *left, const void *right) {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
@@ -82,9 +95,12 @@ static int compare_intervals(const void *left, const void *right) {
 }
 
 void refs_fragment_dim_sort(refs_fragment_dim *dim) {
+    size_t n = 0;
     sort_breaks(dim);
-    if (dim->n_intervals > 1)
-        qsort(dim->intervals, dim->n_intervals, sizeof *dim->intervals, compare_intervals);
+    for (size_t i = 0; i < dim->n_intervals; i++)
+        if (dim->intervals[i].end > 0) dim->intervals[n++] = dim->intervals[i];
+    dim->n_intervals = n;
+    if (n > 1) qsort(dim->intervals, dim->n_intervals, sizeof *dim->intervals, compare_intervals);
 }
 
 /* Mostly they are numbered in their order. */

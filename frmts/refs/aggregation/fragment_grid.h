@@ -90,13 +90,20 @@ void refs_fragment_grid_clear(refs_fragment_grid *grid);
 void *refs_fragment_grid_take(refs_fragment_grid *grid, size_t n, size_t size);
 
 /** Adds an interval to a dimension, behind all others, or anywhere; or a break, anywhere:
- * refs_fragment_dim_sort puts them into order. REFS_CORRUPT: the sizes overflow. */
+ * refs_fragment_dim_sort puts them into order, and drops those that are not known. REFS_CORRUPT:
+ * the sizes overflow. */
 refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, uint64_t index,
                                      refs_error *err);
 refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval interval,
                                   refs_error *err);
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err);
 void refs_fragment_dim_sort(refs_fragment_dim *dim);
+
+/** Begins intervals that fragments state one by one: n_parts of them, none of which is known. */
+refs_status refs_fragment_dim_begin(refs_fragment_dim *dim, refs_error *err);
+
+/** States one; false where a fragment with the same index stated another. */
+bool refs_fragment_dim_state(refs_fragment_dim *dim, refs_fragment_interval interval);
 
 /** The interval that fragments number `index` have, or NULL. */
 const refs_fragment_interval *refs_fragment_dim_get(const refs_fragment_dim *dim, uint64_t index);
