@@ -10,14 +10,6 @@
 /* Longest line of a list. */
 #define MAX_LINE (64 * REFS_KIB)
 
-/* Of documents of STAC: what they are told by, the size of one and of all together, how many they
- * are, and how deep they link to each other: pages of lists do, one to the next. */
-#define STAC_HEAD      (64 * REFS_KIB)
-#define STAC_BYTES     (64 * REFS_MIB)
-#define STAC_ALL_BYTES (512 * REFS_MIB)
-#define STAC_DOCUMENTS 10000
-#define STAC_DEPTH     1000
-
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
     refs_free(names->items);
@@ -113,103 +105,14 @@ typedef struct expanding {
 
 /* -- STAC -------------------------------------------------------------------------------------- */
 
-/* Documents that link to each other, one after the other. */
-typedef struct stac_walk {
-    const tool_session *session;
-    tool_names *names, *skipped; /* `skipped` may be NULL */
-    refs_intern documents;       /* that were seen */
-    size_t bytes;                /* of all of them */
-    unsigned depth;
-} stac_walk;
-
-/* Whether a name is that of a document, which its beginning tells. */
-static bool is_stac(const tool_session *session, const char *name) {
-    const refs_str text = refs_str_from(name);
-    uint8_t *head = NULL;
-    refs_buf location = REFS_BUF_INIT;
-    size_t got = 0;
-    if (!refs_str_ends(text, ".json") && !refs_str_ends(text, ".geojson")) return false;
-    if (tool_location(name, &location, NULL) == REFS_OK &&
-        refs_buf_append(&location, "", 1, NULL) == REFS_OK)
-        head = refs_alloc(STAC_HEAD);
-    const refs_vfs_range range = {0, STAC_HEAD, head};
-    if (head != NULL && refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got,
-                                            NULL) != REFS_OK)
-        got = 0;
-    bool is_it = refs_stac_is(refs_str_view((const char *)head, got));
-    refs_free(head);
-    refs_buf_clear(&location);
-    return is_it;
+static refs_status add_asset(void *user, const char *name, refs_error *err) {
+    const expanding *to = user;
+    return tool_names_add(to->names, refs_str_from(name), err);
 }
 
-/* Takes note of a document; *is_new is false where it was seen before. */
-static refs_status note_document(stac_walk *walk, const char *name, bool *is_new, refs_error *err) {
-    uint32_t id;
-    *is_new = refs_intern_find(&walk->documents, refs_str_from(name)) == REFS_INTERN_NONE;
-    if (*is_new && walk->documents.count == STAC_DOCUMENTS)
-        return refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %d documents", name,
-                         STAC_DOCUMENTS);
-    return refs_intern_add(&walk->documents, refs_str_from(name), &id, err);
-}
-
-static refs_status read_document(stac_walk *walk, const char *name, refs_buf *text,
-                                 refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = tool_location(name, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    if (status == REFS_OK)
-        status = refs_vfs_read_whole(walk->session->vfs, (const char *)location.data, STAC_BYTES,
-                                     text, err);
-    refs_buf_clear(&location);
-    walk->bytes += text->size;
-    if (status == REFS_OK && walk->bytes > STAC_ALL_BYTES)
-        status = refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %zu bytes", name,
-                           (size_t)STAC_ALL_BYTES);
-    return status;
-}
-
-/* What a document names and cannot be had is one source less, where errors are skipped. */
-static refs_status skip(stac_walk *walk, const refs_error *problem, refs_error *err) {
-    if (walk->skipped != NULL && problem->status != REFS_OK && problem->status != REFS_NOMEM &&
-        problem->status != REFS_LIMIT && problem->status != REFS_CANCELLED)
-        return tool_names_add(walk->skipped, refs_str_from(problem->message), err);
-    return refs_fail(err, problem->status, "%s", problem->message);
-}
-
-static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
-    bool is_new;
-    const refs_stac found = {refs_str_from(name), &assets, &links};
-    REFS_TRY(tool_check_interrupted(err));
-    REFS_TRY(note_document(walk, name, &is_new, err));
-    if (!is_new) return REFS_OK;
-    if (++walk->depth > STAC_DEPTH)
-        return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
-                         name, STAC_DEPTH);
-    refs_status status = read_document(walk, name, &text, err);
-    if (status == REFS_OK)
-        status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
-    for (size_t at = 0; status == REFS_OK && at < assets.size;) {
-        const refs_str asset = refs_str_from((const char *)assets.data + at);
-        refs_error problem = REFS_ERROR_INIT;
-        status = tool_confine(walk->session, name, asset.data, &problem);
-        if (status == REFS_OK) status = tool_names_add(walk->names, asset, &problem);
-        status = skip(walk, &problem, err);
-        at += asset.size + 1;
-    }
-    for (size_t at = 0; status == REFS_OK && at < links.size;) {
-        const char *link = (const char *)links.data + at;
-        refs_error problem = REFS_ERROR_INIT;
-        status = tool_confine(walk->session, name, link, &problem);
-        if (status == REFS_OK) status = add_stac(walk, link, &problem);
-        status = skip(walk, &problem, err);
-        at += strlen(link) + 1;
-    }
-    walk->depth--;
-    refs_buf_clear(&text);
-    refs_buf_clear(&assets);
-    refs_buf_clear(&links);
-    return status;
+static refs_status add_skipped(void *user, const char *message, refs_error *err) {
+    const expanding *to = user;
+    return tool_names_add(to->skipped, refs_str_from(message), err);
 }
 
 static size_t count_skipped(const tool_names *skipped) {
@@ -217,14 +120,12 @@ static size_t count_skipped(const tool_names *skipped) {
 }
 
 static refs_status add_data_of_stac(const expanding *to, const char *name, refs_error *err) {
-    stac_walk walk = {.session = to->session, .names = to->names, .skipped = to->skipped};
-    const tool_names *names = to->names;
-    const size_t before = names->n + count_skipped(to->skipped);
-    refs_status status = add_stac(&walk, name, err);
-    if (status == REFS_OK && names->n + count_skipped(to->skipped) == before)
-        status = refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
-    refs_intern_clear(&walk.documents);
-    return status;
+    const refs_stac_visitor visitor = {add_asset, to->skipped != NULL ? add_skipped : NULL,
+                                       (void *)(uintptr_t)to};
+    const size_t before = to->names->n + count_skipped(to->skipped);
+    REFS_TRY(refs_stac_each(&to->session->lister, name, &visitor, err));
+    if (to->names->n + count_skipped(to->skipped) > before) return REFS_OK;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
 }
 
 /* What GDAL calls "/vsis3/bucket/key" is "s3://bucket/key". */
@@ -235,7 +136,7 @@ static refs_status add_argument(const expanding *to, const char *name, refs_erro
     tool_names *names = to->names;
     if (strcmp(name, "-") == 0) return add_lines(names, err);
     if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(to, name, err);
-    if (is_stac(session, name)) return add_data_of_stac(to, name, err);
+    if (refs_stac_is_document(&session->lister, name)) return add_data_of_stac(to, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
     if (refs_file_name_has_url(refs_str_from(name)))
         return tool_names_add(names, refs_str_from(name), err);

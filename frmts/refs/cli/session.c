@@ -146,16 +146,7 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
 
 refs_status tool_confine(const tool_session *session, const char *document, const char *name,
                          refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    if (refs_host_allows_remote_to_local(session->host)) return REFS_OK;
-    refs_status status = tool_location(name, &location, err);
-    if (status == REFS_OK)
-        status =
-            refs_location_confine(refs_str_from(document),
-                                  refs_str_view((const char *)location.data, location.size), err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s: %s", document, name);
-    refs_buf_clear(&location);
-    return status;
+    return refs_session_confine(&session->lister, document, name, err);
 }
 
 refs_status tool_append_shown(const char *text, refs_buf *shown) {

@@ -3,6 +3,7 @@
 
 #include "refs/file_name.h"
 #include "refs/file_pool.h"
+#include "refs/url.h"
 #include "session_internal.h"
 
 #define MAX_THREADS      16
@@ -64,4 +65,17 @@ refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *e
     else
         REFS_TRY(refs_buf_append_str(location, name, err));
     return refs_buf_append(location, "", 1, err);
+}
+
+refs_status refs_session_confine(const refs_object_lister *by, const char *document,
+                                 const char *name, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    if (refs_host_allows_remote_to_local(by->host)) return REFS_OK;
+    refs_status status = refs_session_locate(refs_str_from(name), &location, err);
+    if (status == REFS_OK)
+        status = refs_location_confine(refs_str_from(document),
+                                       refs_str_from((const char *)location.data), err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: %s", document, name);
+    refs_buf_clear(&location);
+    return status;
 }

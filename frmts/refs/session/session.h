@@ -109,6 +109,29 @@ refs_status refs_objects_locate(void *lister, const char *location, refs_buf *lo
 /** Where names are looked up by a lister, which must outlive it. */
 refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes);
 
+/** As refs_location_confine, of what `document` names, unless the application allows all; both as
+ * users write them. The failure names both. */
+refs_status refs_session_confine(const refs_object_lister *by, const char *document,
+                                 const char *name, refs_error *err);
+
+/* -- STAC -------------------------------------------------------------------------------------- */
+
+/** Receives what documents name. */
+typedef struct refs_stac_visitor {
+    refs_status (*asset)(void *user, const char *name, refs_error *err); /**< that is data */
+    /** Why something that a document names cannot be had; NULL: that is an error. */
+    refs_status (*skip)(void *user, const char *message, refs_error *err);
+    void *user;
+} refs_stac_visitor;
+
+/** Whether a name is that of a STAC document, which its beginning tells. */
+bool refs_stac_is_document(const refs_object_lister *by, const char *name);
+
+/** Shows the assets of a document and of those that it links to: each document once, and no more of
+ * them than named limits allow. */
+refs_status refs_stac_each(const refs_object_lister *by, const char *name,
+                           const refs_stac_visitor *visitor, refs_error *err);
+
 /* -- references -------------------------------------------------------------------------------- */
 
 /** How references are opened for work. */

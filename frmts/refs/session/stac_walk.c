@@ -1,0 +1,131 @@
+/* stac_walk.c -- the assets of STAC documents that link to each other; see session.h. */
+#include "refs/intern.h"
+#include "refs/vfs.h"
+#include "session_internal.h"
+
+/* What documents are recognised by, the size of one and of all together, how many they are, and how
+ * deep they link to each other: pages of lists do, one to the next. */
+#define HEAD_BYTES    (64 * REFS_KIB)
+#define MAX_BYTES     (64 * REFS_MIB)
+#define MAX_ALL_BYTES (512 * REFS_MIB)
+#define MAX_DOCUMENTS 10000
+#define MAX_DEPTH     1000
+
+/* Documents that link to each other, one after the other. */
+typedef struct walk {
+    const refs_object_lister *by;
+    const refs_stac_visitor *visitor;
+    refs_intern documents; /* that were seen */
+    size_t bytes;          /* of all of them */
+    unsigned depth;
+} walk;
+
+bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
+    const refs_str text = refs_str_from(name);
+    uint8_t *head = NULL;
+    refs_buf location = REFS_BUF_INIT;
+    size_t got = 0;
+    if (!refs_str_ends(text, ".json") && !refs_str_ends(text, ".geojson")) return false;
+    if (refs_session_locate(text, &location, NULL) == REFS_OK) head = refs_alloc(HEAD_BYTES);
+    const refs_vfs_range range = {0, HEAD_BYTES, head};
+    if (head != NULL &&
+        refs_vfs_read_range(by->vfs, (const char *)location.data, &range, &got, NULL) != REFS_OK)
+        got = 0;
+    const bool is_it = refs_stac_is(refs_str_view((const char *)head, got));
+    refs_free(head);
+    refs_buf_clear(&location);
+    return is_it;
+}
+
+/* Takes note of a document; *is_new is false where it was seen before. */
+static refs_status note_document(walk *all, const char *name, bool *is_new, refs_error *err) {
+    uint32_t id;
+    *is_new = refs_intern_find(&all->documents, refs_str_from(name)) == REFS_INTERN_NONE;
+    if (*is_new && all->documents.count == MAX_DOCUMENTS)
+        return refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %d documents", name,
+                         MAX_DOCUMENTS);
+    return refs_intern_add(&all->documents, refs_str_from(name), &id, err);
+}
+
+static refs_status read_document(walk *all, const char *name, refs_buf *text, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = refs_session_locate(refs_str_from(name), &location, err);
+    if (status == REFS_OK)
+        status =
+            refs_vfs_read_whole(all->by->vfs, (const char *)location.data, MAX_BYTES, text, err);
+    refs_buf_clear(&location);
+    all->bytes += text->size;
+    if (status == REFS_OK && all->bytes > MAX_ALL_BYTES)
+        status = refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %zu bytes", name,
+                           (size_t)MAX_ALL_BYTES);
+    return status;
+}
+
+/* What a document names and cannot be had is one source less, where errors are skipped. */
+static refs_status skip(const walk *all, const refs_error *problem, refs_error *err) {
+    const refs_stac_visitor *visitor = all->visitor;
+    const bool may_be_skipped = problem->status != REFS_OK && problem->status != REFS_NOMEM &&
+                                problem->status != REFS_LIMIT && problem->status != REFS_CANCELLED;
+    if (may_be_skipped && visitor->skip != NULL)
+        return visitor->skip(visitor->user, problem->message, err);
+    return refs_fail(err, problem->status, "%s", problem->message);
+}
+
+static refs_status visit_asset(const walk *all, const char *document, const char *asset,
+                               refs_error *err) {
+    REFS_TRY(refs_session_confine(all->by, document, asset, err));
+    return all->visitor->asset(all->visitor->user, asset, err);
+}
+
+static refs_status visit_document(walk *all, const char *name, refs_error *err);
+
+static refs_status visit_link(walk *all, const char *document, const char *link, refs_error *err) {
+    REFS_TRY(refs_session_confine(all->by, document, link, err));
+    return visit_document(all, link, err);
+}
+
+static refs_status visit_contents(walk *all, const char *name, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
+    const refs_stac found = {refs_str_from(name), &assets, &links};
+    refs_status status = read_document(all, name, &text, err);
+    if (status == REFS_OK)
+        status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
+    for (size_t at = 0; status == REFS_OK && at < assets.size;) {
+        const char *asset = (const char *)assets.data + at;
+        refs_error problem = REFS_ERROR_INIT;
+        if (visit_asset(all, name, asset, &problem) != REFS_OK) status = skip(all, &problem, err);
+        at += strlen(asset) + 1;
+    }
+    for (size_t at = 0; status == REFS_OK && at < links.size;) {
+        const char *link = (const char *)links.data + at;
+        refs_error problem = REFS_ERROR_INIT;
+        if (visit_link(all, name, link, &problem) != REFS_OK) status = skip(all, &problem, err);
+        at += strlen(link) + 1;
+    }
+    refs_buf_clear(&text);
+    refs_buf_clear(&assets);
+    refs_buf_clear(&links);
+    return status;
+}
+
+static refs_status visit_document(walk *all, const char *name, refs_error *err) {
+    bool is_new;
+    REFS_TRY(refs_check_cancelled(&all->by->cancel, err));
+    REFS_TRY(note_document(all, name, &is_new, err));
+    if (!is_new) return REFS_OK;
+    if (all->depth == MAX_DEPTH)
+        return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
+                         name, MAX_DEPTH);
+    all->depth++;
+    const refs_status status = visit_contents(all, name, err);
+    all->depth--;
+    return status;
+}
+
+refs_status refs_stac_each(const refs_object_lister *by, const char *name,
+                           const refs_stac_visitor *visitor, refs_error *err) {
+    walk all = {.by = by, .visitor = visitor};
+    const refs_status status = visit_document(&all, name, err);
+    refs_intern_clear(&all.documents);
+    return status;
+}
