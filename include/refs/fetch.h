@@ -27,9 +27,8 @@ extern "C" {
 /** Whether a range is fetched for its own sake. */
 typedef enum refs_range_need {
     REFS_RANGE_REQUIRED,
-    REFS_RANGE_OPTIONAL, /**< served if it lies within a request made for others; makes no request
-                            longer */
-    REFS_RANGE_AVOIDED   /**< the same, and no request spans it to reach a later range */
+    REFS_RANGE_OPTIONAL /**< served if it lies within a request made for others; makes no request
+                           longer */
 } refs_range_need;
 
 /** Bytes [offset, offset + length) of a location. Ranges with equal `location_id` belong to one
@@ -195,11 +194,6 @@ typedef struct refs_fetch_client {
      * bandwidth are left to readers that wait (http.h). Called often, on any thread; it must only
      * look something up. NULL: the caller waits. */
     bool (*is_awaited)(const void *user, size_t index);
-
-    /** Called with each optional range that is going to arrive, on the calling thread, before
-     * anything is requested, for some more than once. Returns false if its bytes are already on
-     * their way: no request then spans it. May be NULL. */
-    bool (*comes_along)(void *user, size_t index);
 
     /** Called on the calling thread with the range that did not arrive, if the fetch fails because
      * of one. May be NULL. */

@@ -92,7 +92,6 @@ typedef struct refs_store_client {
     refs_store_sink sink;
     void *user;
     bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
-    bool (*comes_along)(void *user, size_t index);      /**< or NULL */
 
     /** Called, too, before a value is handed over that is at hand, or absent. Or NULL. */
     refs_status (*begins)(void *user, size_t index, bool *is_needed, refs_error *err);

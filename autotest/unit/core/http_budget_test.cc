@@ -79,8 +79,7 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
-        const refs_fetch_client client = {take,    this,    nullptr, nullptr,
-                                          nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr, nullptr};
         const refs_status status =
             refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
         refs_fetcher_free(fetcher);
@@ -179,8 +178,7 @@ class WholeObjectsCost : public testing::TestWithParam<Objects> {
 } // namespace
 
 TEST_P(WholeObjectsCost, TheirOwnBytesAndOneRequestEach) {
-    const refs_fetch_client client = {take,    this,    nullptr, nullptr,
-                                      nullptr, nullptr, nullptr, nullptr};
+    const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr, nullptr};
     ASSERT_EQ(refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error), REFS_OK)
         << error.message;
     const uint64_t payload = static_cast<uint64_t>(GetParam().n) * GetParam().bytes;
@@ -233,8 +231,7 @@ TEST(Reserving, NeverWaitsForWhatTheSameThreadGivesBack) {
     const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
         return REFS_OK;
     };
-    const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
-                                      nullptr, nullptr, nullptr, nullptr};
+    const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
     auto reading = std::async(std::launch::async, [&] {
         return refs_fetch(fetcher, ranges.data(), n, &client, nullptr);
     });
@@ -272,9 +269,9 @@ class Fetching : public testing::Test {
         };
         const auto nobody = [](const void *, size_t) { return false; };
         const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
-                                          nullptr, nullptr, nullptr, nullptr};
-        const refs_fetch_client prefetcher = {ignore,  nullptr, nobody,  nullptr,
-                                              nullptr, nullptr, nullptr, nullptr};
+                                          nullptr, nullptr, nullptr};
+        const refs_fetch_client prefetcher = {ignore,  nullptr, nobody, nullptr,
+                                              nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, err);
     }
 
@@ -322,7 +319,7 @@ struct WholeReader {
                               const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
                                                      refs_error *) { return REFS_OK; };
                               const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
-                                                                nullptr, nullptr, nullptr, nullptr};
+                                                                nullptr, nullptr, nullptr};
                               return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr);
                           })
             .get();
@@ -347,7 +344,7 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
         ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED});
     WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, REFS_RANGE_REQUIRED}};
     const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr,
-                                      nullptr,           nullptr, nullptr, nullptr};
+                                      nullptr,           nullptr, nullptr};
     auto reading = std::async(
         std::launch::async, [&] { return refs_fetch(fetcher, ranges.data(), n, &client, &error); });
     if (reading.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {

@@ -44,7 +44,7 @@ struct Prefetch {
     }
     std::atomic<unsigned> taken{0};
     std::atomic<int> awaited{-1};
-    refs_fetch_client client{take, this, isAwaited, nullptr, nullptr, nullptr, nullptr, nullptr};
+    refs_fetch_client client{take, this, isAwaited, nullptr, nullptr, nullptr, nullptr};
 };
 
 /** A reader waits for an answer that is held, while two large objects are prefetched. */
@@ -63,7 +63,7 @@ class Line : public testing::Test {
             const std::string location = server.url("/held/d");
             const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
             const refs_fetch_client client = {Prefetch::take, &read,   nullptr, nullptr,
-                                              nullptr,        nullptr, nullptr, nullptr};
+                                              nullptr,        nullptr, nullptr};
             return refs_fetch(readers, &range, 1, &client, nullptr);
         });
         server.awaitHeld(1);

@@ -47,8 +47,7 @@ class Http : public testing::Test {
     std::string read(const refs_range &range) {
         refs_error_clear(&error);
         std::string text;
-        const refs_fetch_client client = {take,    &text,   nullptr, nullptr,
-                                          nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take, &text, nullptr, nullptr, nullptr, nullptr, nullptr};
         const refs_status status = refs_fetch(fetcher, &range, 1, &client, &error);
         EXPECT_EQ(status, error.status);
         return text;

@@ -39,8 +39,8 @@ class Near : public testing::Test {
         ranges = asked;
         times.assign(ranges.size(), 0);
         failed = SIZE_MAX;
-        const refs_fetch_client client = {check,      this,    nullptr, nullptr,
-                                          noteFailed, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {check,   this,    nullptr, noteFailed,
+                                          nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
     }
     static void noteFailed(void *user, size_t index) { static_cast<Near *>(user)->failed = index; }
@@ -137,7 +137,7 @@ TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
             const auto asked = row(24, 400000);
             Call call = {asked, vfs.files["file"].data()};
             const refs_fetch_client client = {Call::check, &call,   nullptr, nullptr,
-                                              nullptr,     nullptr, nullptr, nullptr};
+                                              nullptr,     nullptr, nullptr};
             EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr), REFS_OK);
             EXPECT_EQ(call.n, asked.size());
         });

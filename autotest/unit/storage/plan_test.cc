@@ -14,7 +14,8 @@ class Plan {
   public:
     explicit Plan(std::vector<refs_range> ranges, refs_fetch_policy policy = {10, 100})
         : ranges_(std::move(ranges)) {
-        status = refs_fetch__plan(ranges_.data(), ranges_.size(), &policy, &plan, &error);
+        const refs_plan_input input = {ranges_.data(), ranges_.size(), policy, nullptr, nullptr};
+        status = refs_fetch__plan(&input, &plan, &error);
     }
     ~Plan() { refs_fetch__plan_clear(&plan); }
 
@@ -37,10 +38,6 @@ refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
 
 refs_range optional(uint64_t offset, uint64_t length, uint32_t location = 0) {
     return {location, "file", offset, length, 0, REFS_RANGE_OPTIONAL};
-}
-
-refs_range avoided(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, REFS_RANGE_AVOIDED};
 }
 
 TEST(FetchPlan, MakesNoRequestOfNoRange) {
@@ -196,18 +193,49 @@ std::vector<refs_range> randomRanges(std::mt19937 &random) {
     return ranges;
 }
 
-TEST(FetchPlan, ReachesOverNoRangeThatIsAvoided) {
-    Plan plan({range(0, 10), avoided(12, 4), range(18, 10), range(30, 5), avoided(40, 5)});
-    ASSERT_EQ(plan.plan.n_requests, 2u);
-    EXPECT_EQ(plan.request(0).length, 10u);
-    EXPECT_EQ(plan.request(1).offset, 18u);
-    EXPECT_EQ(plan.request(1).length, 17u);
+/** Offsets of the requests for four ranges, when bytes of location 0 are on their way. */
+std::string offsetsBeside(uint64_t begin, uint64_t end) {
+    struct Coming {
+        uint64_t begin, end;
+    } coming = {begin, end};
+    const refs_range ranges[] = {range(0, 10), range(14, 6), range(25, 5), range(0, 5, 1)};
+    const refs_plan_input input = {
+        ranges,
+        4,
+        {10, 100},
+        [](const void *user, uint32_t location, uint64_t from, uint64_t to) {
+            const auto *bytes = static_cast<const Coming *>(user);
+            return location == 0 && bytes->begin < to && bytes->end > from;
+        },
+        &coming,
+    };
+    refs_plan plan;
+    std::string text;
+    EXPECT_EQ(refs_fetch__plan(&input, &plan, nullptr), REFS_OK);
+    for (size_t i = 0; i < plan.n_requests; i++)
+        text += std::to_string(plan.requests[i].offset) + " ";
+    refs_fetch__plan_clear(&plan);
+    return text;
 }
 
-TEST(FetchPlan, AvoidsNothingOfOtherLocationsOrOfWhatIsWanted) {
-    Plan plan({range(0, 10), avoided(0, 10), avoided(12, 4, 1), range(18, 10)});
-    ASSERT_EQ(plan.plan.n_requests, 1u);
-    EXPECT_EQ(plan.request(0).length, 28u);
+TEST(FetchPlan, SpansNoBytesThatAreOnTheirWay) {
+    EXPECT_EQ(offsetsBeside(0, 0), "0 0 ");
+    EXPECT_EQ(offsetsBeside(12, 13), "0 14 0 ");
+    EXPECT_EQ(offsetsBeside(9, 30), "0 14 25 0 ");
+    EXPECT_EQ(offsetsBeside(0, 10), "0 0 ") << "they are requested all the same";
+}
+
+TEST(FetchPlan, KnowsWhichBytesItHas) {
+    const std::vector<refs_range> ranges = {range(10, 10), range(50, 10), range(5, 5, 1),
+                                            range(0, REFS_FETCH_WHOLE, 2)};
+    Plan plan(ranges);
+    const auto has = [&](uint32_t location, uint64_t begin, uint64_t end) {
+        return refs_fetch__plan_has(&plan.plan, ranges.data(), location, begin, end);
+    };
+    EXPECT_TRUE(has(0, 10, 11) && has(0, 19, 30) && has(0, 0, 100) && has(0, 55, 56));
+    EXPECT_FALSE(has(0, 0, 10) || has(0, 20, 50) || has(0, 60, 70));
+    EXPECT_TRUE(has(1, 9, 20) && has(2, 1000, 1001));
+    EXPECT_FALSE(has(1, 0, 5) || has(1, 10, 20) || has(3, 0, 100));
 }
 
 class FetchPlanProperty : public testing::TestWithParam<unsigned> {};

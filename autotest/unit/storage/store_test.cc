@@ -145,7 +145,7 @@ TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     for (const auto &name : names)
         keys.push_back({MemoryStore::view(name), 100, {}, false, nullptr});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
-    const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr, nullptr};
+    const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
     ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), &client, &error), REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
@@ -159,7 +159,7 @@ class StoreParts : public Store {
         const refs_store_key wanted = {
             MemoryStore::view(key), 1000, {begin, length, 0}, false, nullptr};
         Collected all{std::vector<std::string>(1), std::vector<bool>(1)};
-        const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr, nullptr};
+        const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
         refs_error_clear(&error);
         const refs_status status = refs_store_get_many(files.get(), &wanted, 1, &client, &error);
         return status == REFS_OK ? all.values[0] : error.message;

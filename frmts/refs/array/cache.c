@@ -17,7 +17,6 @@ struct refs_chunk {
     bool is_passed;        /* refs_cache__pass */
     bool is_used;          /* somebody asked for its elements */
     bool is_awaited;       /* while it is loading: somebody waits for it */
-    bool has_bytes;        /* ... its stored bytes are there, and are decoded */
     refs_awaited *awaited; /* ... and whom to tell, or NULL */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
@@ -324,8 +323,7 @@ static bool drop_mark(refs_cache *cache, refs_chunk_id id) {
 static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want want,
                             refs_awaited *awaited, refs_chunk **chunk) {
     take_out(cache, stored);
-    refs_chunk *mark = add_mark(cache, stored->id, want, awaited);
-    if (mark != NULL) mark->has_bytes = true;
+    (void)add_mark(cache, stored->id, want, awaited);
     *chunk = stored;
     return REFS_CLAIM_STORED;
 }
@@ -380,15 +378,6 @@ bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {
     bool awaited = found != NULL && found->state == LOADING && found->is_awaited;
     refs_unlock(&cache->lock);
     return awaited;
-}
-
-bool refs_cache__is_fetched(refs_cache *cache, refs_chunk_id id, const refs_awaited *own) {
-    refs_lock(&cache->lock);
-    const refs_chunk *found = find(cache, id);
-    bool fetched =
-        found != NULL && found->state == LOADING && !found->has_bytes && found->awaited != own;
-    refs_unlock(&cache->lock);
-    return fetched;
 }
 
 static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_state state) {

@@ -119,10 +119,6 @@ bool refs_cache__has(refs_cache *cache, refs_chunk_id id);
 /** Whether somebody waits for a chunk that is loading, or found it BUSY and will. */
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
 
-/** Whether somebody fetches a chunk: claimed it with another `awaited` than the caller's, when its
- * bytes were not there, and has not added it yet. */
-bool refs_cache__is_fetched(refs_cache *cache, refs_chunk_id id, const refs_awaited *own);
-
 /** Ends a claim: the chunk is decoded from now on. What was used least recently goes
  * until the budget holds. A chunk that is larger than the budget is not kept: who waits for it
  * claims it then. */

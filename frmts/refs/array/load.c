@@ -24,12 +24,12 @@ static _Thread_local unsigned n_loads;
 
 /* A chunk that this call loads. */
 typedef struct loading {
-    refs_wanted wanted;     /* of a reader; or `to` is NULL, and … */
-    refs_expected expected; /* … of who prefetches */
-    refs_chunk *stored;     /* its bytes, if they are there */
-    bool is_claimed;        /* others wait for this call to load it */
-    bool is_alone;          /* it is loaded without a claim, even if another reader loads it, too */
-    refs_shard *shard;      /* that it is a part of, or NULL */
+    refs_wanted wanted;        /* of a reader; or `to` is NULL, and … */
+    refs_ahead_chunk expected; /* … of who prefetches */
+    refs_chunk *stored;        /* its bytes, if they are there */
+    bool is_claimed;           /* others wait for this call to load it */
+    bool is_alone;     /* it is loaded without a claim, even if another reader loads it, too */
+    refs_shard *shard; /* that it is a part of, or NULL */
     uint64_t shard_number;
     uint64_t inner;       /* its number in the shard */
     refs_store_part part; /* that it is of the shard; zeroed: not known before that arrives, or … */
@@ -55,7 +55,7 @@ typedef struct batch {
     size_t n_ready;
     refs_wanted *busy; /* chunks, or shards of them, that others load; in the caller's list */
     size_t n_busy;
-    refs_expected *later; /* the same for who prefetches */
+    refs_ahead_chunk *later; /* the same for who prefetches */
     size_t n_later;
     refs_awaited awaited; /* somebody waits for a chunk that is loaded here */
     bool is_alone;        /* it waits for nobody */
@@ -271,13 +271,6 @@ static refs_chunk_id id_of_between(const batch *job, const refs_gap_chunk *chunk
     return (refs_chunk_id){job->array->owner, chunk->number};
 }
 
-/* False for a chunk that somebody else fetches already. */
-static bool may_come_along(void *user, size_t i) {
-    const batch *job = user;
-    refs_chunk_id id = id_of_between(job, &job->between[i - job->n_fetched]);
-    return !refs_cache__is_fetched(job->array->context.cache, id, &job->awaited);
-}
-
 /* Claims a chunk that nobody asked for and that is going to come, unless somebody has it or loads
  * it. */
 static bool claim_between(batch *job, refs_gap_chunk *chunk) {
@@ -382,7 +375,7 @@ static void look_up(batch *job, refs_wanted wanted) {
         leave_to_others(job, &one);
 }
 
-static void look_up_ahead(batch *job, refs_expected expected) {
+static void look_up_ahead(batch *job, refs_ahead_chunk expected) {
     const loading one = {.expected = expected};
     if (!refs_cache__has(job->array->context.cache, id_of(&one)) &&
         job->who->is_wanted(job->who->user, expected.box))
@@ -637,7 +630,6 @@ static void tell_arrived(void *user) {
 static refs_status fetch_keys(batch *job, refs_error *err) {
     if (job->who == NULL) atomic_fetch_add(&job->array->n_fetches, 1);
     refs_store_client client = client_of(job, receive);
-    client.comes_along = may_come_along;
     client.begins = begin_chunk;
     client.arrived = tell_arrived;
     refs_key_list keys = REFS_KEY_LIST_INIT;
@@ -775,7 +767,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* Loads what nobody has or loads. What is in shards whose indices others load comes to the front of
  * `expected`. */
-static refs_status load_free_ahead(batch *job, refs_expected *expected, size_t n) {
+static refs_status load_free_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
     reset_batch(job);
     job->later = expected;
     for (size_t i = 0; i < n; i++) look_up_ahead(job, expected[i]);
@@ -787,14 +779,14 @@ static refs_status load_free_ahead(batch *job, refs_expected *expected, size_t n
 
 /* Waits for an index: those who load it wait for nothing but their own request. */
 static refs_status await_later(batch *job) {
-    const refs_expected *first = &job->later[0];
+    const refs_ahead_chunk *first = &job->later[0];
     while (!refs_shards__await(first->array, first->number, POLL_MS))
         if (!may_go_on(job) || !job->who->is_wanted(job->who->user, first->box))
             return REFS_CANCELLED;
     return REFS_OK;
 }
 
-void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected, size_t n) {
+void refs_array__load_ahead(const refs_prefetcher *who, refs_ahead_chunk *expected, size_t n) {
     if (n == 0) return;
     batch job = {.array = who->array, .who = who, .n_all = n};
     atomic_init(&job.awaited.is, false);

@@ -64,17 +64,17 @@ typedef struct refs_prefetcher {
 } refs_prefetcher;
 
 /** A chunk that is prefetched, of box `box`. */
-typedef struct refs_expected {
+typedef struct refs_ahead_chunk {
     refs_array *array;
     uint64_t number;
     uint64_t box;
-} refs_expected;
+} refs_ahead_chunk;
 
 /** Loads those of `n` chunks that are neither there nor on their way: to the cache, as stored bytes
  * unless they are near or awaited. What is on its way when `who` has ended is cancelled, unless a
  * reader waits for it. Changes the order of `expected`. Who reads a chunk that failed
  * meets the failure. */
-void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected, size_t n);
+void refs_array__load_ahead(const refs_prefetcher *who, refs_ahead_chunk *expected, size_t n);
 
 /** Decodes chunk `number`, if its stored bytes are in the cache. */
 void refs_array__decode_stored(refs_array *array, uint64_t number);

@@ -379,8 +379,8 @@ static refs_status add_chunks(const refs_piece *piece, uint64_t box, refs_ahead 
                                                      ahead->n, sizeof *ahead->expected))
             status = REFS_LIMIT;
         else
-            ahead->expected[ahead->n++] =
-                (refs_expected){piece->array, refs_grid__number(&piece->array->grid, index), box};
+            ahead->expected[ahead->n++] = (refs_ahead_chunk){
+                piece->array, refs_grid__number(&piece->array->grid, index), box};
     }
     refs_array__cut_clear(&cut);
     return status;

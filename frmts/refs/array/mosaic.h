@@ -25,7 +25,7 @@ typedef struct refs_ahead {
     const refs_array *array;
     refs_piece_list list;
     size_t n_pieces;
-    refs_expected *expected;
+    refs_ahead_chunk *expected;
     size_t n, capacity;
 } refs_ahead;
 

@@ -66,15 +66,15 @@ static bool has_ended(void *user) {
 }
 
 static size_t list_chunks(const refs_stream *stream, uint64_t box, uint64_t *numbers,
-                          refs_expected *expected) {
+                          refs_ahead_chunk *expected) {
     size_t n = refs_stride__chunks(&stream->stride, &stream->array->grid, box, numbers);
-    for (size_t i = 0; i < n; i++) expected[i] = (refs_expected){stream->array, numbers[i], box};
+    for (size_t i = 0; i < n; i++) expected[i] = (refs_ahead_chunk){stream->array, numbers[i], box};
     return n;
 }
 
 /* All boxes at once where they come from a server: each call is a round trip. Of local files few
  * chunks at a time. */
-static void load_boxes(const readahead_task *task, uint64_t *numbers, refs_expected *expected) {
+static void load_boxes(const readahead_task *task, uint64_t *numbers, refs_ahead_chunk *expected) {
     refs_stream *stream = task->stream;
     refs_prefetcher who = {stream->array, is_wanted, is_near, has_ended, stream};
     size_t n = 0, part = LOCAL_PART_BYTES / stream->array->chunk_bytes + 1;
@@ -110,7 +110,7 @@ static refs_status run_load(void *argument, refs_error *err) {
     (void)err;
     size_t n = (size_t)((task->end - task->begin) * task->stream->box_size);
     uint64_t *numbers = refs_calloc((size_t)task->stream->box_size, sizeof *numbers);
-    refs_expected *expected = refs_calloc(n, sizeof *expected);
+    refs_ahead_chunk *expected = refs_calloc(n, sizeof *expected);
     if (numbers != NULL && task->stream->array->mosaic.gather != NULL)
         load_pieces(task, numbers);
     else if (numbers != NULL && expected != NULL)

@@ -167,7 +167,9 @@ refs_status refs_fetch__begin_narrowed(refs_fetch_job *job, size_t request, bool
     if (*is_needed) return REFS_OK;
     REFS_TRY(begin_members(job, request, REFS_RANGE_REQUIRED, is_needed, err));
     if (!*is_needed) return REFS_OK;
+    refs_lock(&job->fetcher->lock); /* others look at the plan */
     refs_fetch__plan_narrow(job->plan, request, job->ranges, job->dropped);
+    refs_unlock(&job->fetcher->lock);
     return begin_members(job, request, REFS_RANGE_OPTIONAL, &is_any, err);
 }
 
@@ -236,51 +238,20 @@ static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, r
     return status;
 }
 
-/* The ranges of a job as they are planned: a copy of its own from the first on that is avoided. */
-typedef struct marked_ranges {
-    size_t n;
-    refs_range *own; /* or NULL: those of the job */
-    bool is_new;     /* one more is avoided than the plan knows */
-} marked_ranges;
-
-static refs_status avoid(const refs_fetch_job *job, size_t index, marked_ranges *marked,
-                         refs_error *err) {
-    if (marked->own == NULL) {
-        marked->own = refs_calloc(marked->n, sizeof *marked->own);
-        if (marked->own == NULL) return refs_fail_nomem(err);
-        memcpy(marked->own, job->ranges, marked->n * sizeof *marked->own);
-    }
-    marked->own[index].need = REFS_RANGE_AVOIDED;
-    marked->is_new = true;
-    return REFS_OK;
+/* Whether another call fetches some of these bytes. */
+static bool is_coming(const void *user, uint32_t location_id, uint64_t begin, uint64_t end) {
+    refs_fetcher *fetcher = ((const refs_fetch_job *)user)->fetcher;
+    bool is_any = false;
+    refs_lock(&fetcher->lock);
+    for (const refs_fetch_job *other = fetcher->jobs; other != NULL && !is_any; other = other->next)
+        is_any = refs_fetch__plan_has(other->plan, other->ranges, location_id, begin, end);
+    refs_unlock(&fetcher->lock);
+    return is_any;
 }
 
-/* Tells what comes along, and avoids what is on its way already. */
-static refs_status tell_what_comes_along(const refs_fetch_job *job, const refs_plan *plan,
-                                         marked_ranges *marked, refs_error *err) {
-    const refs_fetch_client *client = job->client;
-    marked->is_new = false;
-    for (size_t i = 0; i < plan->n_members && client->comes_along != NULL; i++) {
-        const size_t index = plan->members[i];
-        const refs_range *ranges = marked->own != NULL ? marked->own : job->ranges;
-        if (ranges[index].need == REFS_RANGE_OPTIONAL && !client->comes_along(client->user, index))
-            REFS_TRY(avoid(job, index, marked, err));
-    }
-    return REFS_OK;
-}
-
-/* What two calls want of one location at a time is fetched by one of them. */
 static refs_status plan_requests(refs_fetch_job *job, size_t n, refs_plan *plan, refs_error *err) {
-    marked_ranges marked = {n, NULL, true};
-    refs_status status = refs_fetch__plan(job->ranges, n, &job->policy, plan, err);
-    while (status == REFS_OK && marked.is_new) {
-        status = tell_what_comes_along(job, plan, &marked, err);
-        if (status != REFS_OK || marked.is_new) refs_fetch__plan_clear(plan);
-        if (status == REFS_OK && marked.is_new)
-            status = refs_fetch__plan(marked.own, n, &job->policy, plan, err);
-    }
-    refs_free(marked.own);
-    return status;
+    const refs_plan_input input = {job->ranges, n, job->policy, is_coming, job};
+    return refs_fetch__plan(&input, plan, err);
 }
 
 /* What is prefetched comes in requests that take a slow line for a moment only: a reader

@@ -39,29 +39,24 @@ static refs_status sort_ranges(const refs_range *ranges, size_t n, placed_range 
     return REFS_OK;
 }
 
+/* Whether a request spans the bytes between its end and a range. */
+static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const refs_range *range) {
+    if (range->offset <= request_end) return true;
+    return range->offset - request_end <= input->policy.max_gap_bytes &&
+           (input->is_coming == NULL ||
+            !input->is_coming(input->user, range->location_id, request_end, range->offset));
+}
+
 /* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
-static bool can_join(const refs_request *request, const refs_range *first, const refs_range *range,
-                     const refs_fetch_policy *policy) {
+static bool can_join(const refs_plan_input *input, const refs_request *request,
+                     const refs_range *first, const refs_range *range) {
     if (range->location_id != first->location_id) return false;
     if (request->length == REFS_FETCH_WHOLE) return true;
     uint64_t request_end = request->offset + request->length;
     uint64_t end = range->offset + range->length;
     if (end <= request_end) return true;
-    if (range->offset > request_end && range->offset - request_end > policy->max_gap_bytes)
-        return false;
-    return end - request->offset <= policy->max_request_bytes;
-}
-
-/* Whether a request that ends at `end` would reach over one of `n` optional ranges to `next`. */
-static bool is_in_the_way(const placed_range *placed, size_t n, uint64_t end,
-                          const refs_range *next) {
-    for (size_t i = 0; i < n; i++) {
-        const refs_range *range = placed[i].range;
-        if (range->need == REFS_RANGE_AVOIDED && range->location_id == next->location_id &&
-            range->offset < next->offset && range->offset + range->length > end)
-            return true;
-    }
-    return false;
+    return end - request->offset <= input->policy.max_request_bytes &&
+           spans_gap(input, request_end, range);
 }
 
 static void grow(refs_request *request, const refs_range *range) {
@@ -91,17 +86,15 @@ static void add_optional(const placed_range *placed, size_t n, const refs_range 
 }
 
 /* Optional ranges wait until the request that they may lie in has grown, or is left behind. */
-static void merge(const placed_range *placed, size_t n, const refs_fetch_policy *policy,
-                  refs_plan *plan) {
+static void merge(const refs_plan_input *input, const placed_range *placed, refs_plan *plan) {
+    const size_t n = input->n;
     const refs_range *first = NULL;
     size_t waiting = 0;
     for (size_t i = 0; i < n; i++) {
         const refs_range *range = placed[i].range;
         if (range->need != REFS_RANGE_REQUIRED) continue;
         const refs_request *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
-        bool joins =
-            last != NULL && can_join(last, first, range, policy) &&
-            !is_in_the_way(placed + waiting, i - waiting, last->offset + last->length, range);
+        const bool joins = last != NULL && can_join(input, last, first, range);
         if (joins) grow(&plan->requests[plan->n_requests - 1], range);
         add_optional(placed + waiting, i - waiting, first, plan);
         if (!joins) {
@@ -115,8 +108,8 @@ static void merge(const placed_range *placed, size_t n, const refs_fetch_policy 
     add_optional(placed + waiting, n - waiting, first, plan);
 }
 
-refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
-                             refs_plan *plan, refs_error *err) {
+refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs_error *err) {
+    const size_t n = input->n;
     *plan = (refs_plan){NULL, 0, NULL, 0};
     placed_range *placed = refs_calloc(n, sizeof *placed);
     plan->requests = refs_calloc(n, sizeof *plan->requests);
@@ -124,15 +117,38 @@ refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetc
     bool complete = placed != NULL && plan->requests != NULL && plan->members != NULL;
     refs_status status = REFS_NOMEM;
     if (complete)
-        status = sort_ranges(ranges, n, placed, err);
+        status = sort_ranges(input->ranges, n, placed, err);
     else
         (void)refs_fail_nomem(err);
     if (status == REFS_OK)
-        merge(placed, n, policy, plan);
+        merge(input, placed, plan);
     else
         refs_fetch__plan_clear(plan);
     refs_free(placed);
     return status;
+}
+
+/* Whether a request begins before byte `end` of a location, or in a location before it. */
+static bool begins_before(const refs_plan *plan, const refs_range *ranges, size_t i,
+                          uint32_t location_id, uint64_t end) {
+    const uint32_t id = ranges[plan->members[plan->requests[i].first_member]].location_id;
+    return id < location_id || (id == location_id && plan->requests[i].offset < end);
+}
+
+bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint32_t location_id,
+                          uint64_t begin, uint64_t end) {
+    size_t low = 0, high = plan->n_requests;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (begins_before(plan, ranges, middle, location_id, end))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0) return false;
+    const refs_request *request = &plan->requests[low - 1];
+    return ranges[plan->members[request->first_member]].location_id == location_id &&
+           (request->length == REFS_FETCH_WHOLE || request->offset + request->length > begin);
 }
 
 /* -- after the plan was made ------------------------------------------------------------------- */

@@ -27,13 +27,27 @@ typedef struct refs_plan {
     size_t n_members;
 } refs_plan;
 
-/** Plans requests for `n` ranges in any order, duplicates and overlaps welcome: every byte asked
- * for is in exactly one request, except where a range overlaps the cap of another. Optional ranges
- * that lie in no request are members of none. A range whose
- * end overflows is REFS_CORRUPT. */
-refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
-                             refs_plan *plan, refs_error *err);
+/** What requests are planned for. */
+typedef struct refs_plan_input {
+    const refs_range *ranges;
+    size_t n;
+    refs_fetch_policy policy;
+
+    /** Whether bytes [begin, end) of a location, or some of them, are on their way for others: no
+     * request spans them to reach a later range. NULL: none are. */
+    bool (*is_coming)(const void *user, uint32_t location_id, uint64_t begin, uint64_t end);
+    const void *user;
+} refs_plan_input;
+
+/** Plans requests for ranges in any order, duplicates and overlaps welcome: every requested byte is
+ * in exactly one request, except where a range overlaps the cap of another. Optional ranges that
+ * lie in no request are members of none. A range whose end overflows is REFS_CORRUPT. */
+refs_status refs_fetch__plan(const refs_plan_input *input, refs_plan *plan, refs_error *err);
 void refs_fetch__plan_clear(refs_plan *plan);
+
+/** Whether a request of a plan for `ranges` has any of bytes [begin, end) of a location. */
+bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint32_t location_id,
+                          uint64_t begin, uint64_t end);
 
 /** Leaves out of request `i` the bytes of ranges that are dropped: it shrinks to the first required
  * ranges that are not, as far as no dropped one lies between them, and the others become a request

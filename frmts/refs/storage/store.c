@@ -402,11 +402,6 @@ static bool is_awaited(const void *user, size_t i) {
     return job->client->is_awaited(job->client->user, job->index[i]);
 }
 
-static bool comes_along(void *user, size_t i) {
-    const pending *job = user;
-    return job->client->comes_along(job->client->user, job->index[i]);
-}
-
 static refs_status begins(void *user, size_t i, bool *is_needed, refs_error *err) {
     const pending *job = user;
     return job->client->begins(job->client->user, job->index[i], is_needed, err);
@@ -431,15 +426,14 @@ static refs_expected expected(const void *user, size_t i) {
 }
 
 static refs_status fetch_pending(pending *job, refs_error *err) {
-    const refs_fetch_client client = {
-        .sink = forward,
-        .user = job,
-        .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
-        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
-        .failed = keep_failed,
-        .expected = expected,
-        .begins = job->client->begins != NULL ? begins : NULL,
-        .arrived = tell_arrived};
+    const refs_fetch_client client = {.sink = forward,
+                                      .user = job,
+                                      .is_awaited =
+                                          job->client->is_awaited != NULL ? is_awaited : NULL,
+                                      .failed = keep_failed,
+                                      .expected = expected,
+                                      .begins = job->client->begins != NULL ? begins : NULL,
+                                      .arrived = tell_arrived};
     refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
     if (job->failed != SIZE_MAX) {
         size_t failed = job->index[job->failed];
