@@ -532,7 +532,7 @@ class Headers(Case):
 
     def test_have_attributes_and_byte_order_of_the_file(self):
         variables = "".join(f'{kind} {name}(x); {name}:_FillValue = 7{mark}; {name}:_Endianness = "{order}"; '
-                            f'{name}:scale_factor = 0.5; {name}:flag_values = 1{mark}, 2{mark}; {name}:empty = ""; '
+                            f'{name}:scale_factor = 0.5{mark.rstrip("s").lstrip(".")}; {name}:flag_values = 1{mark}, 2{mark}; {name}:empty = ""; '
                             for kind, name, mark, order in (("short", "small", "s", "little"),
                                                             ("short", "big", "s", "big"), ("float", "other", ".f", "little")))
         with open(self.path("file.cdl"), "w", encoding="utf-8") as file:
@@ -545,6 +545,18 @@ class Headers(Case):
         self.assertEqual(*lines)
         self.assertIn('big:_Endianness = "big" ;', lines[0])
         self.assertIn("big:valid_min = 0. ;", lines[0])
+
+    def test_are_floats_where_their_numbers_tell(self):
+        """0.1f is no short decimal as a double; 0.5 is one in either type."""
+        attributes = "v:scale_factor = 0.01f; v:add_offset = 0.f; v:list = 0.1f, 0.5f; :most = 1.e15f; :pole = -89.95f; v:wide = 0.01; v:third = 0.333333333333333; "
+        with open(self.path("f.cdl"), "w", encoding="utf-8") as file:
+            file.write(f"netcdf f {{ dimensions: x = 1; variables: short v(x); {attributes} :both = 0.5f; data: v = 1; }}")
+        for kind in "classic", "netCDF-4":
+            self.run_program("ncgen", "-k", kind, "-o", f"{kind}.nc", self.path("f.cdl"))
+            expected = self.run_program("ncdump", "-h", f"{kind}.nc").splitlines()[1:]
+            said = self.with_sets("ncdump", "-h", self.index(self.path(f"{kind}.nc"), f"{kind}.json")).splitlines()[1:]
+            self.assertIn(":both = 0.5f ;", "".join(expected))
+            self.assertEqual([line.replace("both = 0.5 ;", "both = 0.5f ;") for line in said], expected)
 
     def test_have_what_netcdf_does_not_write(self):
         """Lists without elements, and a fill value of another type, as HDF5 files have them."""

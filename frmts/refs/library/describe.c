@@ -85,7 +85,7 @@ static refs_status add_all(listing *list, const refs_json *object, const refs_dt
         refs_typed typed;
         if (refs_typed_is_hidden(name.data)) continue;
         if (of != NULL && refs_str_is(name, FILL) && !refs_typed_is_odd_fill(value, of)) continue;
-        refs_status status = refs_typed_read(name, value, of, &typed, err);
+        refs_status status = refs_typed_read_one_of(object, i, of, &typed, err);
         if (status != REFS_OK) refs_free(typed.values);
         REFS_TRY(status);
         REFS_TRY(add_typed(list, name.data, &typed, err));
@@ -148,60 +148,6 @@ static void move_last_to(listing *list, size_t place) {
     memmove(list->items + place + 1, list->items + place,
             (list->n - 1 - place) * sizeof *list->items);
     list->items[place] = last;
-}
-
-/* -- packing ----------------------------------------------------------------------------------- */
-
-static refs_attribute *find_double(const listing *list, const char *name) {
-    for (size_t i = 0; i < list->n; i++) {
-        refs_attribute *found = &list->items[i];
-        if (strcmp(found->name, name) == 0 && found->kind == REFS_ATTRIBUTE_NUMBERS &&
-            found->n == 1 && strcmp(found->type + 1, "f8") == 0)
-            return found;
-    }
-    return NULL;
-}
-
-static double double_of(const refs_attribute *attribute) {
-    double value;
-    memcpy(&value, attribute->values, sizeof value);
-    return value;
-}
-
-static bool is_float(const refs_attribute *attribute) {
-    return attribute == NULL || (double)(float)double_of(attribute) == double_of(attribute);
-}
-
-/* Whether a number that a float holds takes more digits than a float has: 0.0024999999441206455 was
- * 0.0025f, and nobody writes it as a double. */
-static bool was_float(const refs_attribute *attribute) {
-    char text[40];
-    double value;
-    if (attribute == NULL || !is_float(attribute)) return false;
-    snprintf(text, sizeof text, "%.9g", double_of(attribute));
-    return sscanf(text, "%lf", &value) == 1 && value != double_of(attribute);
-}
-
-static refs_status make_float(listing *list, refs_attribute *attribute, refs_error *err) {
-    static const refs_dtype single = {.type = REFS_TYPE_FLOAT, .size = sizeof(float)};
-    float *value = refs_keep(list->keeper, 1, sizeof *value);
-    if (value == NULL) return refs_fail_nomem(err);
-    *value = (float)double_of(attribute);
-    attribute->values = value;
-    return describe_type(&single, list->keeper, &attribute->type, err);
-}
-
-/* JSON does not record whether scale_factor and add_offset were floats, which makes unpacked values
- * floats, too (CF 8.1). They were if one of them must have been, or the variable has floats and
- * they hold both. */
-static refs_status restore_packing(listing *list, const refs_array_meta *meta, refs_error *err) {
-    refs_attribute *scale = find_double(list, "scale_factor");
-    refs_attribute *offset = find_double(list, "add_offset");
-    const bool has_floats = meta->dtype.type == REFS_TYPE_FLOAT && meta->dtype.size == 4;
-    if (!is_float(scale) || !is_float(offset)) return REFS_OK;
-    if (!has_floats && !was_float(scale) && !was_float(offset)) return REFS_OK;
-    if (scale != NULL) REFS_TRY(make_float(list, scale, err));
-    return offset != NULL ? make_float(list, offset, err) : REFS_OK;
 }
 
 /* -- groups ------------------------------------------------------------------------------------ */
@@ -299,7 +245,6 @@ static refs_status describe_attributes(const refs_hierarchy *hierarchy, const re
     const size_t n = list.n;
     if (is_read) REFS_TRY(add_fill(&list, hierarchy, meta, err));
     if (list.n > n) move_last_to(&list, refs_typed_fill_place(meta->attributes));
-    if (is_read) REFS_TRY(restore_packing(&list, meta, err));
     info->attributes = list.items;
     info->n_attributes = list.n;
     return REFS_OK;

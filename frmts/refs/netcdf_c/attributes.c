@@ -69,12 +69,13 @@ static nc_type type_of(const refs_typed *typed) {
     return NC_NAT;
 }
 
-static refs_status add_value(const char *name, const refs_json *value, nc_type of,
-                             ncrefs_attributes *all, refs_error *err) {
+static refs_status add_one_of(const refs_json *object, size_t i, nc_type of, ncrefs_attributes *all,
+                              refs_error *err) {
     refs_typed typed;
-    refs_status status = refs_typed_read(refs_str_from(name), value, element_type(of), &typed, err);
+    refs_status status = refs_typed_read_one_of(object, i, element_type(of), &typed, err);
     if (status == REFS_OK) {
-        const ncrefs_attribute made = {name, type_of(&typed), typed.n, typed.values};
+        const ncrefs_attribute made = {refs_json_name_at(object, i).data, type_of(&typed), typed.n,
+                                       typed.values};
         return add(all, &made, err);
     }
     refs_free(typed.values);
@@ -104,7 +105,7 @@ refs_status ncrefs_add_attributes(const refs_json *object, nc_type of, ncrefs_at
         if (of != NC_NAT && strcmp(name, NCREFS_FILL) == 0 &&
             !refs_typed_is_odd_fill(value, elements))
             continue;
-        REFS_TRY(add_value(name, value, of, all, err));
+        REFS_TRY(add_one_of(object, i, of, all, err));
     }
     return REFS_OK;
 }

@@ -2,6 +2,8 @@
 #include "typed.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "refs/cf.h"
 #include "refs/half.h"
@@ -80,6 +82,7 @@ static refs_status read_texts(const refs_json *list, refs_typed *typed, refs_err
 static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
 static const refs_dtype int64 = {.type = REFS_TYPE_INT, .size = 8};
 static const refs_dtype uint64 = {.type = REFS_TYPE_UINT, .size = 8};
+static const refs_dtype float32 = {.type = REFS_TYPE_FLOAT, .size = 4};
 static const refs_dtype float64 = {.type = REFS_TYPE_FLOAT, .size = 8};
 
 /* One value or a list of them. */
@@ -90,6 +93,23 @@ static const refs_json *item(const refs_json *value, size_t i) {
 static bool is_written_as_integer(const refs_json *number) {
     refs_str text = refs_json_text(number);
     return text.size > 0 && strspn(text.data, "-0123456789") == text.size;
+}
+
+/* Reals that a float holds, of which one would have fewer digits if it had been a double: 0.1f is
+ * 0.100000001490116 as a double. Decimals of so few digits that both types hold, such as 0.5, do
+ * not tell. */
+static bool are_floats(const refs_json *value, size_t n) {
+    enum { DIGITS = 9 }; /* that tell any two floats apart */
+    bool is_told = false;
+    for (size_t i = 0; i < n; i++) {
+        double real = 0;
+        char text[32];
+        if (!refs_json_double(item(value, i), &real)) return false;
+        if (isfinite(real) && (double)(float)real != real) return false;
+        snprintf(text, sizeof text, "%.*g", DIGITS, real);
+        is_told |= isfinite(real) && strtod(text, NULL) != real;
+    }
+    return is_told;
 }
 
 /* Types, of which a later one takes the place of an earlier one. */
@@ -117,6 +137,7 @@ static bool find_type(const refs_json *value, size_t n, refs_dtype *dtype) {
         if (type > found) found = type;
     }
     *dtype = *types[found == AS_UINT64 && is_negative ? AS_FLOAT64 : found];
+    if (found == AS_FLOAT64 && are_floats(value, n)) *dtype = float32;
     return true;
 }
 
@@ -238,4 +259,34 @@ refs_status refs_typed_read(refs_str name, const refs_json *value, const refs_dt
         return read_json(value, typed, err);
     if (find_type(value, typed->n, &typed->dtype)) return read_numbers(name, value, of, typed, err);
     return typed->is_list ? read_texts(value, typed, err) : read_json(value, typed, err);
+}
+
+static const char *const packing[] = {"scale_factor", "add_offset"};
+
+/* Whether scale_factor and add_offset were floats, which makes unpacked values floats, too
+ * (CF 8.1): one of them must have been, or the variable has floats, and floats hold both. */
+static bool is_packed_by_floats(const refs_json *attributes, const refs_dtype *of) {
+    bool is_told = of != NULL && of->type == REFS_TYPE_FLOAT && of->size == float32.size;
+    for (size_t i = 0; i < N(packing); i++) {
+        const refs_json *value = refs_json_get(attributes, packing[i]);
+        const refs_json *first = value != NULL ? item(value, 0) : NULL;
+        double real = 0;
+        if (first == NULL || !refs_json_is_number(first) || is_written_as_integer(first)) continue;
+        if (!refs_json_double(first, &real) || (double)(float)real != real) return false;
+        is_told |= are_floats(value, 1);
+    }
+    return is_told;
+}
+
+refs_status refs_typed_read_one_of(const refs_json *attributes, size_t i, const refs_dtype *of,
+                                   refs_typed *typed, refs_error *err) {
+    const refs_str name = refs_json_name_at(attributes, i);
+    const refs_json *value = refs_json_at(attributes, i);
+    REFS_TRY(refs_typed_read(name, value, of, typed, err));
+    if ((!refs_str_is(name, packing[0]) && !refs_str_is(name, packing[1])) ||
+        typed->kind != REFS_TYPED_NUMBERS || typed->n != 1 || typed->dtype.type != REFS_TYPE_FLOAT)
+        return REFS_OK;
+    typed->dtype = is_packed_by_floats(attributes, of) ? float32 : float64;
+    (void)put_numbers(value, typed); /* a float is rounded only where it was one */
+    return REFS_OK;
 }

@@ -1,6 +1,7 @@
 /* typed.h -- attributes in JSON with the types that netCDF gives them. JSON does not say which type
  * a number had: whole numbers are int32 or the first of int64, uint64 that holds all of a list,
- * others float64; numbers that CF says have the type of their variable get that if it holds them.
+ * others float64, or float32 where their digits tell that they were floats; numbers that CF says
+ * have the type of their variable get that if it holds them.
  *
  * Read before this: zarr.h.
  */
@@ -31,6 +32,11 @@ typedef struct refs_typed {
 /** Reads the attribute `name`. `of` is the type of its variable, or NULL. */
 refs_status refs_typed_read(refs_str name, const refs_json *value, const refs_dtype *of,
                             refs_typed *typed, refs_error *err);
+
+/** Reads number `i` of the attributes of a JSON object: scale_factor and add_offset have one type
+ * (CF 8.1), which either of them may tell. */
+refs_status refs_typed_read_one_of(const refs_json *attributes, size_t i, const refs_dtype *of,
+                                   refs_typed *typed, refs_error *err);
 
 /** Whether an attribute is one that Zarr, HDF5 or the netCDF libraries write for themselves. */
 bool refs_typed_is_hidden(const char *name);
