@@ -1,6 +1,7 @@
 /* file_name.c -- see file_name.h. */
 #include "file_name.h"
 
+#include "percent.h"
 #include "refs/url.h"
 
 bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest) {
@@ -65,28 +66,15 @@ bool refs_file_name_needs_folder(refs_str name) {
     return refs_file_name_is_relative(file);
 }
 
-static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The byte that "%20" is at its beginning; 0 where it is no escape. */
-static unsigned escaped_byte(refs_str text) {
-    const int high = text.size > 2 && *text.data == '%' ? digit_of(text.data[1]) : -1;
-    const int low = text.size > 2 ? digit_of(text.data[2]) : -1;
-    return high >= 0 && low >= 0 ? (unsigned)(high * 16 + low) : 0;
-}
-
 refs_status refs_file_name_unescape(refs_str name, refs_buf *plain, refs_error *err) {
     refs_str path = name;
     if (!refs_url_take_file(&path) && refs_url_authority_begin(name) != SIZE_MAX)
         return refs_buf_append_str(plain, name, err);
     for (size_t i = 0; i < name.size; i++) {
-        const unsigned byte = escaped_byte(refs_str_part(name, i, name.size));
-        const char c = byte != 0 ? (char)(unsigned char)byte : name.data[i];
+        const int byte = refs_percent_byte(refs_str_part(name, i, name.size));
+        const char c = byte > 0 ? (char)(unsigned char)byte : name.data[i];
         REFS_TRY(refs_buf_append(plain, &c, 1, err));
-        if (byte != 0) i += 2;
+        if (byte > 0) i += 2;
     }
     return REFS_OK;
 }

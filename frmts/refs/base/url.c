@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include "file_name.h"
+#include "percent.h"
 
 /* -- schemes ----------------------------------------------------------------------------------- */
 
@@ -252,25 +253,6 @@ static refs_str authority_of(refs_str name) {
     return drop(name, begin == SIZE_MAX ? name.size : begin);
 }
 
-static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Percent-decodes in place. */
-static refs_str decode(char *text, size_t size) {
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) {
-        const int high = i + 2 < size ? digit_of(text[i + 1]) : -1;
-        const int low = i + 2 < size ? digit_of(text[i + 2]) : -1;
-        const bool is_coded = text[i] == '%' && high >= 0 && low >= 0;
-        text[n++] = is_coded ? (char)(unsigned char)(high * 16 + low) : text[i];
-        if (is_coded) i += 2;
-    }
-    return refs_str_view(text, n);
-}
-
 /* Digits and full stops that names of hosts may have instead of those of ASCII: they are mapped to
  * them before a name is resolved (UTS #46, IdnaMappingTable). `last` is mapped to '0' + the
  * distance from the character of zero. */
@@ -393,11 +375,11 @@ static bool is_link_local_ipv6(const uint8_t *address) {
 /* A number of C (decimal, octal, hexadecimal), modulo 2^32; moves on behind it. */
 static bool take_number(const char **text, uint32_t *number) {
     int base = 10, digit;
-    if (digit_of(**text) < 0 || digit_of(**text) > 9) return false;
+    if (refs_hex_digit(**text) < 0 || refs_hex_digit(**text) > 9) return false;
     if ((*text)[0] == '0') base = (*text)[1] == 'x' || (*text)[1] == 'X' ? 16 : 8;
     if (base == 16) *text += 2;
     uint64_t value = 0;
-    for (; (digit = digit_of(**text)) >= 0 && digit < base; ++*text)
+    for (; (digit = refs_hex_digit(**text)) >= 0 && digit < base; ++*text)
         value = (value * (unsigned)base + (unsigned)digit) & UINT32_MAX;
     *number = (uint32_t)value;
     return true;
@@ -459,9 +441,9 @@ static bool has_link_local_host(refs_str text) {
             char plain[MAX_HOST + 1];
             memcpy(plain, host, sizeof plain);
             if (is_link_local_host(plain)) return true;
-            host[decode(host, strlen(host)).size] = '\0';
+            host[refs_percent_decode(host, strlen(host))] = '\0';
         }
-        rest = decode(written, rest.size);
+        rest = refs_str_view(written, refs_percent_decode(written, rest.size));
     }
     return false;
 }

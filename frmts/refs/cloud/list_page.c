@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "refs/host.h"
+#include "refs/percent.h"
 #include "refs/xml_line.h"
 
 /* Elements in elements; those of a list are three deep. */
@@ -125,26 +126,11 @@ static void refuse_doctype(void *user, const char *name, const char *system, con
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* In place: what comes out is not longer. */
 static size_t decode(char *text, size_t size) {
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) {
-        bool is_escape =
-            text[i] == '%' && i + 2 < size && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
-        if (is_escape) {
-            text[n++] = (char)(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-            i += 2;
-        } else {
-            text[n++] = text[i] == '+' ? ' ' : text[i];
-        }
-    }
-    return n;
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '+') text[i] = ' ';
+    return refs_percent_decode(text, size);
 }
 
 static void decode_names(refs_list_page *page) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "refs/percent.h"
 #include "sha256.h"
 
 #define METHOD "AWS4-HMAC-SHA256"
@@ -13,16 +14,7 @@
 
 refs_status refs_sigv4__escape(refs_str text, const char *plain, refs_buf *escaped,
                                refs_error *err) {
-    static const char unreserved[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                     "0123456789-_.~";
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        if (c != '\0' && (strchr(unreserved, c) != NULL || strchr(plain, c) != NULL))
-            REFS_TRY(refs_buf_append(escaped, &c, 1, err));
-        else
-            REFS_TRY(refs_buf_printf(escaped, err, "%%%02X", (unsigned)(unsigned char)c));
-    }
-    return REFS_OK;
+    return refs_percent_append(text, plain, escaped, err);
 }
 
 /* The moment, as the signature has it, and what it is good for. */

@@ -5,6 +5,7 @@
  */
 #include "data_url.h"
 #include "refs/file_name.h"
+#include "refs/percent.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -102,17 +103,8 @@ static refs_status step_up(refs_buf *location, size_t root, size_t protected, re
 /* Appends a part of a path; in the value of an option of "/vsicurl?", percent-encoded: "&" would
  * begin another option there. */
 static refs_status append_part(refs_str part, bool encoded, refs_buf *location, refs_error *err) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-._~/:";
-    if (!encoded) return refs_buf_append_str(location, part, err);
-    for (size_t i = 0; i < part.size; i++) {
-        char c = part.data[i];
-        if (c != '\0' && strchr(plain, c) != NULL)
-            REFS_TRY(refs_buf_append(location, &c, 1, err));
-        else
-            REFS_TRY(refs_buf_printf(location, err, "%%%02X", (unsigned)(unsigned char)c));
-    }
-    return REFS_OK;
+    return encoded ? refs_percent_append(part, "/:", location, err)
+                   : refs_buf_append_str(location, part, err);
 }
 
 static refs_status append_relative(refs_str path, refs_str base, refs_buf *location,

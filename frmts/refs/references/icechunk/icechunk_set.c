@@ -5,6 +5,7 @@
 #include "ref_strings.h"
 #include "refs/block.h"
 #include "refs/fork.h"
+#include "refs/percent.h"
 #include "rewrites.h"
 
 #define CONTAINER_SCHEME "vcc://"
@@ -21,24 +22,12 @@ typedef struct icechunk_set {
 
 /* -- URLs of virtual chunks -------------------------------------------------------------------- */
 
-static int hex_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Locations are percent-encoded as in any URL; names of objects and files are not. */
 static refs_status append_decoded(refs_str url, refs_buf *text, refs_error *err) {
-    for (size_t i = 0; i < url.size; i++) {
-        char c = url.data[i];
-        const int high = c == '%' && i + 2 < url.size ? hex_of(url.data[i + 1]) : -1;
-        const int low = high >= 0 ? hex_of(url.data[i + 2]) : -1;
-        if (low >= 0) {
-            c = (char)(high * 16 + low);
-            i += 2;
-        }
-        REFS_TRY(refs_buf_append(text, &c, 1, err));
-    }
+    const size_t begin = text->size;
+    if (url.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_append_str(text, url, err));
+    text->size = begin + refs_percent_decode((char *)text->data + begin, url.size);
     return REFS_OK;
 }
 

@@ -1,0 +1,32 @@
+/* percent.h -- percent-encoding, as RFC 3986, section 2.1, defines it.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_PERCENT_H
+#define REFS_PERCENT_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The value of a hexadecimal digit in either case, or -1. */
+int refs_hex_digit(char c);
+
+/** The byte that the escape at the beginning of `text` stands for: 32 for "%20…"; -1 without one.
+ */
+int refs_percent_byte(refs_str text);
+
+/** Decodes in place and returns the new size. What is no escape stays. */
+size_t refs_percent_decode(char *text, size_t size);
+
+/** Appends `text`, in which all bytes are escaped but unreserved ones (section 2.3) and those of
+ * `plain`. */
+refs_status refs_percent_append(refs_str text, const char *plain, refs_buf *escaped,
+                                refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
