@@ -153,6 +153,9 @@ TEST(Description, OfAGribMessageHasItsParameterAndLevel) {
         {R"("standard_name": "unknown", "long_name": "unknown", "GRIB_name": "unknown",
             "GRIB_shortName": "unknown", "GRIB_paramId": 0, "GRIB_typeOfLevel": "surface")",
          "v, surface"},
+        {R"("standard_name": "air_temperature", "long_name": "2 metre temperature, percentile 50",
+            "GRIB_percentileValue": 50, "GRIB_typeOfLevel": "heightAboveGround")",
+         "2 metre temperature, percentile 50, heightAboveGround"},
         {R"("standard_name": "unknown", "long_name": "Rain")", "unknown"}};
     for (const auto &[attributes, name] : rows) {
         Dataset set;

@@ -189,11 +189,22 @@ static refs_status print_level(const refs_hierarchy *hierarchy, const refs_array
     return refs_cf__print_number(value, 15, text, err);
 }
 
+/* Whether arrays share a standard name that their long names tell apart. */
+static bool is_one_of_several(const refs_json *attributes) {
+    static const char *const keys[] = {"GRIB_percentileValue", "GRIB_quantileValue",
+                                       "GRIB_clusterIdentifier", "GRIB_constituentType",
+                                       "GRIB_aerosolType"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (refs_json_get(attributes, keys[i]) != NULL) return true;
+    return false;
+}
+
 /* For many parameters of GRIB messages cfgrib knows no standard name. */
 static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
     static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
     const refs_json *keys = array->attributes;
     refs_str name = {NULL, 0};
+    if (is_one_of_several(keys)) name = known_text(keys, "long_name");
     for (size_t i = 0; i < sizeof names / sizeof names[0] && name.size == 0; i++)
         name = known_text(keys, names[i]);
     double number = 0;
