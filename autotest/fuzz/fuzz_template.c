@@ -15,7 +15,7 @@ static const char members[] =
 static void render(refs_templates *templates, refs_str text) {
     refs_buf rendered = REFS_BUF_INIT;
     refs_error err = REFS_ERROR_INIT;
-    refs_status status = refs_refset__templates_render(templates, text, &rendered, &err);
+    refs_status status = refs_references__templates_render(templates, text, &rendered, &err);
     if ((status != REFS_OK) != (err.message[0] != '\0')) abort();
     if (status == REFS_OK && rendered.size > MAX_RENDERED) abort();
     refs_buf_clear(&rendered);
@@ -30,7 +30,8 @@ static refs_templates *shared_templates(void) {
     options.limits.max_rendered_bytes = MAX_RENDERED;
     refs_status status = refs_json_parse(refs_str_from(members), &document, NULL);
     if (status == REFS_OK)
-        status = refs_refset__templates_open(refs_json_root(document), &options, &templates, NULL);
+        status =
+            refs_references__templates_open(refs_json_root(document), &options, &templates, NULL);
     if (status != REFS_OK) abort();
     refs_json_doc_free(document);
     return templates;

@@ -11,7 +11,7 @@ namespace {
 // The parts of a key, as "prefix separator index index …", or "none".
 std::string Split(const std::string &key) {
     refs_chunk_key split;
-    if (!refs_refset__chunk_key_split(View(key), &split)) return "none";
+    if (!refs_references__chunk_key_split(View(key), &split)) return "none";
     std::string text = Text(split.prefix) + " " + split.separator;
     for (size_t i = 0; i < split.rank; i++) text += " " + std::to_string(split.index[i]);
     return text;
@@ -68,7 +68,7 @@ TEST(RefsetChunkKey, IsMadeAgainFromItsParts) {
     for (const std::string key :
          {"t2m/3.0.1", "t2m/3", "x/c/0/1", "0.0", "1/2.3", "a//5", "0/1/2"}) {
         refs_chunk_key split;
-        ASSERT_TRUE(refs_refset__chunk_key_split(View(key), &split));
+        ASSERT_TRUE(refs_references__chunk_key_split(View(key), &split));
         EXPECT_EQ(Joined(split), key);
     }
 }
@@ -79,15 +79,15 @@ TEST(RefsetChunkKey, IsSplitAgainAsAtFirst) {
         "t2m/c/1",   "t2m/",      "t2m/9", "t2m/1.2/3", "0.1.2",   "7",         "t2m/.zarray"};
     for (const std::string &known : keys) {
         refs_chunk_key split;
-        if (!refs_refset__chunk_key_split(View(known), &split)) continue;
+        if (!refs_references__chunk_key_split(View(known), &split)) continue;
         for (const std::string &key : keys) {
             refs_chunk_key other;
             uint64_t index[REFS_CHUNK_MAX_RANK];
-            const bool alike = refs_refset__chunk_key_split(View(key), &other) &&
+            const bool alike = refs_references__chunk_key_split(View(key), &other) &&
                                Text(other.prefix) == Text(split.prefix) &&
                                other.separator == split.separator && other.rank == split.rank;
-            ASSERT_EQ(refs_refset__chunk_key_resplit(View(key), split.prefix, split.separator,
-                                                     split.rank, index),
+            ASSERT_EQ(refs_references__chunk_key_resplit(View(key), split.prefix, split.separator,
+                                                         split.rank, index),
                       alike)
                 << known << " then " << key;
             for (size_t i = 0; alike && i < other.rank; i++) EXPECT_EQ(index[i], other.index[i]);
@@ -101,10 +101,10 @@ TEST(RefsetChunkIndex, IsPackedInOrder) {
     uint64_t last = 0;
     for (const auto &index : indices) {
         uint64_t packed = 0;
-        ASSERT_TRUE(refs_refset__chunk_index_pack(index, 3, &packed));
+        ASSERT_TRUE(refs_references__chunk_index_pack(index, 3, &packed));
         EXPECT_TRUE(packed > last || packed == 0);
         for (size_t dim = 0; dim < 3; dim++)
-            EXPECT_EQ(refs_refset__chunk_index_part(packed, 3, dim), index[dim]);
+            EXPECT_EQ(refs_references__chunk_index_part(packed, 3, dim), index[dim]);
         last = packed;
     }
 }
@@ -114,11 +114,11 @@ TEST(RefsetChunkIndex, IsNotPackedWhereANumberIsTooLarge) {
     for (size_t rank = 2; rank <= REFS_CHUNK_MAX_RANK; rank++) {
         uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
         index[rank - 1] = (uint64_t{1} << (64 / rank)) - 1;
-        EXPECT_TRUE(refs_refset__chunk_index_pack(index, rank, &packed)) << rank;
+        EXPECT_TRUE(refs_references__chunk_index_pack(index, rank, &packed)) << rank;
         index[rank - 1]++;
-        EXPECT_FALSE(refs_refset__chunk_index_pack(index, rank, &packed)) << rank;
+        EXPECT_FALSE(refs_references__chunk_index_pack(index, rank, &packed)) << rank;
     }
     const uint64_t largest = UINT64_MAX;
-    EXPECT_TRUE(refs_refset__chunk_index_pack(&largest, 1, &packed));
-    EXPECT_EQ(refs_refset__chunk_index_part(packed, 1, 0), largest);
+    EXPECT_TRUE(refs_references__chunk_index_pack(&largest, 1, &packed));
+    EXPECT_EQ(refs_references__chunk_index_part(packed, 1, 0), largest);
 }

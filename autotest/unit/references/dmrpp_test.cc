@@ -356,7 +356,7 @@ TEST_F(Dmrpp, FillValuesHaveAllTheirDigits) {
     const auto fill = [](char kind, const char *text, const char *attribute) {
         const refs_dmrpp_fill what = {kind, 4, refs_str_from(text), refs_str_from(attribute)};
         refs_buf json = REFS_BUF_INIT;
-        EXPECT_EQ(refs_refset__dmrpp_fill_value(&what, &json, nullptr), REFS_OK);
+        EXPECT_EQ(refs_references__dmrpp_fill_value(&what, &json, nullptr), REFS_OK);
         const std::string value(reinterpret_cast<const char *>(json.data), json.size);
         refs_buf_clear(&json);
         return value;

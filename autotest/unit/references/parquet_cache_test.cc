@@ -36,7 +36,7 @@ class Cache {
             return err.message;
         if (record == nullptr) return "none";
         refs_record_row row;
-        EXPECT_EQ(refs_refset__record_row(refs_refset__record_of(record), 0, &row, nullptr),
+        EXPECT_EQ(refs_references__record_row(refs_references__record_of(record), 0, &row, nullptr),
                   REFS_OK);
         const std::string text(reinterpret_cast<const char *>(row.bytes.data), row.bytes.size);
         refs_block_release(record);
@@ -72,7 +72,7 @@ class Cache {
         self->moved_.wait(guard, [&] { return !self->blocked_[id.number]; });
         if (id.number == self->absent) return REFS_OK;
         if (id.number == self->failing) return refs_fail(err, REFS_IO, "the line is cut");
-        return refs_refset__record_open(self->vfs_.get(), "record", UINT64_MAX, record, err);
+        return refs_references__record_open(self->vfs_.get(), "record", UINT64_MAX, record, err);
     }
 
     MemoryVfs vfs_;
@@ -88,7 +88,8 @@ size_t Cost() {
     MemoryVfs vfs;
     vfs.files["record"] = RecordFile({Raw("x")});
     refs_loaded_block record = {nullptr, 0};
-    EXPECT_EQ(refs_refset__record_open(vfs.get(), "record", UINT64_MAX, &record, nullptr), REFS_OK);
+    EXPECT_EQ(refs_references__record_open(vfs.get(), "record", UINT64_MAX, &record, nullptr),
+              REFS_OK);
     refs_block_release(record.block);
     return record.n_bytes + sizeof(refs_error);
 }

@@ -43,7 +43,7 @@ void refs_set_builder_free(refs_set_builder *builder) {
     refs_free(builder);
 }
 
-const refs_set_options *refs_refset__builder_options(const refs_set_builder *builder) {
+const refs_set_options *refs_references__builder_options(const refs_set_builder *builder) {
     return &builder->options;
 }
 
@@ -62,7 +62,7 @@ static refs_status add_prefix(refs_set *set, refs_str prefix, uint32_t *id, refs
 
 static refs_status add_table(refs_set *set, const refs_chunk_key *split, uint32_t *id,
                              refs_error *err) {
-    const refs_chunk_table *known = refs_refset__set_table(set, split);
+    const refs_chunk_table *known = refs_references__set_table(set, split);
     if (known != NULL) {
         *id = (uint32_t)(known - set->tables);
         return REFS_OK;
@@ -95,18 +95,18 @@ static bool slot_in_last_table(const refs_set_builder *builder, refs_str key, re
     const refs_chunk_table *table = &builder->set->tables[builder->last_table];
     uint64_t index[REFS_CHUNK_MAX_RANK];
     slot->table = builder->last_table;
-    return refs_refset__chunk_key_resplit(key,
-                                          refs_intern_get(&builder->set->prefixes, table->prefix),
-                                          table->separator, table->rank, index) &&
-           refs_refset__chunk_index_pack(index, table->rank, &slot->place);
+    return refs_references__chunk_key_resplit(
+               key, refs_intern_get(&builder->set->prefixes, table->prefix), table->separator,
+               table->rank, index) &&
+           refs_references__chunk_index_pack(index, table->rank, &slot->place);
 }
 
 static refs_status add_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
                            refs_error *err) {
     refs_chunk_key split;
     if (slot_in_last_table(builder, key, slot)) return REFS_OK;
-    if (!refs_refset__chunk_key_split(key, &split) ||
-        !refs_refset__chunk_index_pack(split.index, split.rank, &slot->place))
+    if (!refs_references__chunk_key_split(key, &split) ||
+        !refs_references__chunk_index_pack(split.index, split.rank, &slot->place))
         return add_name(builder->set, key, slot, err);
     REFS_TRY(add_table(builder->set, &split, &slot->table, err));
     builder->last_table = slot->table;
@@ -125,8 +125,8 @@ static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_
     return status;
 }
 
-refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
-                                      refs_error *err) {
+refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                                          refs_error *err) {
     if (builder->n_added++ >= builder->options.limits.max_references)
         return refs_fail(err, REFS_LIMIT, "more than %llu references",
                          (unsigned long long)builder->options.limits.max_references);
@@ -144,7 +144,7 @@ static uint64_t text_bytes(const refs_intern *table) {
 }
 
 /* URLs will be kept a second time, as the names that the host opens. */
-uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder) {
+uint64_t refs_references__builder_text_bytes(const refs_set_builder *builder) {
     const refs_set *set = builder->set;
     return text_bytes(&set->names) + text_bytes(&set->prefixes) + 2 * text_bytes(&set->urls) +
            set->n_tables * (uint64_t)sizeof *set->tables;
@@ -180,8 +180,8 @@ static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error
     return REFS_OK;
 }
 
-refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
-                                     refs_error *err) {
+refs_status refs_references__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
+                                         refs_error *err) {
     refs_set *set = builder->set;
     if (builder->last_url != REFS_INTERN_NONE &&
         refs_str_equal(refs_intern_get(&set->urls, builder->last_url), url)) {
@@ -195,7 +195,7 @@ refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, ui
     return REFS_OK;
 }
 
-refs_str refs_refset__builder_url_text(const refs_set_builder *builder, uint32_t id) {
+refs_str refs_references__builder_url_text(const refs_set_builder *builder, uint32_t id) {
     return refs_intern_get(&builder->set->urls, id);
 }
 
@@ -208,7 +208,7 @@ static refs_status mark_problem(refs_set *set, uint32_t id, const refs_error *pr
                            err);
 }
 
-bool refs_refset__holds_template(refs_str url) {
+bool refs_references__holds_template(refs_str url) {
     for (size_t i = 0; i + 1 < url.size; i++)
         if (url.data[i] == '{' && url.data[i + 1] == '{') return true;
     return false;
@@ -236,7 +236,7 @@ typedef struct rendering {
 static refs_status render_url(rendering *r, uint32_t id, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_str url = refs_intern_get(&r->urls, id);
-    if (!refs_refset__holds_template(url)) return add_url(r->set, url, &r->number[id], err);
+    if (!refs_references__holds_template(url)) return add_url(r->set, url, &r->number[id], err);
     r->text.size = 0;
     if (r->render(r->user, url, &r->text, &problem) == REFS_OK) {
         url = refs_str_view((const char *)r->text.data, r->text.size);
@@ -270,8 +270,8 @@ static void renumber(const rendering *r) {
     for (size_t i = 0; i < set->n_wide; i++) set->wide[i].url = r->number[set->wide[i].url];
 }
 
-refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
-                                        void *user, refs_error *err) {
+refs_status refs_references__builder_render(refs_set_builder *builder, refs_url_renderer render,
+                                            void *user, refs_error *err) {
     refs_set *set = builder->set;
     rendering r = {
         .set = set, .urls = set->urls, .url_of = set->url_of, .render = render, .user = user};
@@ -294,7 +294,7 @@ refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_rend
 
 static refs_status map_text(refs_str text, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
-    if (refs_refset__holds_template(text))
+    if (refs_references__holds_template(text))
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a template that was not rendered",
                          REFS_STR_ARG(text));
     return refs_url_map(text, context, location, err);
@@ -306,7 +306,7 @@ static refs_status add_content(refs_set_builder *builder, uint32_t id, refs_buf 
     refs_set *set = builder->set;
     refs_error problem = REFS_ERROR_INIT;
     refs_str text = refs_intern_get(&set->urls, id);
-    if (refs_refset__data_url_decode(text, decoded, &problem) != REFS_OK)
+    if (refs_references__data_url_decode(text, decoded, &problem) != REFS_OK)
         return mark_problem(set, id, &problem, err);
     if (!refs_grow((void **)&set->contents, &set->contents_capacity, set->n_contents,
                    sizeof *set->contents) ||
@@ -326,7 +326,7 @@ static refs_status map_url(refs_set_builder *builder, uint32_t id, const refs_ur
     refs_error problem = REFS_ERROR_INIT;
     if (url->status != REFS_OK) return REFS_OK;
     location->size = 0;
-    if (refs_refset__is_data_url(text) && !refs_refset__holds_template(text))
+    if (refs_references__is_data_url(text) && !refs_references__holds_template(text))
         return add_content(builder, id, location, err);
     if (map_text(text, context, location, &problem) != REFS_OK)
         return mark_problem(set, id, &problem, err);
@@ -351,7 +351,7 @@ static refs_status map_urls(refs_set_builder *builder, refs_error *err) {
 
 static refs_status put(refs_set *set, const refs_slot *slot, refs_entry entry, refs_error *err) {
     if (slot->table != REFS_INTERN_NONE)
-        return refs_refset__chunk_table_add(&set->tables[slot->table], slot->place, entry, err);
+        return refs_references__chunk_table_add(&set->tables[slot->table], slot->place, entry, err);
     set->named[slot->place] = entry;
     return REFS_OK;
 }
@@ -365,32 +365,32 @@ static refs_status put_bytes(refs_set_builder *builder, const refs_slot *slot, r
     return put(builder->set, slot, entry, err);
 }
 
-refs_status refs_refset__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
-                                            refs_bytes bytes, refs_error *err) {
+refs_status refs_references__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
+                                                refs_bytes bytes, refs_error *err) {
     return put_bytes(builder, slot, bytes, REFS_ENTRY_INLINE, err);
 }
 
-refs_status refs_refset__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
-                                            const refs_error *problem, refs_error *err) {
+refs_status refs_references__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
+                                                const refs_error *problem, refs_error *err) {
     if (problem->status == REFS_NOMEM) return refs_fail_nomem(err);
     return put_bytes(builder, slot, refs_bytes_view(problem->message, strlen(problem->message)),
                      REFS_ENTRY_BROKEN + (uint32_t)problem->status, err);
 }
 
-refs_status refs_refset__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
-                                           uint32_t url, refs_error *err) {
+refs_status refs_references__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
+                                               uint32_t url, refs_error *err) {
     return put(builder->set, slot, (refs_entry){0, REFS_ENTRY_WHOLE, url}, err);
 }
 
-refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
-                                           const refs_wide_range *range, refs_error *err) {
+refs_status refs_references__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
+                                               const refs_wide_range *range, refs_error *err) {
     refs_set *set = builder->set;
     uint64_t end;
     if (!refs_add_u64(range->offset, range->length, &end)) {
         refs_error problem = REFS_ERROR_INIT;
         (void)refs_fail(&problem, REFS_INVALID, "offset %llu and length %llu overflow",
                         (unsigned long long)range->offset, (unsigned long long)range->length);
-        return refs_refset__builder_put_broken(builder, slot, &problem, err);
+        return refs_references__builder_put_broken(builder, slot, &problem, err);
     }
     if (range->length < REFS_ENTRY_WHOLE && range->filter_mask == 0)
         return put(set, slot, (refs_entry){range->offset, (uint32_t)range->length, range->url},
@@ -406,26 +406,26 @@ refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs
 refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, refs_bytes bytes,
                                     refs_error *err) {
     refs_slot slot;
-    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
-    return refs_refset__builder_put_inline(builder, &slot, bytes, err);
+    REFS_TRY(refs_references__builder_slot(builder, key, &slot, err));
+    return refs_references__builder_put_inline(builder, &slot, bytes, err);
 }
 
 refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
                                    refs_byte_range range, refs_error *err) {
     refs_slot slot;
     refs_wide_range wide = {.offset = range.offset, .length = range.length};
-    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
-    REFS_TRY(refs_refset__builder_url(builder, url, &wide.url, err));
-    return refs_refset__builder_put_range(builder, &slot, &wide, err);
+    REFS_TRY(refs_references__builder_slot(builder, key, &slot, err));
+    REFS_TRY(refs_references__builder_url(builder, url, &wide.url, err));
+    return refs_references__builder_put_range(builder, &slot, &wide, err);
 }
 
 refs_status refs_set_builder_whole(refs_set_builder *builder, refs_str key, refs_str url,
                                    refs_error *err) {
     refs_slot slot;
     uint32_t id;
-    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
-    REFS_TRY(refs_refset__builder_url(builder, url, &id, err));
-    return refs_refset__builder_put_whole(builder, &slot, id, err);
+    REFS_TRY(refs_references__builder_slot(builder, key, &slot, err));
+    REFS_TRY(refs_references__builder_url(builder, url, &id, err));
+    return refs_references__builder_put_whole(builder, &slot, id, err);
 }
 
 refs_status refs_set_builder_broken(refs_set_builder *builder, refs_str key, refs_status status,
@@ -433,15 +433,15 @@ refs_status refs_set_builder_broken(refs_set_builder *builder, refs_str key, ref
     refs_slot slot;
     refs_error problem = REFS_ERROR_INIT;
     (void)refs_fail(&problem, status, "%s", message);
-    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
-    return refs_refset__builder_put_broken(builder, &slot, &problem, err);
+    REFS_TRY(refs_references__builder_slot(builder, key, &slot, err));
+    return refs_references__builder_put_broken(builder, &slot, &problem, err);
 }
 
 static refs_status finish(refs_set_builder *builder, refs_error *err) {
     refs_set *set = builder->set;
     set->size = set->names.count;
     for (size_t i = 0; i < set->n_tables; i++) {
-        REFS_TRY(refs_refset__chunk_table_finish(&set->tables[i], err));
+        REFS_TRY(refs_references__chunk_table_finish(&set->tables[i], err));
         set->size += set->tables[i].count;
     }
     if (builder->n_added > set->size)

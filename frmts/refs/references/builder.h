@@ -17,41 +17,41 @@ typedef struct refs_slot {
 } refs_slot;
 
 /** The slot of `key`, which has to be put to before the set is finished. */
-refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
-                                      refs_error *err);
+refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                                          refs_error *err);
 
 /** The number of `url`. */
-refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
-                                     refs_error *err);
+refs_status refs_references__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
+                                         refs_error *err);
 
 /** The URL of a number, borrowed until the next one is added. */
-refs_str refs_refset__builder_url_text(const refs_set_builder *builder, uint32_t id);
+refs_str refs_references__builder_url_text(const refs_set_builder *builder, uint32_t id);
 
 /** Bytes of memory that keys and URLs take by now, each once, or will take in the set; roughly. */
-uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder);
+uint64_t refs_references__builder_text_bytes(const refs_set_builder *builder);
 
 /** Puts a value; the public calls say what each means. */
-refs_status refs_refset__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
-                                            refs_bytes bytes, refs_error *err);
-refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
-                                           const refs_wide_range *range, refs_error *err);
-refs_status refs_refset__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
-                                           uint32_t url, refs_error *err);
-refs_status refs_refset__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
-                                            const refs_error *problem, refs_error *err);
+refs_status refs_references__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
+                                                refs_bytes bytes, refs_error *err);
+refs_status refs_references__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
+                                               const refs_wide_range *range, refs_error *err);
+refs_status refs_references__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
+                                               uint32_t url, refs_error *err);
+refs_status refs_references__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
+                                                const refs_error *problem, refs_error *err);
 
 /** Renders one URL: appends the text. */
 typedef refs_status (*refs_url_renderer)(void *user, refs_str url, refs_buf *text, refs_error *err);
 
 /** Renders all URLs so far that hold "{{". One that cannot be rendered fails where it is used. The
  * numbers of URLs change. */
-refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
-                                        void *user, refs_error *err);
+refs_status refs_references__builder_render(refs_set_builder *builder, refs_url_renderer render,
+                                            void *user, refs_error *err);
 
 /** Whether there is a "{{" in a URL: it is to be rendered, or was not. */
-bool refs_refset__holds_template(refs_str url);
+bool refs_references__holds_template(refs_str url);
 
 /** The options, filled up with defaults. */
-const refs_set_options *refs_refset__builder_options(const refs_set_builder *builder);
+const refs_set_options *refs_references__builder_options(const refs_set_builder *builder);
 
 #endif

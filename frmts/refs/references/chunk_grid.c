@@ -11,8 +11,8 @@ static refs_status read_dimension(const refs_json *shape, const refs_json *chunk
     return REFS_OK;
 }
 
-refs_status refs_refset__chunk_grid_read(const refs_json *zarray, refs_chunk_grid *grid,
-                                         refs_error *err) {
+refs_status refs_references__chunk_grid_read(const refs_json *zarray, refs_chunk_grid *grid,
+                                             refs_error *err) {
     const refs_json *shape = refs_json_get(zarray, "shape");
     const refs_json *chunks = refs_json_get(zarray, "chunks");
     refs_str separator = refs_json_text(refs_json_get(zarray, "dimension_separator"));
@@ -36,15 +36,15 @@ refs_status refs_refset__chunk_grid_read(const refs_json *zarray, refs_chunk_gri
     return REFS_OK;
 }
 
-uint64_t refs_refset__chunk_grid_total(const refs_chunk_grid *grid) {
+uint64_t refs_references__chunk_grid_total(const refs_chunk_grid *grid) {
     uint64_t total = 1;
     for (size_t dim = 0; dim < grid->rank; dim++) total *= grid->n_chunks[dim];
     return total;
 }
 
 /* Numbers before the last slash are part of the array's name: groups may be called so. */
-bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
-                                    refs_str prefix, uint64_t *number) {
+bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+                                        refs_str prefix, uint64_t *number) {
     refs_str rest = refs_str_part(key->text, prefix.size, key->text.size);
     size_t rank = grid->rank > 0 ? grid->rank : 1;
     size_t n_dotted = key->separator == '.' ? key->rank : 1;

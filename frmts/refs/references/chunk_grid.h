@@ -18,15 +18,15 @@ typedef struct refs_chunk_grid {
 
 /** The grid that the metadata of an array (version 2) describe. Fails where there is none whose
  * chunks can be counted, and where keys have slashes between their numbers. */
-refs_status refs_refset__chunk_grid_read(const refs_json *zarray, refs_chunk_grid *grid,
-                                         refs_error *err);
+refs_status refs_references__chunk_grid_read(const refs_json *zarray, refs_chunk_grid *grid,
+                                             refs_error *err);
 
 /** Chunks in all. */
-uint64_t refs_refset__chunk_grid_total(const refs_chunk_grid *grid);
+uint64_t refs_references__chunk_grid_total(const refs_chunk_grid *grid);
 
 /** The number of the chunk whose key is `prefix` and an index with dots; false where there is none.
  */
-bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
-                                    refs_str prefix, uint64_t *number);
+bool refs_references__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+                                        refs_str prefix, uint64_t *number);
 
 #endif

@@ -1,18 +1,19 @@
 /* chunk_grids.c -- see chunk_grids.h. */
 #include "chunk_grids.h"
 
-void refs_refset__chunk_grids_clear(refs_chunk_grids *grids) {
+void refs_references__chunk_grids_clear(refs_chunk_grids *grids) {
     for (size_t i = 0; i < grids->prefixes.count; i++) refs_free(grids->entries[i].problem);
     refs_free(grids->entries);
     refs_intern_clear(&grids->prefixes);
     memset(grids, 0, sizeof *grids);
 }
 
-const refs_chunk_grid *refs_refset__chunk_grids_at(const refs_chunk_grids *grids, uint32_t array) {
+const refs_chunk_grid *refs_references__chunk_grids_at(const refs_chunk_grids *grids,
+                                                       uint32_t array) {
     return &grids->entries[array].grid;
 }
 
-refs_str refs_refset__chunk_grids_prefix(const refs_chunk_grids *grids, uint32_t array) {
+refs_str refs_references__chunk_grids_prefix(const refs_chunk_grids *grids, uint32_t array) {
     return refs_intern_get(&grids->prefixes, array);
 }
 
@@ -36,7 +37,7 @@ static refs_status read_v2(refs_str prefix, refs_str json, refs_chunk_grid *grid
         return refs_fail(err, REFS_INVALID, "its name leads out of the set");
     refs_status status = refs_json_parse(json, &document, err);
     if (status == REFS_OK)
-        status = refs_refset__chunk_grid_read(refs_json_root(document), grid, err);
+        status = refs_references__chunk_grid_read(refs_json_root(document), grid, err);
     refs_json_doc_free(document);
     return status;
 }
@@ -79,8 +80,8 @@ static refs_status add(refs_chunk_grids *grids, size_t kind, refs_str prefix, re
     return entry->problem != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-refs_status refs_refset__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,
-                                         refs_error *err) {
+refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,
+                                             refs_error *err) {
     if (refs_str_starts(key, "/")) key = refs_str_part(key, 1, key.size);
     size_t slash = refs_str_find_last(key, '/');
     refs_str prefix = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash + 1);
@@ -103,13 +104,14 @@ static uint32_t find_array(const refs_chunk_grids *grids, refs_str key, refs_str
     }
 }
 
-refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, const refs_chunk_key *key,
-                                          refs_chunk_place *place, refs_error *err) {
+refs_status refs_references__chunk_grids_find(const refs_chunk_grids *grids,
+                                              const refs_chunk_key *key, refs_chunk_place *place,
+                                              refs_error *err) {
     refs_str prefix;
     place->array = find_array(grids, key->text, &prefix);
     if (place->array == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     const struct refs_grid_entry *entry = &grids->entries[place->array];
     if (entry->status != REFS_OK) return refs_fail(err, entry->status, "%s", entry->problem);
-    bool found = refs_refset__chunk_grid_number(&entry->grid, key, prefix, &place->number);
+    bool found = refs_references__chunk_grid_number(&entry->grid, key, prefix, &place->number);
     return found ? REFS_OK : REFS_NOT_FOUND;
 }

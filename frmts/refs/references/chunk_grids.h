@@ -20,11 +20,11 @@ typedef struct refs_chunk_grids {
     size_t capacity;
 } refs_chunk_grids;
 
-void refs_refset__chunk_grids_clear(refs_chunk_grids *grids);
+void refs_references__chunk_grids_clear(refs_chunk_grids *grids);
 
 /** Takes note of the array that metadata `json` under `key` describe; other keys are ignored. */
-refs_status refs_refset__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,
-                                         refs_error *err);
+refs_status refs_references__chunk_grids_add(refs_chunk_grids *grids, refs_str key, refs_str json,
+                                             refs_error *err);
 
 /** Which chunk of which array. */
 typedef struct refs_chunk_place {
@@ -34,11 +34,13 @@ typedef struct refs_chunk_place {
 
 /** The chunk that `key` names. REFS_NOT_FOUND without a message: of no array, or not in its grid.
  * Other failures are what is wrong with the array. */
-refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, const refs_chunk_key *key,
-                                          refs_chunk_place *place, refs_error *err);
+refs_status refs_references__chunk_grids_find(const refs_chunk_grids *grids,
+                                              const refs_chunk_key *key, refs_chunk_place *place,
+                                              refs_error *err);
 
 /** Grid and prefix of an array that was found, the prefix with a NUL after it. */
-const refs_chunk_grid *refs_refset__chunk_grids_at(const refs_chunk_grids *grids, uint32_t array);
-refs_str refs_refset__chunk_grids_prefix(const refs_chunk_grids *grids, uint32_t array);
+const refs_chunk_grid *refs_references__chunk_grids_at(const refs_chunk_grids *grids,
+                                                       uint32_t array);
+refs_str refs_references__chunk_grids_prefix(const refs_chunk_grids *grids, uint32_t array);
 
 #endif

@@ -45,7 +45,7 @@ static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
     split->prefix = refs_str_part(key, 0, begin);
 }
 
-bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split) {
+bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split) {
     size_t slash = refs_str_find_last(key, '/');
     size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
     split->text = key;
@@ -67,27 +67,27 @@ static bool resplit_slashed(refs_str text, size_t rank, uint64_t *index) {
     return true;
 }
 
-bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
-                                    uint64_t *index) {
+bool refs_references__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
+                                        uint64_t *index) {
     if (key.size <= prefix.size || memcmp(key.data, prefix.data, prefix.size) != 0) return false;
     refs_str text = refs_str_part(key, prefix.size, key.size);
     if (separator == '.') return read_dotted(text, REFS_CHUNK_MAX_RANK, index) == rank;
     return resplit_slashed(text, rank, index);
 }
 
-unsigned refs_refset__chunk_index_bits(size_t rank) {
+unsigned refs_references__chunk_index_bits(size_t rank) {
     static const uint8_t bits[REFS_CHUNK_MAX_RANK + 1] = {0, 64, 32, 21, 16, 12, 10, 9, 8, 7, 6,
                                                           5, 5,  4,  4,  4,  4,  3,  3, 3, 3, 3,
                                                           2, 2,  2,  2,  2,  2,  2,  2, 2, 2, 2};
     return bits[rank];
 }
 
-bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed) {
+bool refs_references__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed) {
     if (rank == 1) {
         *packed = index[0];
         return true;
     }
-    const unsigned bits = refs_refset__chunk_index_bits(rank);
+    const unsigned bits = refs_references__chunk_index_bits(rank);
     uint64_t value = 0;
     for (size_t dim = 0; dim < rank; dim++) {
         if (index[dim] >> bits != 0) return false;
@@ -97,8 +97,8 @@ bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t 
     return true;
 }
 
-uint64_t refs_refset__chunk_index_part(uint64_t packed, size_t rank, size_t dim) {
+uint64_t refs_references__chunk_index_part(uint64_t packed, size_t rank, size_t dim) {
     if (rank == 1) return packed;
-    const unsigned bits = refs_refset__chunk_index_bits(rank);
+    const unsigned bits = refs_references__chunk_index_bits(rank);
     return packed >> bits * (rank - 1 - dim) & (((uint64_t)1 << bits) - 1);
 }

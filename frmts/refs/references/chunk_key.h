@@ -22,21 +22,21 @@ typedef struct refs_chunk_key {
 } refs_chunk_key;
 
 /** False where `key` is not a key of a chunk. */
-bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split);
+bool refs_references__chunk_key_split(refs_str key, refs_chunk_key *split);
 
 /** The same for a key known to begin with `prefix`, a prefix that a split gave before: true where
  * `key` splits into that and `rank` numbers joined by `separator`. Only `index` is set. */
-bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
-                                    uint64_t *index);
+bool refs_references__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
+                                        uint64_t *index);
 
 /** Bits that each number of an index of that rank has in a packed one: 64 / rank. */
-unsigned refs_refset__chunk_index_bits(size_t rank);
+unsigned refs_references__chunk_index_bits(size_t rank);
 
 /** Packs an index into one number of the same order, 64 / rank bits for each of its own; false
  * where one does not fit. */
-bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed);
+bool refs_references__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed);
 
 /** Number `dim` of a packed index. */
-uint64_t refs_refset__chunk_index_part(uint64_t packed, size_t rank, size_t dim);
+uint64_t refs_references__chunk_index_part(uint64_t packed, size_t rank, size_t dim);
 
 #endif

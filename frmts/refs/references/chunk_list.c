@@ -5,8 +5,8 @@
 
 #include "chunk_key.h"
 
-refs_status refs_refset__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
-                                        refs_error *err) {
+refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
+                                            refs_error *err) {
     const refs_chunk_keys *keys = list->keys;
     uint64_t number = 0;
     for (size_t dim = 0; dim < keys->rank; dim++) {
@@ -22,7 +22,8 @@ refs_status refs_refset__chunk_list_add(refs_chunk_list *list, const uint64_t *i
     return REFS_OK;
 }
 
-refs_status refs_refset__chunk_list_add_key(refs_chunk_list *list, refs_str text, refs_error *err) {
+refs_status refs_references__chunk_list_add_key(refs_chunk_list *list, refs_str text,
+                                                refs_error *err) {
     const refs_chunk_keys *keys = list->keys;
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
     const size_t size = keys->prefix.size, rank = keys->rank > 0 ? keys->rank : 1;
@@ -35,7 +36,7 @@ refs_status refs_refset__chunk_list_add_key(refs_chunk_list *list, refs_str text
             return REFS_OK;
         rest = refs_str_part(rest, end + 1, rest.size);
     }
-    return refs_refset__chunk_list_add(list, index, err);
+    return refs_references__chunk_list_add(list, index, err);
 }
 
 static int compare_numbers(const void *one, const void *other) {
@@ -43,7 +44,7 @@ static int compare_numbers(const void *one, const void *other) {
     return a < b ? -1 : a > b;
 }
 
-void refs_refset__chunk_list_sort(refs_chunk_list *list) {
+void refs_references__chunk_list_sort(refs_chunk_list *list) {
     size_t n = 0;
     if (list->n == 0) return;
     qsort(list->numbers, list->n, sizeof *list->numbers, compare_numbers);
@@ -53,7 +54,7 @@ void refs_refset__chunk_list_sort(refs_chunk_list *list) {
     list->n = n;
 }
 
-void refs_refset__chunk_list_clear(refs_chunk_list *list) {
+void refs_references__chunk_list_clear(refs_chunk_list *list) {
     refs_free(list->numbers);
     list->numbers = NULL;
     list->n = list->capacity = 0;

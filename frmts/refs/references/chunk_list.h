@@ -17,15 +17,16 @@ typedef struct refs_chunk_list {
 
 /** Adds the chunk at `index`; one outside the grid is ignored. REFS_LIMIT where the grid has more
  * chunks than can be counted. */
-refs_status refs_refset__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
-                                        refs_error *err);
+refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_t *index,
+                                            refs_error *err);
 
 /** Adds the chunk whose key is `text`; other keys are ignored. */
-refs_status refs_refset__chunk_list_add_key(refs_chunk_list *list, refs_str text, refs_error *err);
+refs_status refs_references__chunk_list_add_key(refs_chunk_list *list, refs_str text,
+                                                refs_error *err);
 
 /** Sorts the chunks, each of which then stands there once. */
-void refs_refset__chunk_list_sort(refs_chunk_list *list);
+void refs_references__chunk_list_sort(refs_chunk_list *list);
 
-void refs_refset__chunk_list_clear(refs_chunk_list *list);
+void refs_references__chunk_list_clear(refs_chunk_list *list);
 
 #endif

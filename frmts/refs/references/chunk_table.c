@@ -3,15 +3,15 @@
 
 #include "chunk_key.h"
 
-void refs_refset__chunk_table_clear(refs_chunk_table *table) {
+void refs_references__chunk_table_clear(refs_chunk_table *table) {
     refs_free(table->keys);
     refs_free(table->entries);
     refs_free(table->extent);
     memset(table, 0, sizeof *table);
 }
 
-refs_status refs_refset__chunk_table_add(refs_chunk_table *table, uint64_t packed, refs_entry entry,
-                                         refs_error *err) {
+refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t packed,
+                                             refs_entry entry, refs_error *err) {
     if (table->count > 0 && packed <= table->keys[table->count - 1]) {
         if (packed == table->keys[table->count - 1]) {
             table->entries[table->count - 1] = entry;
@@ -120,7 +120,7 @@ static void shrink(refs_chunk_table *table) {
 
 /* Distinct indices inside a grid of as many cells are all of that grid, in its order. */
 static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
-    const unsigned bits = refs_refset__chunk_index_bits(table->rank);
+    const unsigned bits = refs_references__chunk_index_bits(table->rank);
     const uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
     uint64_t cells = 1;
     for (size_t dim = 0; dim < table->rank; dim++) {
@@ -136,7 +136,7 @@ static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
     return cells == table->count;
 }
 
-refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error *err) {
+refs_status refs_references__chunk_table_finish(refs_chunk_table *table, refs_error *err) {
     if (table->unsorted) REFS_TRY(sort(table, err));
     if (table->count > 0) shrink(table);
     uint64_t *extent = refs_calloc(table->rank, sizeof *extent);
@@ -156,14 +156,15 @@ refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error 
 static const refs_entry *find_in_grid(const refs_chunk_table *table, uint64_t packed) {
     uint64_t place = 0;
     for (size_t dim = 0; dim < table->rank; dim++) {
-        uint64_t part = refs_refset__chunk_index_part(packed, table->rank, dim);
+        uint64_t part = refs_references__chunk_index_part(packed, table->rank, dim);
         if (part >= table->extent[dim]) return NULL;
         place = place * table->extent[dim] + part;
     }
     return &table->entries[place];
 }
 
-const refs_entry *refs_refset__chunk_table_find(const refs_chunk_table *table, uint64_t packed) {
+const refs_entry *refs_references__chunk_table_find(const refs_chunk_table *table,
+                                                    uint64_t packed) {
     if (table->extent != NULL) return find_in_grid(table, packed);
     size_t begin = 0, end = table->count;
     while (begin < end) {

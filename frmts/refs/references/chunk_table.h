@@ -23,16 +23,16 @@ typedef struct refs_chunk_table {
     uint64_t *extent; /**< numbers along each dimension of the grid of a dense table, or NULL */
 } refs_chunk_table;
 
-void refs_refset__chunk_table_clear(refs_chunk_table *table);
+void refs_references__chunk_table_clear(refs_chunk_table *table);
 
 /** Adds a reference; of equal indices the one added last remains. */
-refs_status refs_refset__chunk_table_add(refs_chunk_table *table, uint64_t packed, refs_entry entry,
-                                         refs_error *err);
+refs_status refs_references__chunk_table_add(refs_chunk_table *table, uint64_t packed,
+                                             refs_entry entry, refs_error *err);
 
 /** Sorts the table, after which nothing may be added. */
-refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error *err);
+refs_status refs_references__chunk_table_finish(refs_chunk_table *table, refs_error *err);
 
 /** The reference at `packed` in a finished table, or NULL. */
-const refs_entry *refs_refset__chunk_table_find(const refs_chunk_table *table, uint64_t packed);
+const refs_entry *refs_references__chunk_table_find(const refs_chunk_table *table, uint64_t packed);
 
 #endif

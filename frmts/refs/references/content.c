@@ -51,7 +51,7 @@ static bool ends_with(refs_str text, const char *ending) {
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
-bool refs_refset__is_page(refs_bytes head) {
+bool refs_references__is_page(refs_bytes head) {
     static const char *const begins[] = {"<html", "<!doctype html"};
     refs_str text = refs_str_view((const char *)head.data, head.size);
     if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
@@ -129,11 +129,12 @@ static refs_status fail_on_name(const char *location, refs_bytes head, refs_erro
                      "%s: it does not begin as a reference set: neither \"{\" nor \"[\"", location);
 }
 
-refs_status refs_refset__fail_on_content(const char *location, refs_bytes head, refs_error *err) {
+refs_status refs_references__fail_on_content(const char *location, refs_bytes head,
+                                             refs_error *err) {
     if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
-    if (refs_refset__is_page(head) && refs_location_is_remote(refs_str_from(location)))
+    if (refs_references__is_page(head) && refs_location_is_remote(refs_str_from(location)))
         return fail_on_page(location, err);
-    if (refs_refset__is_dmr(head))
+    if (refs_references__is_dmr(head))
         return refs_fail(err, REFS_INVALID,
                          "%s: it is a DMR, which does not say where the bytes of its arrays are: "
                          "expected a DMR++, as servers give it for NAME.dmrpp",

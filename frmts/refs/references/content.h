@@ -6,10 +6,11 @@
 
 /** Whether a file that begins with `head` is what servers show to people: a page to log in, or one
  * about what is wanted. */
-bool refs_refset__is_page(refs_bytes head);
+bool refs_references__is_page(refs_bytes head);
 
 /** REFS_INVALID: says what a file is, as its first bytes and its name tell, that no format takes.
  */
-refs_status refs_refset__fail_on_content(const char *location, refs_bytes head, refs_error *err);
+refs_status refs_references__fail_on_content(const char *location, refs_bytes head,
+                                             refs_error *err);
 
 #endif

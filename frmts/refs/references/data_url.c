@@ -5,7 +5,7 @@
 
 #define SCHEME "data:"
 
-bool refs_refset__is_data_url(refs_str url) {
+bool refs_references__is_data_url(refs_str url) {
     return url.size >= strlen(SCHEME) && (url.data[0] | 0x20) == SCHEME[0] &&
            strncasecmp(url.data, SCHEME, strlen(SCHEME)) == 0;
 }
@@ -45,7 +45,7 @@ static refs_status decode_base64(refs_str text, refs_buf *bytes, refs_error *err
     return status;
 }
 
-refs_status refs_refset__data_url_decode(refs_str url, refs_buf *bytes, refs_error *err) {
+refs_status refs_references__data_url_decode(refs_str url, refs_buf *bytes, refs_error *err) {
     size_t comma = refs_str_find(url, ',');
     if (comma == SIZE_MAX) return refs_fail(err, REFS_INVALID, "data: URL has no \",\"");
     refs_str content = refs_str_part(url, comma + 1, url.size);
@@ -54,7 +54,7 @@ refs_status refs_refset__data_url_decode(refs_str url, refs_buf *bytes, refs_err
                : decode_percent(content, bytes, err);
 }
 
-refs_status refs_refset__data_url_part(refs_bytes content, refs_ref *ref, refs_error *err) {
+refs_status refs_references__data_url_part(refs_bytes content, refs_ref *ref, refs_error *err) {
     if (ref->kind == REFS_REF_WHOLE) ref->length = content.size;
     if (ref->offset > content.size || ref->length > content.size - ref->offset)
         return refs_fail(err, REFS_INVALID,

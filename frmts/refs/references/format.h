@@ -24,15 +24,15 @@ typedef struct refs_set_format {
 } refs_set_format;
 
 /** Whether a location that begins with `head` is a DMR++; `input` is not looked at. */
-bool refs_refset__dmrpp_sniff(const refs_set_input *input, refs_bytes head);
+bool refs_references__dmrpp_sniff(const refs_set_input *input, refs_bytes head);
 
 /** Whether a file begins as a DMR or a DDX: as DMR++ without the places of bytes. */
-bool refs_refset__is_dmr(refs_bytes head);
+bool refs_references__is_dmr(refs_bytes head);
 
-extern const refs_set_format refs_refset__dmrpp;
-extern const refs_set_format refs_refset__icechunk;
-extern const refs_set_format refs_refset__json;
-extern const refs_set_format refs_refset__parquet;
-extern const refs_set_format refs_refset__scanned;
+extern const refs_set_format refs_references__dmrpp;
+extern const refs_set_format refs_references__icechunk;
+extern const refs_set_format refs_references__json;
+extern const refs_set_format refs_references__parquet;
+extern const refs_set_format refs_references__scanned;
 
 #endif

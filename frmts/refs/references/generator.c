@@ -119,7 +119,7 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
     for (size_t i = 0; i < g->n_dimensions; i++) {
         refs_template_value value;
         refs_str name = g->bindings[i].name = refs_json_name_at(members, i);
-        if (refs_refset__templates_find(templates, name, &value))
+        if (refs_references__templates_find(templates, name, &value))
             return refs_fail(err, REFS_INVALID, "\"%.*s\" is a dimension and a template",
                              REFS_STR_ARG(name));
         refs_status status = read_dimension(refs_json_at(members, i), &g->dimensions[i], err);
@@ -195,10 +195,10 @@ static refs_status render_number(generator *g, field i, const refs_scope *scope,
 
 /* Offsets and lengths without expressions are numbers once and for all. */
 static refs_status render_constants(generator *g, refs_templates *templates, refs_error *err) {
-    refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
+    refs_template_scratch *scratch = refs_references__templates_scratch(templates);
     const refs_scope scope = {NULL, 0, NULL, NULL};
     for (field i = FIELD_OFFSET; i < N_FIELDS; i++) {
-        if (refs_refset__holds_template(g->field[i].text)) continue;
+        if (refs_references__holds_template(g->field[i].text)) continue;
         scratch->used = 0;
         REFS_TRY(render_number(g, i, &scope, scratch, err));
         g->is_template[i] = false;
@@ -209,8 +209,9 @@ static refs_status render_constants(generator *g, refs_templates *templates, ref
 /* Adds the reference at the present place of all dimensions. */
 static refs_status add_reference(generator *g, refs_templates *templates, refs_set_builder *builder,
                                  refs_error *err) {
-    const refs_scope scope = {g->bindings, g->n_dimensions, refs_refset__templates_find, templates};
-    refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
+    const refs_scope scope = {g->bindings, g->n_dimensions, refs_references__templates_find,
+                              templates};
+    refs_template_scratch *scratch = refs_references__templates_scratch(templates);
     refs_str key = {NULL, 0}, url = {NULL, 0};
     scratch->used = 0;
     for (size_t i = 0; i < g->n_dimensions; i++) REFS_TRY(bind(g, i, err));
@@ -245,14 +246,15 @@ static refs_status count(const generator *g, uint64_t limit, uint64_t *n, refs_e
 }
 
 static refs_status check_memory(const refs_set_builder *builder, uint64_t before, refs_error *err) {
-    if (refs_refset__builder_text_bytes(builder) - before <= MAX_GENERATED_BYTES) return REFS_OK;
+    if (refs_references__builder_text_bytes(builder) - before <= MAX_GENERATED_BYTES)
+        return REFS_OK;
     return refs_fail(err, REFS_LIMIT, "generators make keys and URLs of more than %llu bytes",
                      (unsigned long long)MAX_GENERATED_BYTES);
 }
 
 static refs_status generate(generator *g, refs_templates *templates, refs_set_builder *builder,
                             uint64_t *budget, refs_error *err) {
-    uint64_t n, before = refs_refset__builder_text_bytes(builder);
+    uint64_t n, before = refs_references__builder_text_bytes(builder);
     REFS_TRY(count(g, *budget, &n, err));
     *budget -= n;
     if (n == 0) return REFS_OK;
@@ -276,9 +278,9 @@ static refs_status generate_item(const refs_json *item, refs_templates *template
     return status;
 }
 
-refs_status refs_refset__generate(const refs_json *gen, refs_templates *templates,
-                                  refs_set_builder *builder, refs_error *err) {
-    uint64_t budget = refs_refset__builder_options(builder)->limits.max_generated;
+refs_status refs_references__generate(const refs_json *gen, refs_templates *templates,
+                                      refs_set_builder *builder, refs_error *err) {
+    uint64_t budget = refs_references__builder_options(builder)->limits.max_generated;
     if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\" is not a list");
     for (size_t i = 0; i < refs_json_size(gen); i++) {
         refs_status status = generate_item(refs_json_at(gen, i), templates, builder, &budget, err);

@@ -5,11 +5,11 @@
 
 #define NAME ".zmetadata"
 
-bool refs_refset__is_metadata_file(refs_str location) {
+bool refs_references__is_metadata_file(refs_str location) {
     return refs_str_is(refs_file_name_last(location), NAME);
 }
 
-refs_str refs_refset__folder_of_metadata(refs_str location) {
+refs_str refs_references__folder_of_metadata(refs_str location) {
     size_t slash = refs_str_find_last(location, '/');
     return slash == SIZE_MAX ? refs_str_from(".") : refs_str_part(location, 0, slash);
 }
@@ -143,7 +143,7 @@ static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str 
 
 /* Format 2 has tags with slashes: behind all else that the name may mean. */
 static refs_status add_slashed(refs_candidates *candidates, refs_str name, refs_error *err) {
-    const size_t mark = refs_refset__version_slashed_tag(name);
+    const size_t mark = refs_references__version_slashed_tag(name);
     if (candidates->named.is_said || mark == SIZE_MAX) return REFS_OK;
     candidates->named.text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
     if (candidates->named.text == NULL) return refs_fail_nomem(err);
@@ -151,27 +151,28 @@ static refs_status add_slashed(refs_candidates *candidates, refs_str name, refs_
     return add_repository(candidates, refs_str_part(name, 0, mark), 2, &version, err);
 }
 
-refs_status refs_refset__candidates(const char *name, const refs_set_version *version,
-                                    refs_candidates *candidates, refs_error *err) {
+refs_status refs_references__candidates(const char *name, const refs_set_version *version,
+                                        refs_candidates *candidates, refs_error *err) {
     const refs_set_version nothing = {NULL, NULL, NULL, NULL};
     refs_icechunk_version wanted;
     refs_str text = refs_str_from(name), folder = text.size > 0 ? text : refs_str_from(".");
     while (refs_str_ends(folder, "/")) folder.size--;
     memset(candidates, 0, sizeof *candidates);
-    if (refs_refset__is_metadata_file(text)) return add_itself(candidates, text, err);
-    REFS_TRY(refs_refset__version_split(text, &candidates->named, err));
+    if (refs_references__is_metadata_file(text)) return add_itself(candidates, text, err);
+    REFS_TRY(refs_references__version_split(text, &candidates->named, err));
     if (version == NULL) version = &nothing;
-    REFS_TRY(refs_refset__version_choose(&candidates->named, version, &wanted, err));
+    REFS_TRY(refs_references__version_choose(&candidates->named, version, &wanted, err));
     REFS_TRY(add_all(candidates, text, folder, &wanted, err));
-    return refs_refset__version_is_said(version) ? REFS_OK : add_slashed(candidates, folder, err);
+    return refs_references__version_is_said(version) ? REFS_OK
+                                                     : add_slashed(candidates, folder, err);
 }
 
-void refs_refset__candidates_clear(refs_candidates *candidates) {
+void refs_references__candidates_clear(refs_candidates *candidates) {
     for (size_t i = 0; i < candidates->n; i++) {
         refs_free(candidates->list[i].location);
         refs_free(candidates->list[i].folder);
     }
-    refs_refset__version_clear(&candidates->named);
+    refs_references__version_clear(&candidates->named);
     memset(candidates, 0, sizeof *candidates);
 }
 
@@ -181,7 +182,7 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
     refs_error problem = REFS_ERROR_INIT;
     if (vfs->validators == NULL)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    refs_status status = refs_refset__candidates(location, NULL, &candidates, &problem);
+    refs_status status = refs_references__candidates(location, NULL, &candidates, &problem);
     const bool are_known = status == REFS_OK;
     if (are_known) status = REFS_NOT_FOUND;
     for (size_t i = 0; i < candidates.n && are_known && status != REFS_OK; i++) {
@@ -189,6 +190,6 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
         status = vfs->validators(vfs->self, candidates.list[i].location, validators,
                                  is_itself ? &problem : NULL);
     }
-    refs_refset__candidates_clear(&candidates);
+    refs_references__candidates_clear(&candidates);
     return refs_fail(err, status, "%s", problem.message);
 }

@@ -6,10 +6,10 @@
 #include "version.h"
 
 /** Whether `location` is ".zmetadata", by its name. */
-bool refs_refset__is_metadata_file(refs_str location);
+bool refs_references__is_metadata_file(refs_str location);
 
 /** The folder that holds it, without a slash at the end. */
-refs_str refs_refset__folder_of_metadata(refs_str location);
+refs_str refs_references__folder_of_metadata(refs_str location);
 
 /** The kind of a candidate, if it is there. */
 typedef enum refs_candidate_kind {
@@ -39,8 +39,8 @@ typedef struct refs_candidates {
 
 /** Never asks for what is in a folder. `version` says what options ask for. To be cleared also
  * after a failure. */
-refs_status refs_refset__candidates(const char *name, const refs_set_version *version,
-                                    refs_candidates *candidates, refs_error *err);
-void refs_refset__candidates_clear(refs_candidates *candidates);
+refs_status refs_references__candidates(const char *name, const refs_set_version *version,
+                                        refs_candidates *candidates, refs_error *err);
+void refs_references__candidates_clear(refs_candidates *candidates);
 
 #endif

@@ -7,9 +7,9 @@
 /* The first bytes by which formats are recognised. */
 #define HEAD_SIZE (4 * REFS_KIB)
 
-static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__icechunk,
-                                                 &refs_refset__scanned, &refs_refset__dmrpp,
-                                                 &refs_refset__json};
+static const refs_set_format *const formats[] = {
+    &refs_references__parquet, &refs_references__icechunk, &refs_references__scanned,
+    &refs_references__dmrpp, &refs_references__json};
 
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {
@@ -48,8 +48,8 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     size_t size = 0;
     refs_error problem = REFS_ERROR_INIT;
     REFS_TRY(read_head(input, head, &size, err));
-    if (refs_refset__is_page(refs_bytes_view(head, size)))
-        return refs_refset__fail_on_content(input->location, refs_bytes_view(head, size), err);
+    if (refs_references__is_page(refs_bytes_view(head, size)))
+        return refs_references__fail_on_content(input->location, refs_bytes_view(head, size), err);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         what->format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
@@ -57,7 +57,7 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     what->is_file = size > 0 && head[0] != '<';
     refs_status status = size == HEAD_SIZE ? try_formats(input, what, &problem) : REFS_INVALID;
     if (status == REFS_INVALID)
-        return refs_refset__fail_on_content(input->location, refs_bytes_view(head, size), err);
+        return refs_references__fail_on_content(input->location, refs_bytes_view(head, size), err);
     return refs_fail(err, status, "%s", problem.message);
 }
 
@@ -68,8 +68,8 @@ static refs_status try_candidate(refs_set_input *input, const refs_candidate *ca
     input->location = candidate->location;
     if (candidate->kind != REFS_CANDIDATE_REPOSITORY) return find_format(input, what, err);
     if (what->is_file) return REFS_NOT_FOUND;
-    what->format = &refs_refset__icechunk;
-    return refs_refset__icechunk.open(input, &what->set, err);
+    what->format = &refs_references__icechunk;
+    return refs_references__icechunk.open(input, &what->set, err);
 }
 
 /* Whether nothing else is to be tried: a repository that is there and cannot be opened is meant,
@@ -168,7 +168,7 @@ static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
 /* "#brnch=main" may be a part of a file's name, and mostly is not. */
 static refs_status fail_with_hint(const refs_set_input *input, const refs_error *said,
                                   refs_error *err) {
-    const refs_str key = refs_refset__version_unknown_key(refs_str_from(input->name));
+    const refs_str key = refs_references__version_unknown_key(refs_str_from(input->name));
     if (said->status != REFS_NOT_FOUND || key.size == 0)
         return refs_fail(err, said->status, "%s", said->message);
     return refs_fail(
@@ -192,7 +192,7 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
     }
     const refs_error *said = choose_problem(candidates, problems);
     const bool is_asked =
-        candidates->named.is_certain || refs_refset__version_is_said(&input->options->version);
+        candidates->named.is_certain || refs_references__version_is_said(&input->options->version);
     if (is_asked && !has_repository(candidates, problems))
         return fail_without_version(candidates, input->vfs, err);
     if (said->status == REFS_IO && !has_repository(candidates, problems) &&
@@ -203,8 +203,8 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
 
 /* A state is asked for of what keeps its history. */
 static refs_status check_version(const refs_set_input *input, const found *what, refs_error *err) {
-    if (what->format == &refs_refset__icechunk ||
-        !refs_refset__version_is_said(&input->options->version))
+    if (what->format == &refs_references__icechunk ||
+        !refs_references__version_is_said(&input->options->version))
         return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "a branch, tag, snapshot or time can be asked for of an Icechunk repository");
@@ -253,8 +253,8 @@ refs_status refs_set_open(const refs_vfs *vfs, const char *location,
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
     REFS_TRY(check_rewrites(known.rewrites, err));
-    refs_status status = refs_refset__candidates(location, &known.version, &candidates, err);
+    refs_status status = refs_references__candidates(location, &known.version, &candidates, err);
     if (status == REFS_OK) status = open_chosen(&candidates, &input, set, err);
-    refs_refset__candidates_clear(&candidates);
+    refs_references__candidates_clear(&candidates);
     return status;
 }

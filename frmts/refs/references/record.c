@@ -47,8 +47,8 @@ static refs_status read_table(const refs_vfs *vfs, const char *location, uint64_
     return status;
 }
 
-refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
-                                     refs_loaded_block *loaded, refs_error *err) {
+refs_status refs_references__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
+                                         refs_loaded_block *loaded, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_record *opened = refs_calloc(1, sizeof *opened);
     refs_block *block = opened != NULL ? refs_block_new(sizeof opened, free_record, opened) : NULL;
@@ -68,13 +68,13 @@ refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-refs_record *refs_refset__record_of(refs_block *block) {
+refs_record *refs_references__record_of(refs_block *block) {
     refs_record *record = NULL;
     if (block != NULL) memcpy(&record, refs_block_data(block), sizeof record);
     return record;
 }
 
-uint64_t refs_refset__record_n_rows(const refs_record *record) {
+uint64_t refs_references__record_n_rows(const refs_record *record) {
     return record->table.n_rows;
 }
 
@@ -107,8 +107,8 @@ static refs_status set_range(const refs_record *record, size_t row, refs_record_
 }
 
 /* A file may end before its record does: old writers and GDAL do not pad the last. */
-refs_status refs_refset__record_row(const refs_record *record, uint64_t row, refs_record_row *ref,
-                                    refs_error *err) {
+refs_status refs_references__record_row(const refs_record *record, uint64_t row,
+                                        refs_record_row *ref, refs_error *err) {
     const refs_parquet_column *columns = record->table.columns;
     memset(ref, 0, sizeof *ref);
     if (row >= record->table.n_rows) return REFS_NOT_FOUND;

@@ -10,8 +10,8 @@ static char *copy(refs_str text, char *to) {
     return to + text.size + 1;
 }
 
-refs_status refs_refset__own_strings(refs_ref *ref, refs_str location, refs_str url, refs_str etag,
-                                     refs_error *err) {
+refs_status refs_references__own_strings(refs_ref *ref, refs_str location, refs_str url,
+                                         refs_str etag, refs_error *err) {
     refs_block *block = refs_block_new(location.size + url.size + etag.size + 3, NULL, NULL);
     if (block == NULL) return refs_fail_nomem(err);
     char *text = (char *)refs_block_data(block);

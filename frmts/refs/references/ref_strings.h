@@ -7,7 +7,7 @@
 
 /** Sets location, URL and, unless it has no data, ETag of `ref` to copies in a new block, which it
  * holds. */
-refs_status refs_refset__own_strings(refs_ref *ref, refs_str location, refs_str url, refs_str etag,
-                                     refs_error *err);
+refs_status refs_references__own_strings(refs_ref *ref, refs_str location, refs_str url,
+                                         refs_str etag, refs_error *err);
 
 #endif

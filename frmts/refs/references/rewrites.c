@@ -1,7 +1,7 @@
 /* rewrites.c -- see rewrites.h. */
 #include "rewrites.h"
 
-refs_status refs_refset__rewrites_copy(const char *const *list, char ***copy, refs_error *err) {
+refs_status refs_references__rewrites_copy(const char *const *list, char ***copy, refs_error *err) {
     size_t n = 0;
     while (list != NULL && list[n] != NULL) n++;
     *copy = refs_calloc(n + 1, sizeof **copy);
@@ -12,7 +12,7 @@ refs_status refs_refset__rewrites_copy(const char *const *list, char ***copy, re
     return REFS_OK;
 }
 
-void refs_refset__rewrites_free(char **copy) {
+void refs_references__rewrites_free(char **copy) {
     for (char **rewrite = copy; rewrite != NULL && *rewrite != NULL; rewrite++) refs_free(*rewrite);
     refs_free(copy);
 }

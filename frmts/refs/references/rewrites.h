@@ -5,7 +5,7 @@
 #include "refs/bytes.h"
 
 /** *copy is complete or ends early, and is to be freed in both cases. `list` may be NULL. */
-refs_status refs_refset__rewrites_copy(const char *const *list, char ***copy, refs_error *err);
-void refs_refset__rewrites_free(char **copy);
+refs_status refs_references__rewrites_copy(const char *const *list, char ***copy, refs_error *err);
+void refs_references__rewrites_free(char **copy);
 
 #endif

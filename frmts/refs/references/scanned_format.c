@@ -72,7 +72,7 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
         if (status == REFS_NOT_FOUND) return REFS_OK;
         if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(path));
         REFS_TRY(status);
-        if (refs_refset__is_inside(keys, index)) REFS_TRY(visit_one(self, &key, visitor, err));
+        if (refs_references__is_inside(keys, index)) REFS_TRY(visit_one(self, &key, visitor, err));
     }
 }
 
@@ -122,4 +122,4 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     return status;
 }
 
-const refs_set_format refs_refset__scanned = {"scanned", sniff, open_scanned, open_scanned};
+const refs_set_format refs_references__scanned = {"scanned", sniff, open_scanned, open_scanned};

@@ -10,7 +10,7 @@
 
 void refs_set_free(refs_set *set) {
     if (set == NULL) return;
-    for (size_t i = 0; i < set->n_tables; i++) refs_refset__chunk_table_clear(&set->tables[i]);
+    for (size_t i = 0; i < set->n_tables; i++) refs_references__chunk_table_clear(&set->tables[i]);
     refs_intern_clear(&set->names);
     refs_intern_clear(&set->prefixes);
     refs_intern_clear(&set->urls);
@@ -58,7 +58,7 @@ size_t refs_set_memory(const refs_set *set) {
     return bytes;
 }
 
-refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split) {
+refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chunk_key *split) {
     uint32_t prefix = refs_intern_find(&set->prefixes, split->prefix);
     if (prefix == REFS_INTERN_NONE) return NULL;
     for (uint32_t i = set->first_table[prefix]; i != REFS_INTERN_NONE; i = set->tables[i].next)
@@ -71,9 +71,9 @@ refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_k
 static const refs_entry *find_entry(const refs_set *set, refs_str key,
                                     const refs_chunk_key *split) {
     uint64_t packed;
-    if (split != NULL && refs_refset__chunk_index_pack(split->index, split->rank, &packed)) {
-        const refs_chunk_table *table = refs_refset__set_table(set, split);
-        return table != NULL ? refs_refset__chunk_table_find(table, packed) : NULL;
+    if (split != NULL && refs_references__chunk_index_pack(split->index, split->rank, &packed)) {
+        const refs_chunk_table *table = refs_references__set_table(set, split);
+        return table != NULL ? refs_references__chunk_table_find(table, packed) : NULL;
     }
     uint32_t name = refs_intern_find(&set->names, key);
     return name != REFS_INTERN_NONE ? &set->named[name] : NULL;
@@ -88,8 +88,8 @@ static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref
     const refs_set_url *info = &set->url_of[url];
     ref->url = refs_intern_get(&set->urls, url).data;
     if (info->location == REFS_URL_CONTENT)
-        return refs_refset__data_url_part(inline_bytes_of(set, &set->contents[info->detail]), ref,
-                                          err);
+        return refs_references__data_url_part(inline_bytes_of(set, &set->contents[info->detail]),
+                                              ref, err);
     if (info->location == REFS_URL_UNUSABLE)
         return refs_fail(err, info->status, "%s",
                          refs_intern_get(&set->problems, info->detail).data);
@@ -128,7 +128,7 @@ static refs_status resolve(const refs_set *set, const refs_entry *entry, refs_re
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
     refs_chunk_key split;
-    bool is_chunk = refs_refset__chunk_key_split(key, &split);
+    bool is_chunk = refs_references__chunk_key_split(key, &split);
     const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
     if (entry == NULL && is_chunk && set->chunks.self != NULL)
         return set->chunks.find(set->chunks.self, &split, ref, err);
@@ -148,21 +148,21 @@ refs_status refs_set_each_name(const refs_set *set,
     for (uint32_t id = 0; id < set->names.count; id++) {
         refs_chunk_key split;
         refs_str key = refs_intern_get(&set->names, id);
-        if (!refs_refset__chunk_key_split(key, &split)) REFS_TRY(visit(user, key, err));
+        if (!refs_references__chunk_key_split(key, &split)) REFS_TRY(visit(user, key, err));
     }
     return REFS_OK;
 }
 
 /* -- chunk by chunk ---------------------------------------------------------------------------- */
 
-void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index) {
+void refs_references__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index) {
     for (size_t dim = keys->rank; dim-- > 0;) {
         index[dim] = number % keys->n[dim];
         number /= keys->n[dim];
     }
 }
 
-bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index) {
+bool refs_references__next_index(const refs_chunk_keys *keys, uint64_t *index) {
     for (size_t dim = keys->rank; dim-- > 0;) {
         if (++index[dim] < keys->n[dim]) return true;
         index[dim] = 0;
@@ -181,7 +181,8 @@ refs_status refs_chunk_keys_append(const refs_chunk_keys *keys, const uint64_t *
     return REFS_OK;
 }
 
-void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err) {
+void refs_references__name_chunk(const refs_chunk_keys *keys, const uint64_t *index,
+                                 refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
     refs_status status = refs_chunk_keys_append(keys, index, &name, NULL);
     if (status == REFS_OK && name.size > 0)
@@ -189,17 +190,17 @@ void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index,
     refs_buf_clear(&name);
 }
 
-bool refs_refset__is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
+bool refs_references__is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
     for (size_t dim = 0; dim < keys->rank; dim++)
         if (index[dim] >= keys->n[dim]) return false;
     return keys->rank > 0 || index[0] == 0;
 }
 
-void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t *index) {
+void refs_references__table_index(const refs_chunk_table *table, size_t i, uint64_t *index) {
     uint64_t place = i;
     for (size_t dim = table->rank; dim-- > 0;) {
         if (table->keys != NULL) {
-            index[dim] = refs_refset__chunk_index_part(table->keys[i], table->rank, dim);
+            index[dim] = refs_references__chunk_index_part(table->keys[i], table->rank, dim);
         } else {
             index[dim] = place % table->extent[dim];
             place /= table->extent[dim];
@@ -213,10 +214,10 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     uint64_t index[REFS_CHUNK_MAX_RANK];
     for (size_t i = 0; i < table->count; i++) {
         refs_ref ref = {0};
-        refs_refset__table_index(table, i, index);
-        if (!refs_refset__is_inside(keys, index)) continue;
+        refs_references__table_index(table, i, index);
+        if (!refs_references__is_inside(keys, index)) continue;
         refs_status status = resolve(set, &table->entries[i], &ref, err);
-        if (status != REFS_OK) refs_refset__name_chunk(keys, index, err);
+        if (status != REFS_OK) refs_references__name_chunk(keys, index, err);
         if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
         REFS_TRY(status);
     }
@@ -229,7 +230,7 @@ static bool is_split_elsewhere(const refs_chunk_keys *keys) {
     const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
     const size_t slash = refs_str_find_last(path, '/');
     refs_chunk_key name;
-    return refs_refset__chunk_key_split(
+    return refs_references__chunk_key_split(
                refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size), &name) &&
            name.rank == 1;
 }
@@ -262,10 +263,10 @@ static refs_status list_table(const refs_set *set, const refs_chunk_table *table
     if (!refs_str_equal(wanted, prefix)) return REFS_OK;
     for (size_t i = 0; i < table->count && status == REFS_OK; i++) {
         key.size = 0;
-        refs_refset__table_index(table, i, index);
+        refs_references__table_index(table, i, index);
         status = refs_chunk_keys_append(&own, index, &key, err);
         if (status == REFS_OK)
-            status = refs_refset__chunk_list_add_key(
+            status = refs_references__chunk_list_add_key(
                 list, refs_str_view((const char *)key.data, key.size), err);
     }
     refs_buf_clear(&key);
@@ -278,16 +279,16 @@ static refs_status each_listed(const refs_set *set, const refs_chunk_keys *keys,
     refs_chunk_list list = {keys, NULL, 0, 0};
     refs_status status = REFS_OK;
     for (uint32_t id = 0; id < set->names.count && status == REFS_OK; id++)
-        status = refs_refset__chunk_list_add_key(&list, refs_intern_get(&set->names, id), err);
+        status = refs_references__chunk_list_add_key(&list, refs_intern_get(&set->names, id), err);
     for (size_t i = 0; i < set->n_tables && status == REFS_OK; i++)
         status = list_table(set, &set->tables[i], &list, err);
-    refs_refset__chunk_list_sort(&list);
+    refs_references__chunk_list_sort(&list);
     for (size_t i = 0; i < list.n && status == REFS_OK; i++) {
         uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
-        refs_refset__index_at(keys, list.numbers[i], index);
+        refs_references__index_at(keys, list.numbers[i], index);
         status = visit_by_name(set, keys, index, visitor, err);
     }
-    refs_refset__chunk_list_clear(&list);
+    refs_references__chunk_list_clear(&list);
     return status;
 }
 
@@ -308,7 +309,7 @@ static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys
         return each_listed(set, keys, visitor, err);
     do {
         REFS_TRY(visit_by_name(set, keys, index, visitor, err));
-    } while (--max_keys > 0 && refs_refset__next_index(keys, index));
+    } while (--max_keys > 0 && refs_references__next_index(keys, index));
     return REFS_OK;
 }
 
@@ -328,11 +329,11 @@ static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
         const refs_chunk_keys scalar = {keys->prefix, keys->separator, 1, &one};
         return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, max_keys, err);
     }
-    const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
+    const refs_chunk_table *table = refs_references__set_table(set, &wanted);
     /* For one number alone nothing shows what would stand between two. */
     refs_chunk_key other = wanted;
     other.separator = '/';
-    if (table == NULL && wanted.rank == 1) table = refs_refset__set_table(set, &other);
+    if (table == NULL && wanted.rank == 1) table = refs_references__set_table(set, &other);
     if (table != NULL) return each_of_table(set, table, keys, visitor, err);
     if (set->chunks.self == NULL) return REFS_OK;
     return set->chunks.each(set->chunks.self, keys, visitor, err);

@@ -77,22 +77,23 @@ struct refs_set {
 };
 
 /** The index of reference `i` of a table, by its packed key or, in a dense table, by its place. */
-void refs_refset__table_index(const refs_chunk_table *table, size_t i, uint64_t *index);
+void refs_references__table_index(const refs_chunk_table *table, size_t i, uint64_t *index);
 
 /** Moves to the next index of the grid of `keys`, the last dimension fastest; false behind the last
  * one. */
-bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);
+bool refs_references__next_index(const refs_chunk_keys *keys, uint64_t *index);
 
 /** Whether the grid has a chunk there. */
-bool refs_refset__is_inside(const refs_chunk_keys *keys, const uint64_t *index);
+bool refs_references__is_inside(const refs_chunk_keys *keys, const uint64_t *index);
 
 /** The index of chunk number `number` of the grid of `keys`, counted so. */
-void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index);
+void refs_references__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index);
 
 /** Puts the key before the message of a failure. */
-void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err);
+void refs_references__name_chunk(const refs_chunk_keys *keys, const uint64_t *index,
+                                 refs_error *err);
 
 /** The table for chunk keys like `split`, or NULL. */
-refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split);
+refs_chunk_table *refs_references__set_table(const refs_set *set, const refs_chunk_key *split);
 
 #endif

@@ -6,7 +6,7 @@
 /* Bytes of a value that is kept of a set: those of a scalar coordinate. */
 #define MAX_VALUE 64
 
-bool refs_refset__is_metadata_key(refs_str key) {
+bool refs_references__is_metadata_key(refs_str key) {
     static const char *const names[] = {".zgroup", ".zattrs", ".zarray", ".zmetadata", "zarr.json"};
     size_t slash = refs_str_find_last(key, '/');
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
@@ -32,7 +32,7 @@ static refs_status looks_like_set(refs_json_reader *reader, bool *result, refs_e
         refs_str key;
         REFS_TRY(refs_json_next(reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-        bool refs = refs_str_is(key, "refs"), metadata = refs_refset__is_metadata_key(key);
+        bool refs = refs_str_is(key, "refs"), metadata = refs_references__is_metadata_key(key);
         REFS_TRY(refs_json_next(reader, &token, NULL, err));
         if (metadata || (refs && token == REFS_JSON_OBJECT_BEGIN)) {
             *result = true;
@@ -42,8 +42,8 @@ static refs_status looks_like_set(refs_json_reader *reader, bool *result, refs_e
     }
 }
 
-refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layout,
-                                refs_error *err) {
+refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *layout,
+                                    refs_error *err) {
     refs_json_token token;
     refs_str key;
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
@@ -55,7 +55,7 @@ refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layou
     *layout = REFS_LAYOUT_SINGLE;
     REFS_TRY(refs_json_next(reader, &token, &key, err));
     if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-    bool member_of_set = refs_refset__is_metadata_key(key) || refs_str_is(key, "refs") ||
+    bool member_of_set = refs_references__is_metadata_key(key) || refs_str_is(key, "refs") ||
                          refs_str_is(key, "templates");
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
     if (member_of_set || token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
@@ -105,8 +105,8 @@ static refs_status enter_one_of(refs_json_reader *reader, int64_t index, refs_er
     }
 }
 
-refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout layout, int64_t index,
-                                   refs_error *err) {
+refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout layout,
+                                       int64_t index, refs_error *err) {
     refs_json_token token;
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
     if (layout == REFS_LAYOUT_SINGLE) {
@@ -134,7 +134,7 @@ typedef struct list_visit {
 static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_json_token token,
                               refs_str text, refs_error *err) {
     refs_str key = refs_str_view((const char *)visit->key.data, visit->key.size);
-    bool is_metadata = refs_refset__is_metadata_key(key);
+    bool is_metadata = refs_references__is_metadata_key(key);
     visit->value.size = 0;
     if (token == REFS_JSON_OBJECT_BEGIN && is_metadata)
         REFS_TRY(refs_json_capture(reader, token, &visit->value, err));
@@ -201,11 +201,11 @@ static refs_status visit_source(refs_json_source *source, refs_json_reader **rea
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     refs_set_layout layout;
     refs_json_token token;
-    REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
-    REFS_TRY(refs_refset__layout(*reader, &layout, err));
+    REFS_TRY(refs_references__json_source_read(source, limits.max_value_bytes, reader, err));
+    REFS_TRY(refs_references__layout(*reader, &layout, err));
     *n_sets = 0;
     if (layout == REFS_LAYOUT_SINGLE) return REFS_OK;
-    REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
+    REFS_TRY(refs_references__json_source_read(source, limits.max_value_bytes, reader, err));
     REFS_TRY(refs_json_next(*reader, &token, NULL, err));
     return visit_sets(*reader, visit, n_sets, err);
 }
@@ -216,11 +216,11 @@ refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
     refs_json_source source;
     refs_json_reader *reader = NULL;
     list_visit visit = {.visitor = visitor, .location = location};
-    REFS_TRY(refs_refset__json_source_open(vfs, location, &source, err));
+    REFS_TRY(refs_references__json_source_open(vfs, location, &source, err));
     refs_status status = visit_source(&source, &reader, &visit, n_sets, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", location);
     refs_json_reader_free(reader);
-    refs_refset__json_source_clear(&source);
+    refs_references__json_source_clear(&source);
     refs_buf_clear(&visit.name);
     refs_buf_clear(&visit.key);
     refs_buf_clear(&visit.value);

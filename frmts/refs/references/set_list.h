@@ -15,14 +15,15 @@ typedef enum refs_set_layout {
 } refs_set_layout;
 
 /** Reads as much of a document as tells its layout. REFS_INVALID where it is not a set at all. */
-refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layout, refs_error *err);
+refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *layout,
+                                    refs_error *err);
 
 /** From the beginning of the document, moves into the object that is set number `index`; -1 means
  * the only one. */
-refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout layout, int64_t index,
-                                   refs_error *err);
+refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout layout,
+                                       int64_t index, refs_error *err);
 
 /** Whether `key` is of Zarr metadata, in the root or in a folder. */
-bool refs_refset__is_metadata_key(refs_str key);
+bool refs_references__is_metadata_key(refs_str key);
 
 #endif

@@ -103,7 +103,7 @@ static refs_status show_table(key_search *at, const refs_chunk_table *table, ref
     const refs_chunk_keys *keys = array_with(at, prefix);
     uint64_t index[REFS_CHUNK_MAX_RANK];
     for (size_t i = 0; i < table->count; i++) {
-        refs_refset__table_index(table, i, index);
+        refs_references__table_index(table, i, index);
         if (!is_inside(keys, table, index)) REFS_TRY(show_index(at, table, index, err));
     }
     return REFS_OK;
@@ -115,7 +115,7 @@ static refs_status show_all(key_search *at, refs_error *err) {
         const bool is_zmetadata =
             refs_str_is(key, ".zmetadata") || refs_str_ends(key, "/.zmetadata");
         if (refs_str_starts(key, REFS_SOURCES_GROUP "/") ||
-            (refs_refset__is_metadata_key(key) && !is_zmetadata))
+            (refs_references__is_metadata_key(key) && !is_zmetadata))
             continue;
         REFS_TRY(show(at, key, err));
     }

@@ -57,8 +57,8 @@ static refs_status name_folder(refs_str folder, char **name, refs_error *err) {
     return status;
 }
 
-refs_status refs_refset__state_begin(refs_set_state *state, const refs_vfs *vfs, refs_str folder,
-                                     refs_error *err) {
+refs_status refs_references__state_begin(refs_set_state *state, const refs_vfs *vfs,
+                                         refs_str folder, refs_error *err) {
     state->vfs = vfs;
     state->folder = refs_str_copy(folder);
     if (state->folder == NULL) return refs_fail_nomem(err);
@@ -79,7 +79,7 @@ static refs_status check_folder(const refs_set_state *state, refs_error *err) {
     return is_same ? REFS_OK : fail_anew(state->folder, err);
 }
 
-bool refs_refset__state_is_held(const refs_set_state *state) {
+bool refs_references__state_is_held(const refs_set_state *state) {
     return check_folder(state, NULL) == REFS_OK;
 }
 
@@ -104,8 +104,8 @@ static refs_status digest(const refs_json *document, uint64_t *sum, refs_error *
     return status;
 }
 
-refs_status refs_refset__state_note(refs_set_state *state, const refs_json *document,
-                                    refs_error *err) {
+refs_status refs_references__state_note(refs_set_state *state, const refs_json *document,
+                                        refs_error *err) {
     const refs_vfs *vfs = state->vfs;
     refs_buf name = REFS_BUF_INIT;
     if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(state->folder)))
@@ -128,7 +128,7 @@ refs_status refs_refset__state_note(refs_set_state *state, const refs_json *docu
     return REFS_OK;
 }
 
-void refs_refset__state_clear(refs_set_state *state) {
+void refs_references__state_clear(refs_set_state *state) {
     if (state->is_held) close(state->held);
     if (state->is_noted) pthread_mutex_destroy(&state->lock);
     refs_free(state->folder);
@@ -206,9 +206,9 @@ static refs_status read_grids(const refs_json *document, refs_chunk_grids *grids
         refs_buf text = REFS_BUF_INIT;
         status = refs_json_write(refs_json_at(metadata, i), &text, err);
         if (status == REFS_OK)
-            status = refs_refset__chunk_grids_add(grids, refs_json_name_at(metadata, i),
-                                                  refs_str_view((const char *)text.data, text.size),
-                                                  err);
+            status = refs_references__chunk_grids_add(
+                grids, refs_json_name_at(metadata, i),
+                refs_str_view((const char *)text.data, text.size), err);
         refs_buf_clear(&text);
     }
     return status;
@@ -230,7 +230,7 @@ static refs_status compare(const refs_set_state *state, const refs_json *documen
                                        refs_json_get(now, "sources"), has_grown, err);
     if (status == REFS_OK && *has_grown) status = read_grids(document, &others, err);
     *has_grown = *has_grown && status == REFS_OK && keeps_numbers(grids, &others);
-    refs_refset__chunk_grids_clear(&others);
+    refs_references__chunk_grids_clear(&others);
     refs_json_doc_free(old);
     return status;
 }
@@ -311,8 +311,8 @@ static refs_status check_record(refs_set_state *state, const char *location,
     return REFS_OK;
 }
 
-refs_status refs_refset__state_check(refs_set_state *state, const char *location,
-                                     const refs_chunk_grids *grids, refs_error *err) {
+refs_status refs_references__state_check(refs_set_state *state, const char *location,
+                                         const refs_chunk_grids *grids, refs_error *err) {
     REFS_TRY(check_folder(state, err));
     return state->is_noted ? check_record(state, location, grids, err) : REFS_OK;
 }

@@ -46,21 +46,21 @@ typedef struct refs_set_state {
 
 /** Begins with the set in `folder`, before its metadata are read. `state` is zeroed, and to be
  * cleared also after a failure. */
-refs_status refs_refset__state_begin(refs_set_state *state, const refs_vfs *vfs, refs_str folder,
-                                     refs_error *err);
+refs_status refs_references__state_begin(refs_set_state *state, const refs_vfs *vfs,
+                                         refs_str folder, refs_error *err);
 
 /** Takes note of the metadata, which were just read. */
-refs_status refs_refset__state_note(refs_set_state *state, const refs_json *document,
-                                    refs_error *err);
+refs_status refs_references__state_note(refs_set_state *state, const refs_json *document,
+                                        refs_error *err);
 
-void refs_refset__state_clear(refs_set_state *state);
+void refs_references__state_clear(refs_set_state *state);
 
 /** Whether metadata that were read since the beginning are those of the folder that is held. */
-bool refs_refset__state_is_held(const refs_set_state *state);
+bool refs_references__state_is_held(const refs_set_state *state);
 
 /** Checks the record file at `location`, which was just read; NULL: it was not there.
  * REFS_CORRUPT where the set was written anew. `grids` are those of the metadata. */
-refs_status refs_refset__state_check(refs_set_state *state, const char *location,
-                                     const refs_chunk_grids *grids, refs_error *err);
+refs_status refs_references__state_check(refs_set_state *state, const char *location,
+                                         const refs_chunk_grids *grids, refs_error *err);
 
 #endif

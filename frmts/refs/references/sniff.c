@@ -36,7 +36,7 @@ static refs_status look_into_refs(refs_json_reader *reader, signs *seen) {
         refs_str key;
         REFS_TRY(refs_json_next(reader, &token, &key, NULL));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-        if (refs_refset__is_metadata_key(key)) seen->metadata = true;
+        if (refs_references__is_metadata_key(key)) seen->metadata = true;
         REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
         REFS_TRY(refs_json_skip(reader, token, NULL));
     }
@@ -50,7 +50,7 @@ static refs_status look_into_set(refs_json_reader *reader, signs *seen) {
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
         bool version = refs_str_is(text, "version"), refs = refs_str_is(text, "refs");
         bool templates = refs_str_is(text, "templates") || refs_str_is(text, "gen");
-        if (refs_refset__is_metadata_key(text)) seen->metadata = true;
+        if (refs_references__is_metadata_key(text)) seen->metadata = true;
         REFS_TRY(refs_json_next(reader, &token, &text, NULL));
         if (version && is_version_1(token, text)) seen->version_1 = true;
         if (templates) seen->templates = true;
@@ -104,15 +104,15 @@ static refs_status refill_from_head(void *user, uint8_t *dst, size_t capacity, s
 static void unpack_head(refs_bytes head, refs_buf *text) {
     refs_unpacker *unpacker;
     size_t got = 1;
-    if (refs_refset__unpacker_open(head, refill_from_head, &head, &unpacker, NULL) != REFS_OK)
+    if (refs_references__unpacker_open(head, refill_from_head, &head, &unpacker, NULL) != REFS_OK)
         return;
     while (got > 0 && text->size < UNPACKED_SIZE) {
-        if (refs_refset__unpacker_refill(unpacker, text->data + text->size,
-                                         UNPACKED_SIZE - text->size, &got, NULL) != REFS_OK)
+        if (refs_references__unpacker_refill(unpacker, text->data + text->size,
+                                             UNPACKED_SIZE - text->size, &got, NULL) != REFS_OK)
             break;
         text->size += got;
     }
-    refs_refset__unpacker_free(unpacker);
+    refs_references__unpacker_free(unpacker);
 }
 
 static bool sniff_packed(refs_bytes head) {
@@ -124,8 +124,8 @@ static bool sniff_packed(refs_bytes head) {
 }
 
 bool refs_set_sniff(refs_bytes head) {
-    if (refs_refset__is_packed(head)) return sniff_packed(head);
-    if (refs_refset__dmrpp_sniff(NULL, head)) return true;
+    if (refs_references__is_packed(head)) return sniff_packed(head);
+    if (refs_references__dmrpp_sniff(NULL, head)) return true;
     return sniff_text(refs_str_view((const char *)head.data, head.size));
 }
 
@@ -154,12 +154,12 @@ static bool sniff_metadata(const refs_vfs *vfs, const char *location) {
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     refs_json_source source;
     refs_json_reader *reader = NULL;
-    if (refs_refset__json_source_open(vfs, location, &source, NULL) != REFS_OK) return false;
-    bool found =
-        refs_refset__json_source_read(&source, limits.max_value_bytes, &reader, NULL) == REFS_OK &&
-        describes_parquet(reader);
+    if (refs_references__json_source_open(vfs, location, &source, NULL) != REFS_OK) return false;
+    bool found = refs_references__json_source_read(&source, limits.max_value_bytes, &reader,
+                                                   NULL) == REFS_OK &&
+                 describes_parquet(reader);
     refs_json_reader_free(reader);
-    refs_refset__json_source_clear(&source);
+    refs_references__json_source_clear(&source);
     return found;
 }
 
@@ -175,14 +175,14 @@ static bool sniff_repository(const refs_vfs *vfs, const refs_candidate *candidat
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location) {
     refs_candidates candidates;
     bool found = false;
-    refs_status status = refs_refset__candidates(location, NULL, &candidates, NULL);
+    refs_status status = refs_references__candidates(location, NULL, &candidates, NULL);
     for (size_t i = 0; i < candidates.n && status == REFS_OK && !found; i++) {
         const refs_candidate *candidate = &candidates.list[i];
         if (candidate->kind == REFS_CANDIDATE_REPOSITORY)
             found = sniff_repository(vfs, candidate);
-        else if (refs_refset__is_metadata_file(refs_str_from(candidate->location)))
+        else if (refs_references__is_metadata_file(refs_str_from(candidate->location)))
             found = sniff_metadata(vfs, candidate->location);
     }
-    refs_refset__candidates_clear(&candidates);
+    refs_references__candidates_clear(&candidates);
     return found;
 }

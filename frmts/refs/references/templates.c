@@ -28,7 +28,7 @@ static void clear_item(struct named_template *item) {
     refs_template_clear(&item->template);
 }
 
-void refs_refset__templates_free(refs_templates *templates) {
+void refs_references__templates_free(refs_templates *templates) {
     if (templates == NULL) return;
     for (size_t i = 0; i < templates->names.count; i++) clear_item(&templates->items[i]);
     refs_intern_clear(&templates->names);
@@ -54,7 +54,7 @@ static refs_status set_template(refs_templates *templates, refs_str name, refs_s
     uint32_t id = 0;
     struct named_template made = {refs_str_copy(text),
                                   text.size,
-                                  refs_refset__holds_template(text),
+                                  refs_references__holds_template(text),
                                   {{NULL, 0}, NULL, 0, 0, 0, 0}};
     refs_status status = made.text != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK && made.is_callable)
@@ -106,8 +106,9 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
     return REFS_OK;
 }
 
-refs_status refs_refset__templates_open(const refs_json *members, const refs_set_options *options,
-                                        refs_templates **templates, refs_error *err) {
+refs_status refs_references__templates_open(const refs_json *members,
+                                            const refs_set_options *options,
+                                            refs_templates **templates, refs_error *err) {
     size_t capacity;
     *templates = NULL;
     refs_templates *t = refs_calloc(1, sizeof *t);
@@ -125,22 +126,22 @@ refs_status refs_refset__templates_open(const refs_json *members, const refs_set
     }
     if (status == REFS_OK) status = set_all(t, members, options, err);
     if (status != REFS_OK) {
-        refs_refset__templates_free(t);
+        refs_references__templates_free(t);
         return status;
     }
     *templates = t;
     return REFS_OK;
 }
 
-size_t refs_refset__templates_count(const refs_templates *templates) {
+size_t refs_references__templates_count(const refs_templates *templates) {
     return templates->names.count;
 }
 
-refs_template_scratch *refs_refset__templates_scratch(refs_templates *templates) {
+refs_template_scratch *refs_references__templates_scratch(refs_templates *templates) {
     return &templates->scratch;
 }
 
-bool refs_refset__templates_find(const void *user, refs_str name, refs_template_value *value) {
+bool refs_references__templates_find(const void *user, refs_str name, refs_template_value *value) {
     const refs_templates *templates = user;
     uint32_t id = refs_intern_find(&templates->names, name);
     if (id == REFS_INTERN_NONE) return false;
@@ -152,10 +153,10 @@ bool refs_refset__templates_find(const void *user, refs_str name, refs_template_
     return true;
 }
 
-refs_status refs_refset__templates_render(void *user, refs_str text, refs_buf *rendered,
-                                          refs_error *err) {
+refs_status refs_references__templates_render(void *user, refs_str text, refs_buf *rendered,
+                                              refs_error *err) {
     refs_templates *templates = user;
-    const refs_scope scope = {NULL, 0, refs_refset__templates_find, templates};
+    const refs_scope scope = {NULL, 0, refs_references__templates_find, templates};
     refs_str result = {NULL, 0};
     templates->scratch.used = 0;
     REFS_TRY(refs_template_parse(&templates->url, text, err));

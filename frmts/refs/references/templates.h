@@ -15,20 +15,21 @@
 typedef struct refs_templates refs_templates;
 
 /** The templates in `members`, an object or NULL, and those of the options. */
-refs_status refs_refset__templates_open(const refs_json *members, const refs_set_options *options,
-                                        refs_templates **templates, refs_error *err);
-void refs_refset__templates_free(refs_templates *templates);
+refs_status refs_references__templates_open(const refs_json *members,
+                                            const refs_set_options *options,
+                                            refs_templates **templates, refs_error *err);
+void refs_references__templates_free(refs_templates *templates);
 
-size_t refs_refset__templates_count(const refs_templates *templates);
+size_t refs_references__templates_count(const refs_templates *templates);
 
 /** The value of a name, as refs_scope has it; `user` is the templates. */
-bool refs_refset__templates_find(const void *user, refs_str name, refs_template_value *value);
+bool refs_references__templates_find(const void *user, refs_str name, refs_template_value *value);
 
 /** Renders `text` with the templates as names, and appends it to `rendered`. */
-refs_status refs_refset__templates_render(void *templates, refs_str text, refs_buf *rendered,
-                                          refs_error *err);
+refs_status refs_references__templates_render(void *templates, refs_str text, refs_buf *rendered,
+                                              refs_error *err);
 
 /** The scratch to render in. Nothing in it may be in use when another text is rendered. */
-refs_template_scratch *refs_refset__templates_scratch(refs_templates *templates);
+refs_template_scratch *refs_references__templates_scratch(refs_templates *templates);
 
 #endif

@@ -5,12 +5,12 @@
 #define PART_SIZE (64 * REFS_KIB)
 
 #ifdef REFS_HAS_z
-#define GZIP &refs_refset__gzip
+#define GZIP &refs_references__gzip
 #else
 #define GZIP NULL
 #endif
 #ifdef REFS_HAS_zstd
-#define ZSTD &refs_refset__zstd
+#define ZSTD &refs_references__zstd
 #else
 #define ZSTD NULL
 #endif
@@ -41,12 +41,12 @@ static const struct known_packing *find_packing(refs_bytes head) {
     return NULL;
 }
 
-bool refs_refset__is_packed(refs_bytes head) {
+bool refs_references__is_packed(refs_bytes head) {
     return find_packing(head) != NULL;
 }
 
-refs_status refs_refset__unpacker_open(refs_bytes head, refs_json_refill refill, void *user,
-                                       refs_unpacker **unpacker, refs_error *err) {
+refs_status refs_references__unpacker_open(refs_bytes head, refs_json_refill refill, void *user,
+                                           refs_unpacker **unpacker, refs_error *err) {
     const struct known_packing *known = find_packing(head);
     *unpacker = NULL;
     if (known == NULL) return refs_fail(err, REFS_INVALID, "document is not compressed");
@@ -71,13 +71,13 @@ refs_status refs_refset__unpacker_open(refs_bytes head, refs_json_refill refill,
     return REFS_OK;
 }
 
-void refs_refset__unpacker_free(refs_unpacker *unpacker) {
+void refs_references__unpacker_free(refs_unpacker *unpacker) {
     if (unpacker == NULL) return;
     unpacker->known->packing->close(unpacker->stream);
     refs_free(unpacker);
 }
 
-void refs_refset__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes) {
+void refs_references__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes) {
     unpacker->max_bytes = max_bytes;
 }
 
@@ -112,8 +112,8 @@ static refs_status unpack(refs_unpacker *unpacker, uint8_t *dst, size_t capacity
     return REFS_OK;
 }
 
-refs_status refs_refset__unpacker_refill(void *user, uint8_t *dst, size_t capacity, size_t *got,
-                                         refs_error *err) {
+refs_status refs_references__unpacker_refill(void *user, uint8_t *dst, size_t capacity, size_t *got,
+                                             refs_error *err) {
     refs_unpacker *unpacker = user;
     *got = 0;
     while (*got == 0 && capacity > 0) {

@@ -27,25 +27,25 @@ typedef struct refs_packing {
     void (*close)(void *stream);
 } refs_packing;
 
-extern const refs_packing refs_refset__gzip;
-extern const refs_packing refs_refset__zstd;
+extern const refs_packing refs_references__gzip;
+extern const refs_packing refs_references__zstd;
 
 /** Whether a document that begins with `head` is compressed. */
-bool refs_refset__is_packed(refs_bytes head);
+bool refs_references__is_packed(refs_bytes head);
 
 typedef struct refs_unpacker refs_unpacker;
 
 /** Unpacks the document whose parts `refill` delivers and which begins with `head`.
  * REFS_UNSUPPORTED where the build lacks the library. */
-refs_status refs_refset__unpacker_open(refs_bytes head, refs_json_refill refill, void *user,
-                                       refs_unpacker **unpacker, refs_error *err);
-void refs_refset__unpacker_free(refs_unpacker *unpacker);
+refs_status refs_references__unpacker_open(refs_bytes head, refs_json_refill refill, void *user,
+                                           refs_unpacker **unpacker, refs_error *err);
+void refs_references__unpacker_free(refs_unpacker *unpacker);
 
 /** Refuses documents that are larger than this when unpacked (REFS_LIMIT). */
-void refs_refset__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes);
+void refs_references__unpacker_limit(refs_unpacker *unpacker, uint64_t max_bytes);
 
 /** A refs_json_refill of the unpacked text; `unpacker` is a refs_unpacker. */
-refs_status refs_refset__unpacker_refill(void *unpacker, uint8_t *dst, size_t capacity, size_t *got,
-                                         refs_error *err);
+refs_status refs_references__unpacker_refill(void *unpacker, uint8_t *dst, size_t capacity,
+                                             size_t *got, refs_error *err);
 
 #endif

@@ -59,4 +59,4 @@ static void close_stream(void *stream) {
     refs_free(stream);
 }
 
-const refs_packing refs_refset__gzip = {open_stream, step, close_stream};
+const refs_packing refs_references__gzip = {open_stream, step, close_stream};

@@ -29,4 +29,4 @@ static void close_stream(void *stream) {
     (void)ZSTD_freeDStream(stream);
 }
 
-const refs_packing refs_refset__zstd = {open_stream, step, close_stream};
+const refs_packing refs_references__zstd = {open_stream, step, close_stream};

@@ -179,7 +179,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
                            refs_buf *location, refs_error *err) {
     refs_str scheme, rest, member, file;
     url = refs_url_without_caches(url);
-    if (refs_refset__is_data_url(url))
+    if (refs_references__is_data_url(url))
         return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
     if (refs_url_take_file(&url)) return map_path(url, context, location, err);
     if (!refs_file_name_split(url, &scheme, &rest) || scheme.size == 1)

@@ -75,7 +75,8 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
     return REFS_OK;
 }
 
-refs_status refs_refset__version_split(refs_str name, refs_named_version *named, refs_error *err) {
+refs_status refs_references__version_split(refs_str name, refs_named_version *named,
+                                           refs_error *err) {
     const size_t by_keys = find_keys(name), by_tag = find_tag(name);
     *named = (refs_named_version){.folder = without_slashes(name)};
     const size_t mark = by_keys != SIZE_MAX ? by_keys : by_tag;
@@ -90,7 +91,7 @@ refs_status refs_refset__version_split(refs_str name, refs_named_version *named,
     return REFS_OK;
 }
 
-size_t refs_refset__version_slashed_tag(refs_str name) {
+size_t refs_references__version_slashed_tag(refs_str name) {
     const size_t mark = refs_str_find_last(name, '@'), begin = refs_url_path_begin(name);
     if (mark == SIZE_MAX || mark <= begin || name.data[mark - 1] == '/') return SIZE_MAX;
     const refs_str tag = refs_str_part(name, mark + 1, name.size);
@@ -98,7 +99,7 @@ size_t refs_refset__version_slashed_tag(refs_str name) {
     return slash == SIZE_MAX || slash == 0 || slash + 1 == tag.size ? SIZE_MAX : mark;
 }
 
-refs_str refs_refset__version_unknown_key(refs_str name) {
+refs_str refs_references__version_unknown_key(refs_str name) {
     const size_t mark = refs_str_find_last(name, '#');
     const refs_str nothing = refs_str_from("");
     if (mark == SIZE_MAX || mark == 0 || find_keys(name) != SIZE_MAX) return nothing;
@@ -108,20 +109,20 @@ refs_str refs_refset__version_unknown_key(refs_str name) {
     return refs_str_part(item, 0, equals);
 }
 
-void refs_refset__version_clear(refs_named_version *named) {
+void refs_references__version_clear(refs_named_version *named) {
     refs_free(named->text);
     *named = (refs_named_version){.text = NULL};
 }
 
-bool refs_refset__version_is_said(const refs_set_version *version) {
+bool refs_references__version_is_said(const refs_set_version *version) {
     return version->branch != NULL || version->tag != NULL || version->snapshot != NULL ||
            version->as_of != NULL;
 }
 
-refs_status refs_refset__version_choose(const refs_named_version *named,
-                                        const refs_set_version *options,
-                                        refs_icechunk_version *version, refs_error *err) {
-    const bool is_said = refs_refset__version_is_said(options);
+refs_status refs_references__version_choose(const refs_named_version *named,
+                                            const refs_set_version *options,
+                                            refs_icechunk_version *version, refs_error *err) {
+    const bool is_said = refs_references__version_is_said(options);
     if (named->is_said && is_said)
         return refs_fail(err, REFS_INVALID,
                          "the name asks for a branch, tag, snapshot or time, and options do too");

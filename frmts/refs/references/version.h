@@ -16,23 +16,24 @@ typedef struct refs_named_version {
 } refs_named_version;
 
 /** Takes a name apart; to be cleared also after a failure. */
-refs_status refs_refset__version_split(refs_str name, refs_named_version *named, refs_error *err);
+refs_status refs_references__version_split(refs_str name, refs_named_version *named,
+                                           refs_error *err);
 /** The beginning of "@tag" whose tag has a slash in it, or SIZE_MAX: it may as well be a part of a
  * folder's name. */
-size_t refs_refset__version_slashed_tag(refs_str name);
+size_t refs_references__version_slashed_tag(refs_str name);
 
 /** The word of a name that ends "#word=value", where that requests no state; empty without. */
-refs_str refs_refset__version_unknown_key(refs_str name);
+refs_str refs_references__version_unknown_key(refs_str name);
 
-void refs_refset__version_clear(refs_named_version *named);
+void refs_references__version_clear(refs_named_version *named);
 
 /** Whether options ask for a state. */
-bool refs_refset__version_is_said(const refs_set_version *version);
+bool refs_references__version_is_said(const refs_set_version *version);
 
 /** Sets *version to what the name or the options ask for, which both may not. Its strings are those
  * of the arguments. */
-refs_status refs_refset__version_choose(const refs_named_version *named,
-                                        const refs_set_version *options,
-                                        refs_icechunk_version *version, refs_error *err);
+refs_status refs_references__version_choose(const refs_named_version *named,
+                                            const refs_set_version *options,
+                                            refs_icechunk_version *version, refs_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "refs/json.h"
 
-void refs_refset__attribute_clear(refs_dmrpp_attribute *attribute) {
+void refs_references__attribute_clear(refs_dmrpp_attribute *attribute) {
     refs_buf_clear(&attribute->name);
     refs_buf_clear(&attribute->values);
     refs_buf_clear(&attribute->first);
@@ -13,24 +13,24 @@ static refs_str text_of(const refs_buf *buf) {
     return refs_str_view((const char *)buf->data, buf->size);
 }
 
-bool refs_refset__attribute_is(const refs_dmrpp_attribute *attribute, const char *name) {
+bool refs_references__attribute_is(const refs_dmrpp_attribute *attribute, const char *name) {
     return refs_str_is(text_of(&attribute->name), name);
 }
 
-refs_status refs_refset__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
-                                         const char *type, refs_error *err) {
+refs_status refs_references__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
+                                             const char *type, refs_error *err) {
     attribute->name.size = attribute->values.size = attribute->first.size = attribute->n = 0;
-    attribute->type = refs_refset__dmrpp_type(type);
+    attribute->type = refs_references__dmrpp_type(type);
     return refs_buf_append_str(&attribute->name, refs_str_from(name), err);
 }
 
-refs_status refs_refset__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
-                                         refs_error *err) {
+refs_status refs_references__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
+                                             refs_error *err) {
     if (attribute->n++ == 0)
         REFS_TRY(refs_buf_append_str(&attribute->first, text, err));
     else
         REFS_TRY(refs_buf_append(&attribute->values, ",", 1, err));
-    return refs_refset__dmrpp_value(attribute->type, text, &attribute->values, err);
+    return refs_references__dmrpp_value(attribute->type, text, &attribute->values, err);
 }
 
 static refs_status append_name(refs_str name, refs_buf *members, refs_error *err) {
@@ -40,8 +40,8 @@ static refs_status append_name(refs_str name, refs_buf *members, refs_error *err
     return refs_buf_append(members, ":", 1, err);
 }
 
-refs_status refs_refset__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
-                                       refs_error *err) {
+refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
+                                           refs_error *err) {
     bool is_list = attribute->n > 1;
     REFS_TRY(append_name(text_of(&attribute->name), members, err));
     if (attribute->n == 0) return refs_buf_append(members, "\"\"", 2, err);
@@ -50,7 +50,7 @@ refs_status refs_refset__attribute_end(const refs_dmrpp_attribute *attribute, re
     return is_list ? refs_buf_append(members, "]", 1, err) : REFS_OK;
 }
 
-refs_status refs_refset__container_begin(const char *name, refs_buf *members, refs_error *err) {
+refs_status refs_references__container_begin(const char *name, refs_buf *members, refs_error *err) {
     REFS_TRY(append_name(refs_str_from(name), members, err));
     return refs_buf_append(members, "{", 1, err);
 }

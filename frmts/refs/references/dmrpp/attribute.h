@@ -17,20 +17,20 @@ typedef struct refs_dmrpp_attribute {
     size_t n;
 } refs_dmrpp_attribute;
 
-void refs_refset__attribute_clear(refs_dmrpp_attribute *attribute);
+void refs_references__attribute_clear(refs_dmrpp_attribute *attribute);
 
-refs_status refs_refset__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
-                                         const char *type, refs_error *err);
-refs_status refs_refset__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
-                                         refs_error *err);
+refs_status refs_references__attribute_begin(refs_dmrpp_attribute *attribute, const char *name,
+                                             const char *type, refs_error *err);
+refs_status refs_references__attribute_value(refs_dmrpp_attribute *attribute, refs_str text,
+                                             refs_error *err);
 
 /** Appends it to the members of an object. */
-refs_status refs_refset__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
-                                       refs_error *err);
+refs_status refs_references__attribute_end(const refs_dmrpp_attribute *attribute, refs_buf *members,
+                                           refs_error *err);
 
-bool refs_refset__attribute_is(const refs_dmrpp_attribute *attribute, const char *name);
+bool refs_references__attribute_is(const refs_dmrpp_attribute *attribute, const char *name);
 
 /** Appends the beginning of a container; its end is a brace. */
-refs_status refs_refset__container_begin(const char *name, refs_buf *members, refs_error *err);
+refs_status refs_references__container_begin(const char *name, refs_buf *members, refs_error *err);
 
 #endif

@@ -28,14 +28,15 @@ struct refs_blocks {
     refs_error *problems;
 };
 
-refs_status refs_refset__blocks_new(const refs_vfs *vfs, refs_blocks **blocks, refs_error *err) {
+refs_status refs_references__blocks_new(const refs_vfs *vfs, refs_blocks **blocks,
+                                        refs_error *err) {
     *blocks = refs_calloc(1, sizeof **blocks);
     if (*blocks == NULL) return refs_fail_nomem(err);
     (*blocks)->vfs = vfs;
     return REFS_OK;
 }
 
-void refs_refset__blocks_free(refs_blocks *blocks) {
+void refs_references__blocks_free(refs_blocks *blocks) {
     if (blocks == NULL) return;
     for (size_t i = 0; blocks->locations != NULL && i < blocks->urls.count; i++)
         refs_free(blocks->locations[i]);
@@ -50,8 +51,8 @@ void refs_refset__blocks_free(refs_blocks *blocks) {
     refs_free(blocks);
 }
 
-refs_status refs_refset__blocks_file(refs_blocks *blocks, refs_str url, uint32_t *file,
-                                     refs_error *err) {
+refs_status refs_references__blocks_file(refs_blocks *blocks, refs_str url, uint32_t *file,
+                                         refs_error *err) {
     return refs_intern_add(&blocks->urls, url, file, err);
 }
 
@@ -69,8 +70,8 @@ static refs_status add_to_array(refs_blocks *blocks, refs_str key, uint32_t id, 
     return REFS_OK;
 }
 
-refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
-                                    const refs_block_piece *pieces, size_t n, refs_error *err) {
+refs_status refs_references__blocks_add(refs_blocks *blocks, refs_str key,
+                                        const refs_block_piece *pieces, size_t n, refs_error *err) {
     uint32_t id;
     uint64_t bytes = 0;
     size_t known = blocks->keys.count;
@@ -93,7 +94,7 @@ refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
     return REFS_OK;
 }
 
-bool refs_refset__blocks_are_none(const refs_blocks *blocks) {
+bool refs_references__blocks_are_none(const refs_blocks *blocks) {
     return blocks->keys.count == 0;
 }
 
@@ -180,14 +181,15 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
     const uint32_t array = refs_intern_find(&blocks->prefixes, keys->prefix);
     for (uint32_t id = array != REFS_INTERN_NONE ? blocks->last[array] : REFS_INTERN_NONE;
          id != REFS_INTERN_NONE && status == REFS_OK; id = blocks->chunks[id].before)
-        status = refs_refset__chunk_list_add_key(&stored, refs_intern_get(&blocks->keys, id), err);
-    refs_refset__chunk_list_sort(&stored);
+        status =
+            refs_references__chunk_list_add_key(&stored, refs_intern_get(&blocks->keys, id), err);
+    refs_references__chunk_list_sort(&stored);
     for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
         uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
-        refs_refset__index_at(keys, stored.numbers[i], index);
+        refs_references__index_at(keys, stored.numbers[i], index);
         status = visit_at(self, keys, index, visitor, err);
     }
-    refs_refset__chunk_list_clear(&stored);
+    refs_references__chunk_list_clear(&stored);
     return status;
 }
 
@@ -199,7 +201,7 @@ static uint32_t n_locations(void *self) {
 }
 
 static void free_blocks(void *self) {
-    refs_refset__blocks_free(self);
+    refs_references__blocks_free(self);
 }
 
 static refs_status map_url(refs_blocks *blocks, uint32_t id, const refs_url_context *context,
@@ -213,8 +215,8 @@ static refs_status map_url(refs_blocks *blocks, uint32_t id, const refs_url_cont
     return is_short ? refs_fail_nomem(err) : REFS_OK;
 }
 
-refs_status refs_refset__blocks_join(refs_blocks *blocks, const refs_url_context *context,
-                                     refs_set *set, refs_error *err) {
+refs_status refs_references__blocks_join(refs_blocks *blocks, const refs_url_context *context,
+                                         refs_set *set, refs_error *err) {
     refs_status status = REFS_OK;
     size_t n = blocks->urls.count;
     blocks->set = set;
@@ -229,6 +231,6 @@ refs_status refs_refset__blocks_join(refs_blocks *blocks, const refs_url_context
                                           .n_locations = n_locations,
                                           .free = free_blocks};
     else
-        refs_refset__blocks_free(blocks);
+        refs_references__blocks_free(blocks);
     return status;
 }

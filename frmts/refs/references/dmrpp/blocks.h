@@ -14,27 +14,27 @@
 
 typedef struct refs_block_piece {
     uint64_t offset, length;
-    uint32_t file; /**< number of the text that refs_refset__blocks_file was given */
+    uint32_t file; /**< number of the text that refs_references__blocks_file was given */
 } refs_block_piece;
 
 typedef struct refs_blocks refs_blocks;
 
 /** `vfs` must outlive it. */
-refs_status refs_refset__blocks_new(const refs_vfs *vfs, refs_blocks **blocks, refs_error *err);
-void refs_refset__blocks_free(refs_blocks *blocks);
+refs_status refs_references__blocks_new(const refs_vfs *vfs, refs_blocks **blocks, refs_error *err);
+void refs_references__blocks_free(refs_blocks *blocks);
 
 /** The number of a file, by its URL as refset's builder takes it. */
-refs_status refs_refset__blocks_file(refs_blocks *blocks, refs_str url, uint32_t *file,
-                                     refs_error *err);
+refs_status refs_references__blocks_file(refs_blocks *blocks, refs_str url, uint32_t *file,
+                                         refs_error *err);
 
 /** Adds the chunk of that key, one piece behind the other. REFS_LIMIT where it is too large. */
-refs_status refs_refset__blocks_add(refs_blocks *blocks, refs_str key,
-                                    const refs_block_piece *pieces, size_t n, refs_error *err);
+refs_status refs_references__blocks_add(refs_blocks *blocks, refs_str key,
+                                        const refs_block_piece *pieces, size_t n, refs_error *err);
 
-bool refs_refset__blocks_are_none(const refs_blocks *blocks);
+bool refs_references__blocks_are_none(const refs_blocks *blocks);
 
 /** Has `set` find these chunks, too; takes `blocks` over, also on failure. */
-refs_status refs_refset__blocks_join(refs_blocks *blocks, const refs_url_context *context,
-                                     refs_set *set, refs_error *err);
+refs_status refs_references__blocks_join(refs_blocks *blocks, const refs_url_context *context,
+                                         refs_set *set, refs_error *err);
 
 #endif

@@ -44,7 +44,7 @@ static refs_status make_key(putting *put, const uint64_t *index, refs_error *err
 static refs_status find_slot(putting *put, const uint64_t *index, refs_slot *slot,
                              refs_error *err) {
     REFS_TRY(make_key(put, index, err));
-    return refs_refset__builder_slot(
+    return refs_references__builder_slot(
         put->set->builder, refs_str_view((const char *)put->key.data, put->key.size), slot, err);
 }
 
@@ -53,7 +53,7 @@ static refs_status put_range(putting *put, const uint64_t *index, const refs_dmr
     refs_slot slot;
     const refs_wide_range range = {chunk->offset, chunk->length, chunk->url, chunk->filter_mask};
     REFS_TRY(find_slot(put, index, &slot, err));
-    return refs_refset__builder_put_range(put->set->builder, &slot, &range, err);
+    return refs_references__builder_put_range(put->set->builder, &slot, &range, err);
 }
 
 static refs_status add_piece(putting *put, const refs_dmrpp_chunk *chunk, uint64_t skip,
@@ -61,9 +61,9 @@ static refs_status add_piece(putting *put, const refs_dmrpp_chunk *chunk, uint64
     refs_block_piece piece = {0, length, 0};
     if (!refs_add_u64(chunk->offset, skip, &piece.offset))
         return refs_fail(err, REFS_CORRUPT, "a block is at an offset beyond all files");
-    REFS_TRY(refs_refset__blocks_file(put->set->blocks,
-                                      refs_refset__builder_url_text(put->set->builder, chunk->url),
-                                      &piece.file, err));
+    REFS_TRY(refs_references__blocks_file(
+        put->set->blocks, refs_references__builder_url_text(put->set->builder, chunk->url),
+        &piece.file, err));
     if (!refs_grow((void **)&put->pieces, &put->piece_capacity, put->n_pieces, sizeof *put->pieces))
         return refs_fail_nomem(err);
     put->pieces[put->n_pieces++] = piece;
@@ -72,9 +72,9 @@ static refs_status add_piece(putting *put, const refs_dmrpp_chunk *chunk, uint64
 
 static refs_status put_pieces(putting *put, const uint64_t *index, refs_error *err) {
     REFS_TRY(make_key(put, index, err));
-    return refs_refset__blocks_add(put->set->blocks,
-                                   refs_str_view((const char *)put->key.data, put->key.size),
-                                   put->pieces, put->n_pieces, err);
+    return refs_references__blocks_add(put->set->blocks,
+                                       refs_str_view((const char *)put->key.data, put->key.size),
+                                       put->pieces, put->n_pieces, err);
 }
 
 /* -- chunked ----------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static refs_status put_parts(putting *put, size_t dim, refs_error *err) {
         }
         REFS_TRY(put_part(put, index, begin, rows * row, err));
         begin += rows * row;
-    } while (refs_refset__next_index(&keys, index));
+    } while (refs_references__next_index(&keys, index));
     return REFS_OK;
 }
 
@@ -323,13 +323,14 @@ static refs_status put_content(putting *put, uint64_t n, uint64_t total, refs_er
     REFS_TRY(check_content(put, n, total, err));
     if (variable->storage == REFS_DMRPP_COMPACT) bytes.size = (size_t)total;
     REFS_TRY(find_slot(put, first, &slot, err));
-    return refs_refset__builder_put_inline(put->set->builder, &slot, bytes, err);
+    return refs_references__builder_put_inline(put->set->builder, &slot, bytes, err);
 }
 
 static refs_status put_all(putting *put, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     uint64_t n, total;
-    if (!refs_refset__dmrpp_n_elements(variable, &n) || !refs_mul_u64(n, put->element_size, &total))
+    if (!refs_references__dmrpp_n_elements(variable, &n) ||
+        !refs_mul_u64(n, put->element_size, &total))
         return refs_fail(err, REFS_CORRUPT, "it has more values than can be counted");
     switch (variable->storage) {
     case REFS_DMRPP_NOT_SAID:
@@ -342,8 +343,8 @@ static refs_status put_all(putting *put, refs_error *err) {
     }
 }
 
-refs_status refs_refset__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
-                                          const refs_dmrpp_set *set, refs_error *err) {
+refs_status refs_references__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
+                                              const refs_dmrpp_set *set, refs_error *err) {
     putting put = {.variable = variable, .set = set, .element_size = element_size};
     refs_status status = put_all(&put, err);
     refs_buf_clear(&put.key);

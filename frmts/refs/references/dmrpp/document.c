@@ -58,7 +58,7 @@ static refs_str text_of(const refs_buf *buf) {
 }
 
 static const char *get(const char *const *attributes, const char *name) {
-    return refs_refset__xml_attribute(attributes, name);
+    return refs_references__xml_attribute(attributes, name);
 }
 
 static refs_status require(const char *const *attributes, const char *name, const char *of,
@@ -85,9 +85,9 @@ static void blame_text(refs_dmrpp_document *document, const char *what, const ch
 static refs_status add_url(refs_dmrpp_document *document, const char *href, uint32_t *id,
                            refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_refset__dmrpp_url(&document->names, href, &url, err);
+    refs_status status = refs_references__dmrpp_url(&document->names, href, &url, err);
     if (status == REFS_OK)
-        status = refs_refset__builder_url(document->job->builder, text_of(&url), id, err);
+        status = refs_references__builder_url(document->job->builder, text_of(&url), id, err);
     refs_buf_clear(&url);
     return status;
 }
@@ -99,7 +99,8 @@ static refs_status begin_root(refs_dmrpp_document *document, const char *const *
     document->has_old_filters = version == NULL || *version == '\0';
     document->href = href != NULL && *href != '\0' ? refs_str_copy(refs_str_from(href)) : NULL;
     if (href != NULL && *href != '\0' && document->href == NULL) return refs_fail_nomem(err);
-    document->names = refs_refset__dmrpp_names(job->location, document->href, job->options->target);
+    document->names =
+        refs_references__dmrpp_names(job->location, document->href, job->options->target);
     return add_url(document, job->options->target == NULL ? document->href : NULL,
                    &document->data_url, err);
 }
@@ -111,11 +112,11 @@ static refs_status begin_group(refs_dmrpp_document *document, const char *name,
         REFS_TRY(begin_root(document, attributes, err));
     else
         REFS_TRY(require(attributes, "name", name, &called, err));
-    return refs_refset__scope_enter(&document->scope, called, err);
+    return refs_references__scope_enter(&document->scope, called, err);
 }
 
 static refs_status end_group(refs_dmrpp_document *document, refs_error *err) {
-    return refs_refset__scope_leave(&document->scope, document->job->builder, err);
+    return refs_references__scope_leave(&document->scope, document->job->builder, err);
 }
 
 static refs_status begin_dimension(refs_dmrpp_document *document, const char *name,
@@ -127,7 +128,7 @@ static refs_status begin_dimension(refs_dmrpp_document *document, const char *na
     if (!refs_str_to_u64(refs_str_from(text), &size))
         return refs_fail(err, REFS_INVALID, "dimension \"%.100s\" has the size \"%.100s\"", called,
                          text);
-    return refs_refset__scope_add_dimension(&document->scope, called, size, err);
+    return refs_references__scope_add_dimension(&document->scope, called, size, err);
 }
 
 static refs_status begin_enumeration(refs_dmrpp_document *document, const char *name,
@@ -135,11 +136,11 @@ static refs_status begin_enumeration(refs_dmrpp_document *document, const char *
     const char *called, *base;
     REFS_TRY(require(attributes, "name", name, &called, err));
     REFS_TRY(require(attributes, "basetype", name, &base, err));
-    const refs_dmrpp_type *type = refs_refset__dmrpp_type(base);
+    const refs_dmrpp_type *type = refs_references__dmrpp_type(base);
     if (type == NULL || (type->kind != 'i' && type->kind != 'u'))
         return refs_fail(err, REFS_INVALID, "enumeration \"%.100s\" is of type \"%.100s\"", called,
                          base);
-    return refs_refset__scope_add_enumeration(&document->scope, called, type, err);
+    return refs_references__scope_add_enumeration(&document->scope, called, type, err);
 }
 
 /* -- variables --------------------------------------------------------------------------------- */
@@ -148,14 +149,14 @@ static refs_status begin_variable(refs_dmrpp_document *document, const char *nam
                                   const char *const *attributes, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     const char *called, *of = get(attributes, "enum");
-    refs_refset__dmrpp_variable_clear(variable);
+    refs_references__dmrpp_variable_clear(variable);
     document->is_elsewhere = false;
-    variable->type = refs_refset__dmrpp_type(name);
+    variable->type = refs_references__dmrpp_type(name);
     REFS_TRY(require(attributes, "name", name, &called, err));
-    REFS_TRY(refs_refset__scope_path(&document->scope, called, &variable->path, err));
+    REFS_TRY(refs_references__scope_path(&document->scope, called, &variable->path, err));
     if (variable->type->kind != 'e') return REFS_OK;
     const refs_dmrpp_declared *declared =
-        of != NULL ? refs_refset__scope_enumeration(&document->scope, of) : NULL;
+        of != NULL ? refs_references__scope_enumeration(&document->scope, of) : NULL;
     if (declared != NULL)
         variable->type = declared->type;
     else
@@ -166,14 +167,14 @@ static refs_status begin_variable(refs_dmrpp_document *document, const char *nam
 static refs_status end_variable(refs_dmrpp_document *document, refs_error *err) {
     const refs_dmrpp_job *job = document->job;
     const refs_dmrpp_set set = {job->builder, job->blocks, document->has_old_filters};
-    refs_dmrpp_group *group = refs_refset__scope_group(&document->scope);
+    refs_dmrpp_group *group = refs_references__scope_group(&document->scope);
     group->has_children = true;
     if (document->is_elsewhere)
-        REFS_TRY(refs_refset__scope_list_above(&document->scope, text_of(&document->variable.path),
-                                               job->builder, err));
+        REFS_TRY(refs_references__scope_list_above(
+            &document->scope, text_of(&document->variable.path), job->builder, err));
     else
         group->has_kept = true;
-    return refs_refset__dmrpp_variable_put(&document->variable, &set, err);
+    return refs_references__dmrpp_variable_put(&document->variable, &set, err);
 }
 
 /* "/group/name" as "name". */
@@ -202,7 +203,7 @@ static refs_status add_dim(refs_dmrpp_document *document, const char *const *att
         return refs_fail(err, REFS_INVALID, "an element Dim has either a name or a size");
     if (called != NULL) {
         const refs_dmrpp_declared *declared =
-            refs_refset__scope_dimension(&document->scope, called);
+            refs_references__scope_dimension(&document->scope, called);
         if (declared == NULL)
             return refs_fail(err, REFS_INVALID, "there is no dimension \"%.100s\"", called);
         size = declared->size;
@@ -244,7 +245,7 @@ static refs_status begin_map(refs_dmrpp_document *document, const char *name,
 static refs_buf *members(refs_dmrpp_document *document) {
     for (size_t i = document->depth; i-- > 0;)
         if (document->open[i] == VARIABLE) return &document->variable.attributes;
-    return &refs_refset__scope_group(&document->scope)->attributes;
+    return &refs_references__scope_group(&document->scope)->attributes;
 }
 
 static bool is_of_variable(const refs_dmrpp_document *document) {
@@ -262,9 +263,9 @@ static refs_status begin_attribute(refs_dmrpp_document *document, const char *na
         return REFS_OK;
     }
     if (strcmp(type, "Container") != 0)
-        return refs_refset__attribute_begin(&document->attribute, called, type, err);
+        return refs_references__attribute_begin(&document->attribute, called, type, err);
     *self = CONTAINER;
-    return refs_refset__container_begin(called, members(document), err);
+    return refs_references__container_begin(called, members(document), err);
 }
 
 static refs_status end_container(refs_dmrpp_document *document, refs_error *err) {
@@ -272,7 +273,7 @@ static refs_status end_container(refs_dmrpp_document *document, refs_error *err)
 }
 
 static refs_status end_value(refs_dmrpp_document *document, refs_error *err) {
-    return refs_refset__attribute_value(&document->attribute, text_of(&document->text), err);
+    return refs_references__attribute_value(&document->attribute, text_of(&document->text), err);
 }
 
 /* "/group/name", each part of it a name. */
@@ -304,13 +305,14 @@ static refs_status end_attribute(refs_dmrpp_document *document, refs_error *err)
     refs_dmrpp_variable *variable = &document->variable;
     const refs_dmrpp_attribute *attribute = &document->attribute;
     if (!is_of_variable(document))
-        return refs_refset__attribute_end(attribute, members(document), err);
-    if (refs_refset__attribute_is(attribute, "fullnamepath")) return restore_path(document, err);
-    if (refs_refset__attribute_is(attribute, "origname")) return REFS_OK;
-    if (refs_refset__attribute_is(attribute, "coordinates")) variable->has_coordinates = true;
-    if (refs_refset__attribute_is(attribute, "_FillValue") && attribute->n == 1)
+        return refs_references__attribute_end(attribute, members(document), err);
+    if (refs_references__attribute_is(attribute, "fullnamepath"))
+        return restore_path(document, err);
+    if (refs_references__attribute_is(attribute, "origname")) return REFS_OK;
+    if (refs_references__attribute_is(attribute, "coordinates")) variable->has_coordinates = true;
+    if (refs_references__attribute_is(attribute, "_FillValue") && attribute->n == 1)
         REFS_TRY(refs_buf_append_str(&variable->fill_attribute, text_of(&attribute->values), err));
-    return refs_refset__attribute_end(attribute, &variable->attributes, err);
+    return refs_references__attribute_end(attribute, &variable->attributes, err);
 }
 
 /* -- chunks ------------------------------------------------------------------------------------ */
@@ -340,8 +342,8 @@ static refs_status begin_chunks(refs_dmrpp_document *document, const char *name,
 static refs_status end_chunk_sizes(refs_dmrpp_document *document, refs_error *err) {
     refs_dmrpp_variable *variable = &document->variable;
     variable->chunk_rank = 0;
-    if (refs_refset__dmrpp_numbers(text_of(&document->text), ' ', variable->chunk_shape,
-                                   REFS_CHUNK_MAX_RANK, &variable->chunk_rank))
+    if (refs_references__dmrpp_numbers(text_of(&document->text), ' ', variable->chunk_shape,
+                                       REFS_CHUNK_MAX_RANK, &variable->chunk_rank))
         return REFS_OK;
     if (refs_buf_append(&document->text, "", 1, err) != REFS_OK) return REFS_NOMEM;
     blame_text(document, "chunkDimensionSizes", (const char *)document->text.data);
@@ -356,8 +358,8 @@ static bool read_position(refs_dmrpp_variable *variable, const char *text,
     chunk->first = variable->n_positions;
     if (position.size == 0) return true;
     if (position.size < 2 || position.data[0] != '[' || position.data[position.size - 1] != ']' ||
-        !refs_refset__dmrpp_numbers(refs_str_part(position, 1, position.size - 1), ',', numbers,
-                                    REFS_CHUNK_MAX_RANK, &chunk->n))
+        !refs_references__dmrpp_numbers(refs_str_part(position, 1, position.size - 1), ',', numbers,
+                                        REFS_CHUNK_MAX_RANK, &chunk->n))
         return false;
     for (size_t i = 0; i < chunk->n; i++) {
         if (!refs_grow((void **)&variable->positions, &variable->position_capacity,
@@ -480,8 +482,8 @@ static refs_status end_string(refs_dmrpp_document *document, refs_error *err) {
     if (!refs_add_u64(variable->n_strings, document->string.count, &variable->n_strings))
         variable->n_strings = UINT64_MAX;
     return blame(document,
-                 refs_refset__dmrpp_append_string(&document->string, text_of(&document->text),
-                                                  &variable->bytes, &problem),
+                 refs_references__dmrpp_append_string(&document->string, text_of(&document->text),
+                                                      &variable->bytes, &problem),
                  &problem, err);
 }
 
@@ -536,7 +538,7 @@ static element find_element(element parent, const char *name) {
                  {GROUP, "Enumeration", ENUMERATION}};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (rules[i].parent == parent && strcmp(rules[i].name, name) == 0) return rules[i].is;
-    bool is_variable = parent == GROUP && refs_refset__dmrpp_type(name) != NULL;
+    bool is_variable = parent == GROUP && refs_references__dmrpp_type(name) != NULL;
     return is_variable ? VARIABLE : UNKNOWN;
 }
 
@@ -576,24 +578,24 @@ static refs_status end(void *user, refs_error *err) {
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-refs_status refs_refset__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
-                                    refs_error *err) {
+refs_status refs_references__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
+                                        refs_error *err) {
     *document = refs_calloc(1, sizeof **document);
     if (*document == NULL) return refs_fail_nomem(err);
     (*document)->job = job;
     return REFS_OK;
 }
 
-void refs_refset__dmrpp_free(refs_dmrpp_document *document) {
+void refs_references__dmrpp_free(refs_dmrpp_document *document) {
     if (document == NULL) return;
-    refs_refset__scope_clear(&document->scope);
-    refs_refset__dmrpp_variable_clear(&document->variable);
-    refs_refset__attribute_clear(&document->attribute);
+    refs_references__scope_clear(&document->scope);
+    refs_references__dmrpp_variable_clear(&document->variable);
+    refs_references__attribute_clear(&document->attribute);
     refs_buf_clear(&document->text);
     refs_free(document->href);
     refs_free(document);
 }
 
-refs_xml_handler refs_refset__dmrpp_handler(refs_dmrpp_document *document) {
+refs_xml_handler refs_references__dmrpp_handler(refs_dmrpp_document *document) {
     return (refs_xml_handler){document, begin, add_text, end};
 }

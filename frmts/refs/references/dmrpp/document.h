@@ -19,12 +19,12 @@ typedef struct refs_dmrpp_job {
 
 typedef struct refs_dmrpp_document refs_dmrpp_document;
 
-refs_status refs_refset__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
-                                    refs_error *err);
-void refs_refset__dmrpp_free(refs_dmrpp_document *document);
+refs_status refs_references__dmrpp_open(const refs_dmrpp_job *job, refs_dmrpp_document **document,
+                                        refs_error *err);
+void refs_references__dmrpp_free(refs_dmrpp_document *document);
 
 /** The receiver of its elements. A fault in a variable is kept with it; what is wrong with the
  * whole is REFS_INVALID. */
-refs_xml_handler refs_refset__dmrpp_handler(refs_dmrpp_document *document);
+refs_xml_handler refs_references__dmrpp_handler(refs_dmrpp_document *document);
 
 #endif

@@ -1,7 +1,7 @@
 /* scope.c -- see dmrpp/scope.h. */
 #include "dmrpp/scope.h"
 
-void refs_refset__scope_clear(refs_dmrpp_scope *scope) {
+void refs_references__scope_clear(refs_dmrpp_scope *scope) {
     for (size_t i = 0; i < REFS_DMRPP_MAX_GROUPS; i++) refs_buf_clear(&scope->groups[i].attributes);
     refs_buf_clear(&scope->path);
     refs_intern_clear(&scope->dimensions);
@@ -13,11 +13,12 @@ void refs_refset__scope_clear(refs_dmrpp_scope *scope) {
 
 /* -- groups ------------------------------------------------------------------------------------ */
 
-refs_dmrpp_group *refs_refset__scope_group(refs_dmrpp_scope *scope) {
+refs_dmrpp_group *refs_references__scope_group(refs_dmrpp_scope *scope) {
     return &scope->groups[scope->n_groups - 1];
 }
 
-refs_status refs_refset__scope_enter(refs_dmrpp_scope *scope, const char *name, refs_error *err) {
+refs_status refs_references__scope_enter(refs_dmrpp_scope *scope, const char *name,
+                                         refs_error *err) {
     if (scope->n_groups == REFS_DMRPP_MAX_GROUPS)
         return refs_fail(err, REFS_LIMIT, "more than %d groups in each other",
                          REFS_DMRPP_MAX_GROUPS);
@@ -63,8 +64,8 @@ static refs_status list_group(refs_dmrpp_scope *scope, refs_str path, refs_set_b
     return status;
 }
 
-refs_status refs_refset__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
-                                          refs_set_builder *builder, refs_error *err) {
+refs_status refs_references__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
+                                              refs_set_builder *builder, refs_error *err) {
     for (size_t i = 0; i < path.size; i++)
         if (path.data[i] == '/')
             REFS_TRY(list_group(scope, refs_str_part(path, 0, i), builder, err));
@@ -83,27 +84,27 @@ static refs_status put_attributes(const refs_dmrpp_group *group, refs_str path,
     return status;
 }
 
-refs_status refs_refset__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
-                                     refs_error *err) {
-    const refs_dmrpp_group *group = refs_refset__scope_group(scope);
+refs_status refs_references__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
+                                         refs_error *err) {
+    const refs_dmrpp_group *group = refs_references__scope_group(scope);
     bool is_root = scope->n_groups == 1, has_attributes = group->attributes.size > 0;
     bool is_kept = is_root || has_attributes || group->has_kept || !group->has_children;
     refs_str path = path_of(scope);
     if (is_kept) {
-        REFS_TRY(refs_refset__scope_list_above(scope, path, builder, err));
+        REFS_TRY(refs_references__scope_list_above(scope, path, builder, err));
         REFS_TRY(list_group(scope, path, builder, err));
     }
     if (has_attributes) REFS_TRY(put_attributes(group, path, builder, err));
     scope->path.size = group->path_size;
     scope->n_groups--;
     if (is_root) return REFS_OK;
-    refs_refset__scope_group(scope)->has_children = true;
-    if (is_kept) refs_refset__scope_group(scope)->has_kept = true;
+    refs_references__scope_group(scope)->has_children = true;
+    if (is_kept) refs_references__scope_group(scope)->has_kept = true;
     return REFS_OK;
 }
 
-refs_status refs_refset__scope_path(const refs_dmrpp_scope *scope, const char *name, refs_buf *path,
-                                    refs_error *err) {
+refs_status refs_references__scope_path(const refs_dmrpp_scope *scope, const char *name,
+                                        refs_buf *path, refs_error *err) {
     path->size = 0;
     REFS_TRY(refs_buf_append_str(path, path_of(scope), err));
     return refs_buf_printf(path, err, "%s%s", path->size > 0 ? "/" : "", name);
@@ -131,8 +132,8 @@ static refs_status declare(const refs_dmrpp_scope *scope, const char *name, refs
     return status;
 }
 
-refs_status refs_refset__scope_add_dimension(refs_dmrpp_scope *scope, const char *name,
-                                             uint64_t size, refs_error *err) {
+refs_status refs_references__scope_add_dimension(refs_dmrpp_scope *scope, const char *name,
+                                                 uint64_t size, refs_error *err) {
     uint32_t id;
     if (!refs_grow((void **)&scope->of_dimensions, &scope->dimension_capacity,
                    scope->dimensions.count, sizeof *scope->of_dimensions))
@@ -142,8 +143,8 @@ refs_status refs_refset__scope_add_dimension(refs_dmrpp_scope *scope, const char
     return REFS_OK;
 }
 
-refs_status refs_refset__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
-                                               const refs_dmrpp_type *type, refs_error *err) {
+refs_status refs_references__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
+                                                   const refs_dmrpp_type *type, refs_error *err) {
     uint32_t id;
     if (!refs_grow((void **)&scope->of_enumerations, &scope->enumeration_capacity,
                    scope->enumerations.count, sizeof *scope->of_enumerations))
@@ -179,12 +180,12 @@ static const refs_dmrpp_declared *find(const refs_dmrpp_scope *scope, const char
     }
 }
 
-const refs_dmrpp_declared *refs_refset__scope_dimension(const refs_dmrpp_scope *scope,
-                                                        const char *name) {
+const refs_dmrpp_declared *refs_references__scope_dimension(const refs_dmrpp_scope *scope,
+                                                            const char *name) {
     return find(scope, name, &scope->dimensions, scope->of_dimensions);
 }
 
-const refs_dmrpp_declared *refs_refset__scope_enumeration(const refs_dmrpp_scope *scope,
-                                                          const char *name) {
+const refs_dmrpp_declared *refs_references__scope_enumeration(const refs_dmrpp_scope *scope,
+                                                              const char *name) {
     return find(scope, name, &scope->enumerations, scope->of_enumerations);
 }

@@ -31,37 +31,38 @@ typedef struct refs_dmrpp_scope {
     refs_intern listed; /**< groups that were added to the set */
 } refs_dmrpp_scope;
 
-void refs_refset__scope_clear(refs_dmrpp_scope *scope);
+void refs_references__scope_clear(refs_dmrpp_scope *scope);
 
 /** Enters a group; `name` is "" for the root. */
-refs_status refs_refset__scope_enter(refs_dmrpp_scope *scope, const char *name, refs_error *err);
+refs_status refs_references__scope_enter(refs_dmrpp_scope *scope, const char *name,
+                                         refs_error *err);
 
 /** Leaves the innermost group, whose documents are added now: its attributes are known. One whose
  * variables are all elsewhere is left out. */
-refs_status refs_refset__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
-                                     refs_error *err);
+refs_status refs_references__scope_leave(refs_dmrpp_scope *scope, refs_set_builder *builder,
+                                         refs_error *err);
 
 /** The innermost group. */
-refs_dmrpp_group *refs_refset__scope_group(refs_dmrpp_scope *scope);
+refs_dmrpp_group *refs_references__scope_group(refs_dmrpp_scope *scope);
 
 /** Sets `path` to that of a variable of the innermost group. */
-refs_status refs_refset__scope_path(const refs_dmrpp_scope *scope, const char *name, refs_buf *path,
-                                    refs_error *err);
+refs_status refs_references__scope_path(const refs_dmrpp_scope *scope, const char *name,
+                                        refs_buf *path, refs_error *err);
 
 /** Has all groups above `path` listed. */
-refs_status refs_refset__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
-                                          refs_set_builder *builder, refs_error *err);
+refs_status refs_references__scope_list_above(refs_dmrpp_scope *scope, refs_str path,
+                                              refs_set_builder *builder, refs_error *err);
 
-refs_status refs_refset__scope_add_dimension(refs_dmrpp_scope *scope, const char *name,
-                                             uint64_t size, refs_error *err);
-refs_status refs_refset__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
-                                               const refs_dmrpp_type *type, refs_error *err);
+refs_status refs_references__scope_add_dimension(refs_dmrpp_scope *scope, const char *name,
+                                                 uint64_t size, refs_error *err);
+refs_status refs_references__scope_add_enumeration(refs_dmrpp_scope *scope, const char *name,
+                                                   const refs_dmrpp_type *type, refs_error *err);
 
 /** By a full name, "/group/name", or by one that is declared in the innermost group or one above.
  * NULL: not declared so far. */
-const refs_dmrpp_declared *refs_refset__scope_dimension(const refs_dmrpp_scope *scope,
-                                                        const char *name);
-const refs_dmrpp_declared *refs_refset__scope_enumeration(const refs_dmrpp_scope *scope,
-                                                          const char *name);
+const refs_dmrpp_declared *refs_references__scope_dimension(const refs_dmrpp_scope *scope,
+                                                            const char *name);
+const refs_dmrpp_declared *refs_references__scope_enumeration(const refs_dmrpp_scope *scope,
+                                                              const char *name);
 
 #endif

@@ -20,13 +20,13 @@ static bool holds(refs_str text, const char *part) {
 }
 
 /* Some begin with what their maker said while it worked. */
-bool refs_refset__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
+bool refs_references__dmrpp_sniff(const refs_set_input *input, refs_bytes head) {
     refs_str text = refs_str_view((const char *)head.data, head.size);
     (void)input;
     return holds(text, "<Dataset") && holds(text, "dmrpp");
 }
 
-bool refs_refset__is_dmr(refs_bytes head) {
+bool refs_references__is_dmr(refs_bytes head) {
     const refs_str text = refs_str_view((const char *)head.data, head.size);
     return holds(text, "<Dataset") && holds(text, "opendap.org") && !holds(text, "dmrpp");
 }

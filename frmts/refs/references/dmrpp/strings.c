@@ -41,8 +41,8 @@ static refs_status append_times(refs_str text, uint64_t count, refs_buf *bytes, 
     return REFS_OK;
 }
 
-refs_status refs_refset__dmrpp_append_string(const refs_dmrpp_string *string, refs_str text,
-                                             refs_buf *bytes, refs_error *err) {
+refs_status refs_references__dmrpp_append_string(const refs_dmrpp_string *string, refs_str text,
+                                                 refs_buf *bytes, refs_error *err) {
     refs_buf packed = REFS_BUF_INIT, unpacked = REFS_BUF_INIT;
     if (!string->is_packed) return append_times(text, string->count, bytes, err);
     refs_status status = refs_base64_decode(text, &packed, err);

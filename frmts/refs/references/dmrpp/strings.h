@@ -19,7 +19,7 @@ typedef struct refs_dmrpp_string {
 
 /** Appends the string that `text` is, as often as it says, for codec vlen-utf8: each its size, in
  * four bytes, and its bytes. */
-refs_status refs_refset__dmrpp_append_string(const refs_dmrpp_string *string, refs_str text,
-                                             refs_buf *bytes, refs_error *err);
+refs_status refs_references__dmrpp_append_string(const refs_dmrpp_string *string, refs_str text,
+                                                 refs_buf *bytes, refs_error *err);
 
 #endif

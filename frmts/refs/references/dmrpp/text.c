@@ -10,7 +10,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-const refs_dmrpp_type *refs_refset__dmrpp_type(const char *name) {
+const refs_dmrpp_type *refs_references__dmrpp_type(const char *name) {
     static const refs_dmrpp_type types[] = {
         {"Float32", 'f', 4}, {"Float64", 'f', 8}, {"Int8", 'i', 1},   {"Int16", 'i', 2},
         {"Int32", 'i', 4},   {"Int64", 'i', 8},   {"Byte", 'u', 1},   {"UInt8", 'u', 1},
@@ -22,8 +22,8 @@ const refs_dmrpp_type *refs_refset__dmrpp_type(const char *name) {
     return NULL;
 }
 
-bool refs_refset__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
-                                size_t *n) {
+bool refs_references__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
+                                    size_t *n) {
     text = refs_str_trim(text, blanks);
     while (text.size > 0) {
         size_t end = refs_str_find(text, between);
@@ -91,7 +91,7 @@ static bool append_word(refs_str text, const char *quote, refs_buf *json) {
     return false;
 }
 
-bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json) {
+bool refs_references__dmrpp_number(refs_str text, const char *quote, refs_buf *json) {
     number_parts parts;
     text = refs_str_trim(text, blanks);
     if (!split_number(text, &parts)) return append_word(text, quote, json);
@@ -104,10 +104,10 @@ bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json)
                            REFS_STR_ARG(parts.exponent)) == REFS_OK;
 }
 
-refs_status refs_refset__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
-                                     refs_error *err) {
+refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
+                                         refs_error *err) {
     bool is_number = type != NULL && type->kind != 'S' && type->kind != 0;
-    if (is_number && refs_refset__dmrpp_number(text, "", json)) return REFS_OK;
+    if (is_number && refs_references__dmrpp_number(text, "", json)) return REFS_OK;
     return refs_json_write_string(text, json, err);
 }
 
@@ -158,12 +158,12 @@ static refs_status append_padded(const refs_dmrpp_fill *fill, refs_buf *json, re
     return status;
 }
 
-refs_status refs_refset__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
-                                          refs_error *err) {
+refs_status refs_references__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
+                                              refs_error *err) {
     bool is_said = fill->text.size > 0 && !refs_str_starts(fill->text, "unsupported-");
     if (fill->kind == 'S' && is_said) return append_padded(fill, json, err);
     if (!is_said) return refs_buf_append(json, "null", 4, err);
-    if (refs_refset__dmrpp_number(with_all_digits(fill), "\"", json)) return REFS_OK;
+    if (refs_references__dmrpp_number(with_all_digits(fill), "\"", json)) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "its fillValue is \"%.*s\", which is no number",
                      REFS_STR_ARG(fill->text));
 }

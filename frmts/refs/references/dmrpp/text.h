@@ -14,21 +14,21 @@ typedef struct refs_dmrpp_type {
 } refs_dmrpp_type;
 
 /** NULL where no variable has a type of that name. */
-const refs_dmrpp_type *refs_refset__dmrpp_type(const char *name);
+const refs_dmrpp_type *refs_references__dmrpp_type(const char *name);
 
 /** Appends the numbers of a text in which single characters of `between` stand between them, at
  * most `max`; false for any other text. "50 50"; "[0,50]" has brackets around it, which are left
  * out before. */
-bool refs_refset__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
-                                size_t *n);
+bool refs_references__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, size_t max,
+                                    size_t *n);
 
 /** Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
  * "\"". False, with nothing appended, where the text is not a number. */
-bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json);
+bool refs_references__dmrpp_number(refs_str text, const char *quote, refs_buf *json);
 
 /** Appends the value of an attribute of that type as JSON. Numbers that are none are strings. */
-refs_status refs_refset__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
-                                     refs_error *err);
+refs_status refs_references__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
+                                         refs_error *err);
 
 /** The known facts about the fill value of an array. Strings are borrowed; empty: not said. */
 typedef struct refs_dmrpp_fill {
@@ -39,7 +39,7 @@ typedef struct refs_dmrpp_fill {
 } refs_dmrpp_fill;
 
 /** Appends the fill_value of .zarray. REFS_CORRUPT where that of numbers is none. */
-refs_status refs_refset__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
-                                          refs_error *err);
+refs_status refs_references__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_buf *json,
+                                              refs_error *err);
 
 #endif

@@ -21,8 +21,8 @@ static bool is_full(refs_str href) {
     return refs_str_starts(href, "/vsi") || refs_file_name_is_url(href);
 }
 
-refs_dmrpp_names refs_refset__dmrpp_names(const char *location, const char *href,
-                                          const char *target) {
+refs_dmrpp_names refs_references__dmrpp_names(const char *location, const char *href,
+                                              const char *target) {
     refs_str path = refs_str_from(location), whole = refs_str_from(href != NULL ? href : "");
     if (!refs_str_starts(path, "/vsicurl?"))
         path = refs_str_part(path, 0, refs_str_find(path, '?'));
@@ -51,8 +51,8 @@ static refs_status append_beside(const refs_dmrpp_names *names, const char *suff
                      "(FILE" SUFFIX "): name them by the open option TARGET");
 }
 
-refs_status refs_refset__dmrpp_url(const refs_dmrpp_names *names, const char *href, refs_buf *url,
-                                   refs_error *err) {
+refs_status refs_references__dmrpp_url(const refs_dmrpp_names *names, const char *href,
+                                       refs_buf *url, refs_error *err) {
     refs_str text = refs_str_from(href != NULL ? href : placeholders[0].text);
     for (size_t i = 0; i < sizeof placeholders / sizeof placeholders[0]; i++)
         if (refs_str_is(text, placeholders[i].text))

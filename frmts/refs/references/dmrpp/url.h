@@ -18,12 +18,12 @@ typedef struct refs_dmrpp_names {
 } refs_dmrpp_names;
 
 /** `href` is the attribute of the root element, or NULL. */
-refs_dmrpp_names refs_refset__dmrpp_names(const char *location, const char *href,
-                                          const char *target);
+refs_dmrpp_names refs_references__dmrpp_names(const char *location, const char *href,
+                                              const char *target);
 
 /** Appends the URL, for refset's builder, of the data file where `href` is NULL, else of what it
  * names. REFS_INVALID for a placeholder of which nothing tells what it stands for. */
-refs_status refs_refset__dmrpp_url(const refs_dmrpp_names *names, const char *href, refs_buf *url,
-                                   refs_error *err);
+refs_status refs_references__dmrpp_url(const refs_dmrpp_names *names, const char *href,
+                                       refs_buf *url, refs_error *err);
 
 #endif

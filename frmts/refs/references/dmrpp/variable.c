@@ -4,7 +4,7 @@
 #include "builder.h"
 #include "refs/json.h"
 
-void refs_refset__dmrpp_variable_clear(refs_dmrpp_variable *variable) {
+void refs_references__dmrpp_variable_clear(refs_dmrpp_variable *variable) {
     refs_buf *const buffers[] = {
         &variable->path, &variable->dim_names, &variable->attributes, &variable->fill_attribute,
         &variable->maps, &variable->filters,   &variable->fill,       &variable->bytes};
@@ -18,7 +18,7 @@ static refs_str text_of(const refs_buf *buf) {
     return buf->size > 0 ? refs_str_view((const char *)buf->data, buf->size) : refs_str_from("");
 }
 
-bool refs_refset__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n) {
+bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n) {
     *n = 1;
     for (size_t i = 0; i < variable->rank; i++)
         if (!refs_mul_u64(*n, variable->shape[i], n)) return false;
@@ -135,7 +135,7 @@ static refs_status append_codecs(const refs_dmrpp_variable *variable, bool are_o
     if (variable->storage == REFS_DMRPP_STRINGS)
         status = refs_buf_printf(&list, err, "{\"id\":\"vlen-utf8\"}");
     else if (variable->storage == REFS_DMRPP_MISSING)
-        status = refs_refset__dmrpp_n_elements(variable, &n) && n == 1
+        status = refs_references__dmrpp_n_elements(variable, &n) && n == 1
                      ? REFS_OK
                      : refs_buf_printf(&list, err, "{\"id\":\"zlib\"}");
     else if (variable->storage != REFS_DMRPP_COMPACT)
@@ -166,7 +166,7 @@ static refs_status append_fill(const refs_dmrpp_variable *variable, uint64_t ele
     const refs_dmrpp_fill fill = {variable->type->kind, (size_t)element_size,
                                   text_of(&variable->fill), text_of(&variable->fill_attribute)};
     if (variable->storage == REFS_DMRPP_STRINGS) return refs_buf_append(json, "\"\"", 2, err);
-    return refs_refset__dmrpp_fill_value(&fill, json, err);
+    return refs_references__dmrpp_fill_value(&fill, json, err);
 }
 
 static refs_status write_zarray(const refs_dmrpp_variable *variable, uint64_t element_size,
@@ -226,12 +226,13 @@ static refs_status put_document(const refs_dmrpp_variable *variable, array_docum
     refs_status status = refs_buf_append_str(&key, text_of(&variable->path), err);
     if (status == REFS_OK) status = refs_buf_printf(&key, err, "/%s", document.name);
     if (status == REFS_OK)
-        status = refs_refset__builder_slot(set->builder, text_of(&key), &slot, err);
+        status = refs_references__builder_slot(set->builder, text_of(&key), &slot, err);
     if (status == REFS_OK)
-        status = document.problem != NULL
-                     ? refs_refset__builder_put_broken(set->builder, &slot, document.problem, err)
-                     : refs_refset__builder_put_inline(set->builder, &slot,
-                                                       refs_buf_view(document.json), err);
+        status =
+            document.problem != NULL
+                ? refs_references__builder_put_broken(set->builder, &slot, document.problem, err)
+                : refs_references__builder_put_inline(set->builder, &slot,
+                                                      refs_buf_view(document.json), err);
     refs_buf_clear(&key);
     return status;
 }
@@ -246,12 +247,12 @@ static refs_status put_array(refs_dmrpp_variable *variable, const refs_dmrpp_set
     uint64_t size;
     REFS_TRY(refs_fail(err, variable->problem.status, "%s", variable->problem.message));
     REFS_TRY(find_element_size(variable, &size, err));
-    REFS_TRY(refs_refset__dmrpp_chunks_put(variable, size, set, err));
+    REFS_TRY(refs_references__dmrpp_chunks_put(variable, size, set, err));
     return write_zarray(variable, size, set->has_old_filters, json, err);
 }
 
-refs_status refs_refset__dmrpp_variable_put(refs_dmrpp_variable *variable,
-                                            const refs_dmrpp_set *set, refs_error *err) {
+refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
+                                                const refs_dmrpp_set *set, refs_error *err) {
     refs_buf json = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = put_array(variable, set, &json, &problem);

@@ -60,10 +60,10 @@ typedef struct refs_dmrpp_variable {
     uint64_t n_strings;
 } refs_dmrpp_variable;
 
-void refs_refset__dmrpp_variable_clear(refs_dmrpp_variable *variable);
+void refs_references__dmrpp_variable_clear(refs_dmrpp_variable *variable);
 
 /** Elements in all; false where that cannot be counted. */
-bool refs_refset__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n);
+bool refs_references__dmrpp_n_elements(const refs_dmrpp_variable *variable, uint64_t *n);
 
 /** The destination of a variable. */
 typedef struct refs_dmrpp_set {
@@ -73,12 +73,12 @@ typedef struct refs_dmrpp_set {
 } refs_dmrpp_set;
 
 /** Adds the array and its chunks. A variable that cannot be read is listed with the reason. */
-refs_status refs_refset__dmrpp_variable_put(refs_dmrpp_variable *variable,
-                                            const refs_dmrpp_set *set, refs_error *err);
+refs_status refs_references__dmrpp_variable_put(refs_dmrpp_variable *variable,
+                                                const refs_dmrpp_set *set, refs_error *err);
 
 /** Adds the chunks of an array whose elements have that size; sets the chunk shape of what is not
  * chunked. Fails as reading the array is to fail. */
-refs_status refs_refset__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
-                                          const refs_dmrpp_set *set, refs_error *err);
+refs_status refs_references__dmrpp_chunks_put(refs_dmrpp_variable *variable, uint64_t element_size,
+                                              const refs_dmrpp_set *set, refs_error *err);
 
 #endif

@@ -8,4 +8,5 @@ static refs_status refuse(const refs_set_input *input, refs_set **set, refs_erro
                      "a DMR++ is read with libexpat, which this build lacks");
 }
 
-const refs_set_format refs_refset__dmrpp = {"DMR++", refs_refset__dmrpp_sniff, refuse, NULL};
+const refs_set_format refs_references__dmrpp = {"DMR++", refs_references__dmrpp_sniff, refuse,
+                                                NULL};

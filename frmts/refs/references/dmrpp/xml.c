@@ -114,8 +114,8 @@ static refs_status read_with(reading *xml, const refs_vfs *vfs, const char *loca
     return status;
 }
 
-refs_status refs_refset__xml_read(const refs_vfs *vfs, const char *location,
-                                  const refs_xml_handler *handler, refs_error *err) {
+refs_status refs_references__xml_read(const refs_vfs *vfs, const char *location,
+                                      const refs_xml_handler *handler, refs_error *err) {
     static const XML_Memory_Handling_Suite memory = {refs_alloc, refs_realloc, refs_free};
     reading xml = {.handler = handler, .parser = XML_ParserCreate_MM(NULL, &memory, NULL)};
     if (xml.parser == NULL) return refs_fail_nomem(err);
@@ -124,7 +124,7 @@ refs_status refs_refset__xml_read(const refs_vfs *vfs, const char *location,
     return status;
 }
 
-const char *refs_refset__xml_attribute(const char *const *attributes, const char *name) {
+const char *refs_references__xml_attribute(const char *const *attributes, const char *name) {
     for (; *attributes != NULL; attributes += 2)
         if (strcmp(attributes[0], name) == 0) return attributes[1];
     return NULL;

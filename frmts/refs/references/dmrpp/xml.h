@@ -28,10 +28,10 @@ typedef struct refs_xml_handler {
 /** Reads the document at `location`; what stands before the first "<" is skipped. REFS_CORRUPT with
  * the line where it is not XML; REFS_LIMIT where elements are too deep; failures of the handler
  * with the line. */
-refs_status refs_refset__xml_read(const refs_vfs *vfs, const char *location,
-                                  const refs_xml_handler *handler, refs_error *err);
+refs_status refs_references__xml_read(const refs_vfs *vfs, const char *location,
+                                      const refs_xml_handler *handler, refs_error *err);
 
 /** The value of an attribute, or NULL. */
-const char *refs_refset__xml_attribute(const char *const *attributes, const char *name);
+const char *refs_references__xml_attribute(const char *const *attributes, const char *name);
 
 #endif

@@ -39,7 +39,8 @@ static refs_status open_at(const refs_set_input *input, const refs_icechunk_sour
     refs_set *built = NULL;
     REFS_TRY(refs_icechunk_open(source, version, &repository, err));
     refs_status status = build(input, repository, &built, err);
-    if (status == REFS_OK) status = refs_refset__icechunk_source(input, repository, &chunks, err);
+    if (status == REFS_OK)
+        status = refs_references__icechunk_source(input, repository, &chunks, err);
     if (status != REFS_OK) {
         refs_icechunk_free(repository);
         refs_set_free(built);
@@ -71,7 +72,8 @@ static refs_status open_icechunk(const refs_set_input *input, refs_set **set, re
     const refs_candidate file = {
         .kind = REFS_CANDIDATE_REPOSITORY,
         .format = 2,
-        .folder = refs_str_copy(refs_refset__folder_of_metadata(refs_str_from(input->location))),
+        .folder =
+            refs_str_copy(refs_references__folder_of_metadata(refs_str_from(input->location))),
         .version = {version->branch, version->tag, version->snapshot, NULL, version->as_of}};
     if (file.folder == NULL) return refs_fail_nomem(err);
     refs_status status = open_candidate(input, &file, set, err);
@@ -79,4 +81,4 @@ static refs_status open_icechunk(const refs_set_input *input, refs_set **set, re
     return status;
 }
 
-const refs_set_format refs_refset__icechunk = {"icechunk", sniff, open_icechunk, NULL};
+const refs_set_format refs_references__icechunk = {"icechunk", sniff, open_icechunk, NULL};

@@ -97,7 +97,7 @@ static refs_status set_virtual(icechunk_set *set, const refs_icechunk_chunk *chu
     refs_status status = map_url(set, chunk->url, &location, err);
     if (status == REFS_OK) {
         const refs_str name = refs_str_view((const char *)location.data, location.size);
-        status = refs_refset__own_strings(ref, name, chunk->url, chunk->etag, err);
+        status = refs_references__own_strings(ref, name, chunk->url, chunk->etag, err);
     }
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(chunk->url));
     ref->modified_s = chunk->modified_s;
@@ -117,7 +117,7 @@ static refs_status set_ref(icechunk_set *set, refs_icechunk_chunk *chunk, refs_r
     ref->length = chunk->length;
     const refs_str none = refs_str_view(NULL, 0);
     if (chunk->kind == REFS_ICECHUNK_NATIVE)
-        REFS_TRY(refs_refset__own_strings(ref, chunk->url, chunk->url, none, err));
+        REFS_TRY(refs_references__own_strings(ref, chunk->url, chunk->url, none, err));
     else
         REFS_TRY(set_virtual(set, chunk, ref, err));
     return number_location(set, ref, err);
@@ -174,7 +174,7 @@ static refs_status find_scalar(void *self, refs_str key, refs_ref *ref, refs_err
 }
 
 static refs_status note_stored(void *user, const uint64_t *index, refs_error *err) {
-    return refs_refset__chunk_list_add(user, index, err);
+    return refs_references__chunk_list_add(user, index, err);
 }
 
 /* The arrays whose chunk `find` may find under such keys: manifests may overlap, and each of them
@@ -189,7 +189,7 @@ static refs_status list_stored(const icechunk_set *set, refs_chunk_list *stored,
         place.path = path;
     }
     REFS_TRY(refs_icechunk_each_index(set->repository, &place, &visitor, err));
-    refs_refset__chunk_list_sort(stored);
+    refs_references__chunk_list_sort(stored);
     return REFS_OK;
 }
 
@@ -200,15 +200,15 @@ static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chun
     refs_status status = list_stored(self, &stored, err);
     for (size_t i = 0; i < stored.n && status == REFS_OK; i++) {
         refs_ref ref = {.kind = REFS_REF_INLINE};
-        refs_refset__index_at(keys, stored.numbers[i], key.index);
+        refs_references__index_at(keys, stored.numbers[i], key.index);
         status = find(self, &key, &ref, err);
         if (status != REFS_OK && status != REFS_NOT_FOUND)
-            refs_refset__name_chunk(keys, key.index, err);
+            refs_references__name_chunk(keys, key.index, err);
         if (status == REFS_OK) status = visitor->visit(visitor->user, key.index, &ref, err);
         refs_ref_release(&ref);
         if (status == REFS_NOT_FOUND) status = REFS_OK;
     }
-    refs_refset__chunk_list_clear(&stored);
+    refs_references__chunk_list_clear(&stored);
     return status;
 }
 
@@ -266,7 +266,7 @@ static void free_set(void *self) {
     icechunk_set *set = self;
     refs_icechunk_free(set->repository);
     refs_intern_clear(&set->locations);
-    refs_refset__rewrites_free(set->rewrites);
+    refs_references__rewrites_free(set->rewrites);
     refs_free(set->base);
     pthread_mutex_destroy(&set->lock);
     refs_free(set);
@@ -275,14 +275,14 @@ static void free_set(void *self) {
 static refs_status fill(icechunk_set *set, const refs_set_input *input, refs_error *err) {
     set->base = refs_str_copy(refs_str_from(input->location));
     if (set->base == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_refset__rewrites_copy(input->options->rewrites, &set->rewrites, err));
+    REFS_TRY(refs_references__rewrites_copy(input->options->rewrites, &set->rewrites, err));
     set->urls = (refs_url_context){set->base, (const char *const *)set->rewrites,
                                    input->options->remote_to_local};
     return REFS_OK;
 }
 
-refs_status refs_refset__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
-                                         refs_chunk_source *source, refs_error *err) {
+refs_status refs_references__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
+                                             refs_chunk_source *source, refs_error *err) {
     icechunk_set *set = refs_calloc(1, sizeof *set);
     if (set == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&set->lock, NULL);

@@ -12,7 +12,7 @@
 
 /** Takes over the repository, in success, and hands out a source of its chunks. In the input, only
  * the vfs must outlive it. */
-refs_status refs_refset__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
-                                         refs_chunk_source *source, refs_error *err);
+refs_status refs_references__icechunk_source(const refs_set_input *input, refs_icechunk *repository,
+                                             refs_chunk_source *source, refs_error *err);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct json_input {
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)input;
     refs_str text = refs_str_view((const char *)head.data, head.size);
-    if (refs_refset__is_packed(head)) return true;
+    if (refs_references__is_packed(head)) return true;
     if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] == '\0' || strchr(" \t\r\n", text.data[i]) == NULL)
@@ -25,7 +25,7 @@ static bool sniff(const refs_set_input *input, refs_bytes head) {
 }
 
 static refs_status start_again(json_input *json, refs_error *err) {
-    return refs_refset__json_source_read(&json->source, json->max_token, &json->reader, err);
+    return refs_references__json_source_read(&json->source, json->max_token, &json->reader, err);
 }
 
 static refs_status expect_end(refs_json_reader *reader, refs_error *err) {
@@ -38,9 +38,9 @@ static refs_status read_into(json_input *json, refs_json_version *version,
                              refs_set_builder *builder, refs_error *err) {
     const refs_json_version known = *version;
     REFS_TRY(start_again(json, err));
-    REFS_TRY(
-        refs_refset__enter_set(json->reader, json->layout, json->input->options->set_index, err));
-    REFS_TRY(refs_refset__json_set_read(json->reader, version, builder, err));
+    REFS_TRY(refs_references__enter_set(json->reader, json->layout, json->input->options->set_index,
+                                        err));
+    REFS_TRY(refs_references__json_set_read(json->reader, version, builder, err));
     if (*version != known || json->layout != REFS_LAYOUT_SINGLE) return REFS_OK;
     return expect_end(json->reader, err);
 }
@@ -60,7 +60,7 @@ static refs_status read_once(json_input *json, refs_json_version *version, refs_
 static refs_status read(json_input *json, refs_set **set, refs_error *err) {
     refs_json_version known, version = REFS_JSON_VERSION_UNKNOWN;
     REFS_TRY(start_again(json, err));
-    REFS_TRY(refs_refset__layout(json->reader, &json->layout, err));
+    REFS_TRY(refs_references__layout(json->reader, &json->layout, err));
     do {
         known = version;
         REFS_TRY(read_once(json, &version, set, err));
@@ -72,12 +72,12 @@ static refs_status open_json(const refs_set_input *input, refs_set **set, refs_e
     json_input json = {.input = input};
     /* Inline values may be written in base64, in four bytes for three. */
     json.max_token = input->options->limits.max_value_bytes / 3 * 4 + REFS_KIB;
-    REFS_TRY(refs_refset__json_source_open(input->vfs, input->location, &json.source, err));
+    REFS_TRY(refs_references__json_source_open(input->vfs, input->location, &json.source, err));
     json.source.max_unpacked = input->options->limits.max_unpacked_bytes;
     refs_status status = read(&json, set, err);
     refs_json_reader_free(json.reader);
-    refs_refset__json_source_clear(&json.source);
+    refs_references__json_source_clear(&json.source);
     return status;
 }
 
-const refs_set_format refs_refset__json = {"JSON", sniff, open_json, NULL};
+const refs_set_format refs_references__json = {"JSON", sniff, open_json, NULL};

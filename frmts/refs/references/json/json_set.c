@@ -55,7 +55,7 @@ static refs_status read_references(set_reader *set, refs_error *err) {
         refs_str key;
         REFS_TRY(refs_json_next(set->reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
-        REFS_TRY(refs_refset__json_value_read(&set->values, key, err));
+        REFS_TRY(refs_references__json_value_read(&set->values, key, err));
     }
 }
 
@@ -82,7 +82,7 @@ static refs_status keep_text(set_reader *set, refs_buf *kept, refs_error *err) {
 }
 
 static refs_status read_reference(set_reader *set, refs_str key, refs_error *err) {
-    if (refs_refset__is_metadata_key(key) && refs_str_find(key, '/') == SIZE_MAX) {
+    if (refs_references__is_metadata_key(key) && refs_str_find(key, '/') == SIZE_MAX) {
         set->has_root_metadata = true;
         if (set->version == REFS_JSON_VERSION_UNKNOWN) set->version = REFS_JSON_VERSION_0;
     }
@@ -92,7 +92,7 @@ static refs_status read_reference(set_reader *set, refs_str key, refs_error *err
         return refs_json_skip(set->reader, token, err);
     }
     set->n_members++;
-    return refs_refset__json_value_read(&set->values, key, err);
+    return refs_references__json_value_read(&set->values, key, err);
 }
 
 static refs_status read_member(set_reader *set, refs_str key, refs_error *err) {
@@ -154,15 +154,15 @@ static refs_status parse_kept(const refs_buf *kept, refs_json_doc **doc, refs_er
 static refs_status apply(set_reader *set, const refs_json *members, const refs_json *gen,
                          refs_error *err) {
     refs_templates *templates;
-    REFS_TRY(refs_refset__templates_open(members, refs_refset__builder_options(set->builder),
-                                         &templates, err));
+    REFS_TRY(refs_references__templates_open(
+        members, refs_references__builder_options(set->builder), &templates, err));
     refs_status status = REFS_OK;
-    if (refs_refset__templates_count(templates) > 0)
-        status = refs_refset__builder_render(set->builder, refs_refset__templates_render, templates,
-                                             err);
+    if (refs_references__templates_count(templates) > 0)
+        status = refs_references__builder_render(set->builder, refs_references__templates_render,
+                                                 templates, err);
     if (status == REFS_OK && gen != NULL)
-        status = refs_refset__generate(gen, templates, set->builder, err);
-    refs_refset__templates_free(templates);
+        status = refs_references__generate(gen, templates, set->builder, err);
+    refs_references__templates_free(templates);
     return status;
 }
 
@@ -188,15 +188,15 @@ static refs_status read_set(set_reader *set, refs_json_version *version, refs_er
     return REFS_OK;
 }
 
-refs_status refs_refset__json_set_read(refs_json_reader *reader, refs_json_version *version,
-                                       refs_set_builder *builder, refs_error *err) {
+refs_status refs_references__json_set_read(refs_json_reader *reader, refs_json_version *version,
+                                           refs_set_builder *builder, refs_error *err) {
     set_reader set = {.reader = reader,
                       .builder = builder,
                       .values = {.reader = reader, .builder = builder},
-                      .notes = &refs_refset__builder_options(builder)->notes,
+                      .notes = &refs_references__builder_options(builder)->notes,
                       .version = *version};
     refs_status status = read_set(&set, version, err);
-    refs_refset__json_value_clear(&set.values);
+    refs_references__json_value_clear(&set.values);
     refs_buf_clear(&set.templates);
     refs_buf_clear(&set.gen);
     return status;

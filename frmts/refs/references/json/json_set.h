@@ -19,7 +19,7 @@ typedef enum refs_json_version {
 /** Reads the set whose object `reader` has entered into `builder`. *version is what is known, or
  * UNKNOWN; where it is another afterwards, the builder holds rubbish and the set must be read
  * again with it. */
-refs_status refs_refset__json_set_read(refs_json_reader *reader, refs_json_version *version,
-                                       refs_set_builder *builder, refs_error *err);
+refs_status refs_references__json_set_read(refs_json_reader *reader, refs_json_version *version,
+                                           refs_set_builder *builder, refs_error *err);
 
 #endif

@@ -14,12 +14,12 @@ typedef struct refs_json_source {
     refs_unpacker *unpacker; /**< NULL where it is not compressed */
 } refs_json_source;
 
-refs_status refs_refset__json_source_open(const refs_vfs *vfs, const char *location,
-                                          refs_json_source *source, refs_error *err);
-void refs_refset__json_source_clear(refs_json_source *source);
+refs_status refs_references__json_source_open(const refs_vfs *vfs, const char *location,
+                                              refs_json_source *source, refs_error *err);
+void refs_references__json_source_clear(refs_json_source *source);
 
 /** A reader from the beginning of the document; frees the one there was in `*reader`. */
-refs_status refs_refset__json_source_read(refs_json_source *source, size_t max_token,
-                                          refs_json_reader **reader, refs_error *err);
+refs_status refs_references__json_source_read(refs_json_source *source, size_t max_token,
+                                              refs_json_reader **reader, refs_error *err);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct url_array {
     bool is_data; /* the URL is its own content, which is in the scratch */
 } url_array;
 
-void refs_refset__json_value_clear(refs_json_value_reader *values) {
+void refs_references__json_value_clear(refs_json_value_reader *values) {
     refs_buf_clear(&values->scratch);
 }
 
@@ -31,7 +31,7 @@ static void mark_broken(refs_json_value_reader *values, const char *why) {
 static refs_status read_data_url(refs_json_value_reader *values, refs_str url, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     values->scratch.size = 0;
-    refs_status status = refs_refset__data_url_decode(url, &values->scratch, &problem);
+    refs_status status = refs_references__data_url_decode(url, &values->scratch, &problem);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
     if (status != REFS_OK) mark_broken(values, problem.message);
     return REFS_OK;
@@ -39,7 +39,7 @@ static refs_status read_data_url(refs_json_value_reader *values, refs_str url, r
 
 static refs_status read_url(refs_json_value_reader *values, refs_json_token token, refs_str text,
                             url_array *array, refs_error *err) {
-    const char *target = refs_refset__builder_options(values->builder)->target;
+    const char *target = refs_references__builder_options(values->builder)->target;
     if (token == REFS_JSON_NULL && target != NULL)
         text = refs_str_from(target);
     else if (token == REFS_JSON_NULL)
@@ -52,9 +52,9 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
         mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
                             "the file: it has to be written again");
     if (values->problem.status != REFS_OK) return REFS_OK;
-    array->is_data = refs_refset__is_data_url(text) && !refs_refset__holds_template(text);
+    array->is_data = refs_references__is_data_url(text) && !refs_references__holds_template(text);
     if (array->is_data) return read_data_url(values, text, err);
-    return refs_refset__builder_url(values->builder, text, &array->range.url, err);
+    return refs_references__builder_url(values->builder, text, &array->range.url, err);
 }
 
 static void read_number(refs_json_value_reader *values, refs_json_token token, refs_str text,
@@ -91,8 +91,8 @@ static refs_status put_data(refs_json_value_reader *values, const refs_slot *slo
                      .offset = array->range.offset,
                      .length = array->range.length};
     refs_error problem = REFS_ERROR_INIT;
-    if (refs_refset__data_url_part(refs_buf_view(&values->scratch), &part, &problem) == REFS_OK)
-        return refs_refset__builder_put_inline(values->builder, slot, part.bytes, err);
+    if (refs_references__data_url_part(refs_buf_view(&values->scratch), &part, &problem) == REFS_OK)
+        return refs_references__builder_put_inline(values->builder, slot, part.bytes, err);
     mark_broken(values, problem.message);
     return REFS_OK;
 }
@@ -112,16 +112,16 @@ static refs_status read_array(refs_json_value_reader *values, const refs_slot *s
     if (values->problem.status != REFS_OK) return REFS_OK;
     if (array.is_data) return put_data(values, slot, &array, err);
     return array.n == 1
-               ? refs_refset__builder_put_whole(values->builder, slot, array.range.url, err)
-               : refs_refset__builder_put_range(values->builder, slot, &array.range, err);
+               ? refs_references__builder_put_whole(values->builder, slot, array.range.url, err)
+               : refs_references__builder_put_range(values->builder, slot, &array.range, err);
 }
 
 /* -- inline values ----------------------------------------------------------------------------- */
 
 static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *slot,
                                refs_error *err) {
-    return refs_refset__builder_put_inline(values->builder, slot, refs_buf_view(&values->scratch),
-                                           err);
+    return refs_references__builder_put_inline(values->builder, slot,
+                                               refs_buf_view(&values->scratch), err);
 }
 
 /* Strings that are broken into lines are not looked at closely. */
@@ -152,8 +152,8 @@ static refs_status read_string(refs_json_value_reader *values, const refs_slot *
     }
     if (refs_str_starts(text, "base64:"))
         return read_base64(values, slot, refs_str_part(text, 7, text.size), err);
-    return refs_refset__builder_put_inline(values->builder, slot,
-                                           refs_bytes_view(text.data, text.size), err);
+    return refs_references__builder_put_inline(values->builder, slot,
+                                               refs_bytes_view(text.data, text.size), err);
 }
 
 static refs_status read_object(refs_json_value_reader *values, const refs_slot *slot,
@@ -166,7 +166,7 @@ static refs_status read_object(refs_json_value_reader *values, const refs_slot *
 /* Most values of large sets: ranges of URLs that are neither content nor a writer's mistake. */
 static bool take_plain_range(refs_json_value_reader *values, refs_json_range *range) {
     if (!refs_json_peek_range(values->reader, range) || refs_str_is(range->text, LOST_INLINE) ||
-        refs_refset__is_data_url(range->text))
+        refs_references__is_data_url(range->text))
         return false;
     refs_json_take_range(values->reader, range);
     return true;
@@ -175,17 +175,17 @@ static bool take_plain_range(refs_json_value_reader *values, refs_json_range *ra
 static refs_status put_plain_range(refs_json_value_reader *values, const refs_slot *slot,
                                    const refs_json_range *range, refs_error *err) {
     refs_wide_range wide = {.offset = range->numbers[0], .length = range->numbers[1]};
-    REFS_TRY(refs_refset__builder_url(values->builder, range->text, &wide.url, err));
-    return refs_refset__builder_put_range(values->builder, slot, &wide, err);
+    REFS_TRY(refs_references__builder_url(values->builder, range->text, &wide.url, err));
+    return refs_references__builder_put_range(values->builder, slot, &wide, err);
 }
 
-refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_str key,
-                                         refs_error *err) {
+refs_status refs_references__json_value_read(refs_json_value_reader *values, refs_str key,
+                                             refs_error *err) {
     refs_slot slot;
     refs_json_token token;
     refs_json_range range;
     refs_str text;
-    REFS_TRY(refs_refset__builder_slot(values->builder, key, &slot, err));
+    REFS_TRY(refs_references__builder_slot(values->builder, key, &slot, err));
     if (take_plain_range(values, &range)) return put_plain_range(values, &slot, &range, err);
     REFS_TRY(refs_json_next(values->reader, &token, &text, err));
     if (token == REFS_JSON_ARRAY_BEGIN)
@@ -198,7 +198,7 @@ refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_st
         mark_broken(values, "a reference is a string, an object or an array");
     if (values->problem.status == REFS_OK) return REFS_OK;
     refs_status status =
-        refs_refset__builder_put_broken(values->builder, &slot, &values->problem, err);
+        refs_references__builder_put_broken(values->builder, &slot, &values->problem, err);
     refs_error_clear(&values->problem);
     return status;
 }

@@ -15,11 +15,11 @@ typedef struct refs_json_value_reader {
     uint64_t n_unpadded;   /**< strings in base64 that lack "=" at their end */
 } refs_json_value_reader;
 
-void refs_refset__json_value_clear(refs_json_value_reader *values);
+void refs_references__json_value_clear(refs_json_value_reader *values);
 
 /** Reads the reference of `key`, up to the end of its value. A value that is wrong breaks its key
  * only, with a message that says where it is; failures are of the document or its size. */
-refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_str key,
-                                         refs_error *err);
+refs_status refs_references__json_value_read(refs_json_value_reader *values, refs_str key,
+                                             refs_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 /* The needed part of the content mostly stands at its end: its name says enough. */
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)head;
-    return refs_refset__is_metadata_file(refs_str_from(input->location));
+    return refs_references__is_metadata_file(refs_str_from(input->location));
 }
 
 static refs_status read_document(const refs_set_input *input, refs_json_doc **document,
@@ -29,12 +29,12 @@ static refs_status read_document(const refs_set_input *input, refs_json_doc **do
 static refs_status build(const refs_set_input *input, const refs_json *document,
                          refs_set_state *state, refs_set **set, refs_error *err) {
     const refs_parquet_source source = {
-        input->vfs, refs_refset__folder_of_metadata(refs_str_from(input->location)), document,
+        input->vfs, refs_references__folder_of_metadata(refs_str_from(input->location)), document,
         input->options, state};
     refs_parquet_set *chunks;
     refs_set_builder *builder;
     REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
-    refs_status status = refs_refset__parquet_open(&source, builder, &chunks, err);
+    refs_status status = refs_references__parquet_open(&source, builder, &chunks, err);
     if (status != REFS_OK) {
         refs_set_builder_free(builder);
         return status;
@@ -42,25 +42,25 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
     status = refs_set_builder_finish(builder, set, err);
     if (status == REFS_OK)
         (*set)->chunks = (refs_chunk_source){.self = chunks,
-                                             .find = refs_refset__parquet_find,
-                                             .each = refs_refset__parquet_each,
-                                             .first = refs_refset__parquet_first,
-                                             .n_locations = refs_refset__parquet_n_locations,
-                                             .free = refs_refset__parquet_free};
+                                             .find = refs_references__parquet_find,
+                                             .each = refs_references__parquet_each,
+                                             .first = refs_references__parquet_first,
+                                             .n_locations = refs_references__parquet_n_locations,
+                                             .free = refs_references__parquet_free};
     else
-        refs_refset__parquet_free(chunks);
+        refs_references__parquet_free(chunks);
     return status;
 }
 
 /* The document is that of the folder that is held: one that takes its place meanwhile is tried. */
 static refs_status read_held(const refs_set_input *input, refs_json_doc **document,
                              refs_set_state *state, refs_error *err) {
-    const refs_str folder = refs_refset__folder_of_metadata(refs_str_from(input->location));
+    const refs_str folder = refs_references__folder_of_metadata(refs_str_from(input->location));
     for (int i = 0; i < MAX_TRIES; i++) {
-        REFS_TRY(refs_refset__state_begin(state, input->vfs, folder, err));
+        REFS_TRY(refs_references__state_begin(state, input->vfs, folder, err));
         REFS_TRY(read_document(input, document, err));
-        if (refs_refset__state_is_held(state)) return REFS_OK;
-        refs_refset__state_clear(state);
+        if (refs_references__state_is_held(state)) return REFS_OK;
+        refs_references__state_clear(state);
         refs_json_doc_free(*document);
         *document = NULL;
     }
@@ -72,9 +72,9 @@ static refs_status open_parquet(const refs_set_input *input, refs_set **set, ref
     refs_set_state state = {.vfs = NULL};
     refs_status status = read_held(input, &document, &state, err);
     if (status == REFS_OK) status = build(input, refs_json_root(document), &state, set, err);
-    refs_refset__state_clear(&state);
+    refs_references__state_clear(&state);
     refs_json_doc_free(document);
     return status;
 }
 
-const refs_set_format refs_refset__parquet = {"parquet", sniff, open_parquet, NULL};
+const refs_set_format refs_references__parquet = {"parquet", sniff, open_parquet, NULL};

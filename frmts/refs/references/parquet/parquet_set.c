@@ -60,7 +60,7 @@ static refs_status add_metadata(refs_parquet_set *set, refs_str key, const refs_
     }
     status = refs_set_builder_inline(builder, key, refs_buf_view(&text), err);
     refs_str json = refs_str_view((const char *)text.data, text.size);
-    if (status == REFS_OK) status = refs_refset__chunk_grids_add(&set->grids, key, json, err);
+    if (status == REFS_OK) status = refs_references__chunk_grids_add(&set->grids, key, json, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -97,8 +97,8 @@ static char *base_of(refs_str folder) {
 
 static refs_status open_record(refs_parquet_set *set, const char *location, uint64_t n_rows,
                                refs_loaded_block *record, refs_error *err) {
-    REFS_TRY(refs_refset__record_open(set->vfs, location, n_rows, record, err));
-    const refs_status same = refs_refset__state_check(&set->state, location, &set->grids, err);
+    REFS_TRY(refs_references__record_open(set->vfs, location, n_rows, record, err));
+    const refs_status same = refs_references__state_check(&set->state, location, &set->grids, err);
     if (same == REFS_OK) return REFS_OK;
     refs_block_release(record->block);
     *record = (refs_loaded_block){NULL, 0};
@@ -108,9 +108,9 @@ static refs_status open_record(refs_parquet_set *set, const char *location, uint
 static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *record,
                                refs_error *err) {
     refs_parquet_set *set = user;
-    const refs_chunk_grid *grid = refs_refset__chunk_grids_at(&set->grids, id.group);
-    refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, id.group);
-    uint64_t n_rows = refs_refset__chunk_grid_total(grid) - id.number * set->record_size;
+    const refs_chunk_grid *grid = refs_references__chunk_grids_at(&set->grids, id.group);
+    refs_str prefix = refs_references__chunk_grids_prefix(&set->grids, id.group);
+    uint64_t n_rows = refs_references__chunk_grid_total(grid) - id.number * set->record_size;
     if (n_rows > set->record_size) n_rows = set->record_size;
     /* Writers use the first, the text of the specification has both. */
     static const char *const endings[] = {"parq", "parquet"};
@@ -123,8 +123,9 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
             status = open_record(set, (const char *)name.data, n_rows, record, err);
         refs_buf_clear(&name);
     }
-    return status == REFS_NOT_FOUND ? refs_refset__state_check(&set->state, NULL, &set->grids, err)
-                                    : status;
+    return status == REFS_NOT_FOUND
+               ? refs_references__state_check(&set->state, NULL, &set->grids, err)
+               : status;
 }
 
 static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source,
@@ -134,17 +135,18 @@ static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source
     set->folder = refs_str_copy(source->folder);
     set->base = base_of(source->folder);
     if (set->folder == NULL || set->base == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_refset__rewrites_copy(options->rewrites, &set->rewrites, err));
+    REFS_TRY(refs_references__rewrites_copy(options->rewrites, &set->rewrites, err));
     set->urls =
         (refs_url_context){set->base, (const char *const *)set->rewrites, options->remote_to_local};
     REFS_TRY(refs_block_cache_open(options->limits.max_record_bytes, load_record, set,
                                    &set->records, err));
-    REFS_TRY(refs_refset__state_note(&set->state, source->document, err));
+    REFS_TRY(refs_references__state_note(&set->state, source->document, err));
     return read_document(set, source->document, builder, err);
 }
 
-refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
-                                      refs_parquet_set **set, refs_error *err) {
+refs_status refs_references__parquet_open(const refs_parquet_source *source,
+                                          refs_set_builder *builder, refs_parquet_set **set,
+                                          refs_error *err) {
     refs_parquet_set *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
@@ -154,18 +156,18 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
     if (status == REFS_OK)
         *set = opened;
     else
-        refs_refset__parquet_free(opened);
+        refs_references__parquet_free(opened);
     return status;
 }
 
-void refs_refset__parquet_free(void *self) {
+void refs_references__parquet_free(void *self) {
     refs_parquet_set *set = self;
     if (set == NULL) return;
-    refs_refset__state_clear(&set->state);
+    refs_references__state_clear(&set->state);
     refs_block_cache_free(set->records);
-    refs_refset__chunk_grids_clear(&set->grids);
+    refs_references__chunk_grids_clear(&set->grids);
     refs_intern_clear(&set->locations);
-    refs_refset__rewrites_free(set->rewrites);
+    refs_references__rewrites_free(set->rewrites);
     refs_free(set->base);
     refs_free(set->folder);
     pthread_mutex_destroy(&set->lock);
@@ -184,7 +186,7 @@ static refs_status number_location(refs_parquet_set *set, refs_str location, uin
 
 static refs_status map_url(refs_parquet_set *set, refs_str url, refs_buf *location,
                            refs_error *err) {
-    if (refs_refset__holds_template(url))
+    if (refs_references__holds_template(url))
         return refs_fail(err, REFS_INVALID,
                          "a template that was not rendered when the set was written");
     return refs_url_map(url, &set->urls, location, err);
@@ -198,7 +200,7 @@ static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *r
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(url));
     refs_str location = refs_str_view((const char *)text.data, text.size);
     if (status == REFS_OK) status = number_location(set, location, &ref->location_id, err);
-    if (status == REFS_OK) status = refs_refset__own_strings(ref, location, url, none, err);
+    if (status == REFS_OK) status = refs_references__own_strings(ref, location, url, none, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -206,8 +208,9 @@ static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *r
 /* The bytes of a data: URL in a row go into a block, too. */
 static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
     refs_buf content = REFS_BUF_INIT;
-    refs_status status = refs_refset__data_url_decode(url, &content, err);
-    if (status == REFS_OK) status = refs_refset__data_url_part(refs_buf_view(&content), ref, err);
+    refs_status status = refs_references__data_url_decode(url, &content, err);
+    if (status == REFS_OK)
+        status = refs_references__data_url_part(refs_buf_view(&content), ref, err);
     if (status == REFS_OK) {
         ref->block = refs_block_new(ref->bytes.size, NULL, NULL);
         if (ref->block == NULL) status = refs_fail_nomem(err);
@@ -223,7 +226,7 @@ static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
 static refs_status make_ref(refs_parquet_set *set, refs_block *record, uint64_t row, refs_ref *ref,
                             refs_error *err) {
     refs_record_row found;
-    REFS_TRY(refs_refset__record_row(refs_refset__record_of(record), row, &found, err));
+    REFS_TRY(refs_references__record_row(refs_references__record_of(record), row, &found, err));
     if (found.kind == REFS_REF_INLINE) {
         ref->bytes = found.bytes;
         ref->block = refs_block_hold(record);
@@ -232,17 +235,17 @@ static refs_status make_ref(refs_parquet_set *set, refs_block *record, uint64_t 
     ref->kind = found.kind;
     ref->offset = found.offset;
     ref->length = found.length;
-    if (refs_refset__is_data_url(found.url) && !refs_refset__holds_template(found.url))
+    if (refs_references__is_data_url(found.url) && !refs_references__holds_template(found.url))
         return set_content(found.url, ref, err);
     return set_location(set, found.url, ref, err);
 }
 
-refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
-                                      refs_error *err) {
+refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                          refs_error *err) {
     refs_parquet_set *set = self;
     refs_chunk_place place;
     refs_block *block;
-    REFS_TRY(refs_refset__chunk_grids_find(&set->grids, key, &place, err));
+    REFS_TRY(refs_references__chunk_grids_find(&set->grids, key, &place, err));
     const refs_block_id id = {place.array, place.number / set->record_size};
     REFS_TRY(refs_block_cache_get(set->records, id, &block, err));
     if (block == NULL) return REFS_NOT_FOUND;
@@ -263,9 +266,10 @@ static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys
     for (size_t dim = 0; dim < (keys->rank > 0 ? keys->rank : 1) && status == REFS_OK; dim++)
         status = refs_buf_append_str(&text, refs_str_from(dim == 0 ? "0" : ".0"), err);
     if (status == REFS_OK &&
-        !refs_refset__chunk_key_split(refs_str_view((const char *)text.data, text.size), &key))
+        !refs_references__chunk_key_split(refs_str_view((const char *)text.data, text.size), &key))
         status = REFS_NOT_FOUND;
-    if (status == REFS_OK) status = refs_refset__chunk_grids_find(&set->grids, &key, &place, err);
+    if (status == REFS_OK)
+        status = refs_references__chunk_grids_find(&set->grids, &key, &place, err);
     refs_buf_clear(&text);
     *array = place.array;
     return status;
@@ -275,7 +279,7 @@ static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys
 static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint64_t row,
                                  refs_ref *ref, refs_error *err) {
     refs_record_row found;
-    REFS_TRY(refs_refset__record_row(refs_refset__record_of(record), row, &found, err));
+    REFS_TRY(refs_references__record_row(refs_references__record_of(record), row, &found, err));
     const bool is_same = found.kind != REFS_REF_INLINE && ref->kind != REFS_REF_INLINE &&
                          ref->url != NULL && refs_str_equal(refs_str_from(ref->url), found.url);
     if (!is_same) {
@@ -302,7 +306,7 @@ static refs_status visit_row(walk *at, refs_block *record, uint64_t row, refs_er
     refs_status status = make_next_ref(at->set, record, row, &at->ref, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     if (status == REFS_OK) return at->visitor->visit(at->visitor->user, at->index, &at->ref, err);
-    refs_refset__name_chunk(at->keys, at->index, err);
+    refs_references__name_chunk(at->keys, at->index, err);
     return status;
 }
 
@@ -311,11 +315,11 @@ static refs_status visit_record(walk *at, refs_block_id id, refs_error *err) {
     refs_status status = REFS_OK;
     REFS_TRY(refs_block_cache_get(at->set->records, id, &record, err));
     if (record == NULL) return REFS_OK;
-    const uint64_t n_rows = refs_refset__record_n_rows(refs_refset__record_of(record));
-    refs_refset__index_at(at->keys, id.number * at->set->record_size, at->index);
+    const uint64_t n_rows = refs_references__record_n_rows(refs_references__record_of(record));
+    refs_references__index_at(at->keys, id.number * at->set->record_size, at->index);
     for (uint64_t row = 0; row < n_rows && status == REFS_OK; row++) {
         status = visit_row(at, record, row, err);
-        (void)refs_refset__next_index(at->keys, at->index);
+        (void)refs_references__next_index(at->keys, at->index);
     }
     refs_block_release(record);
     return status;
@@ -347,7 +351,7 @@ static int compare_numbers(const void *one, const void *other) {
 static refs_status list_records(const refs_parquet_set *set, uint32_t array, record_list *list,
                                 refs_error *err) {
     const refs_vfs *vfs = set->vfs;
-    const refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, array);
+    const refs_str prefix = refs_references__chunk_grids_prefix(&set->grids, array);
     const refs_vfs_listing listing = {note_record, list};
     refs_buf folder = REFS_BUF_INIT;
     if (vfs->list == NULL || vfs->is_local == NULL || !vfs->is_local(vfs->self, set->folder))
@@ -367,7 +371,7 @@ static refs_status visit_listed(walk *at, uint32_t array, const record_list *lis
     for (size_t i = 0; i < list->n; i++)
         if (i == 0 || list->numbers[i] != list->numbers[i - 1])
             REFS_TRY(visit_record(at, (refs_block_id){array, list->numbers[i]}, err));
-    return refs_refset__state_check(&at->set->state, NULL, &at->set->grids, err);
+    return refs_references__state_check(&at->set->state, NULL, &at->set->grids, err);
 }
 
 static refs_status visit_all(walk *at, uint32_t array, uint64_t n_records, refs_error *err) {
@@ -375,15 +379,15 @@ static refs_status visit_all(walk *at, uint32_t array, uint64_t n_records, refs_
         return refs_fail(err, REFS_LIMIT,
                          "%.*s: %llu record files would be requested one by one: expected at most "
                          "%d; make a local copy of the set, which can be listed",
-                         REFS_STR_ARG(refs_refset__chunk_grids_prefix(&at->set->grids, array)),
+                         REFS_STR_ARG(refs_references__chunk_grids_prefix(&at->set->grids, array)),
                          (unsigned long long)n_records, MAX_RECORDS_REQUESTED);
     for (uint64_t number = 0; number < n_records; number++)
         REFS_TRY(visit_record(at, (refs_block_id){array, number}, err));
     return REFS_OK;
 }
 
-refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
-                                      const refs_chunk_visitor *visitor, refs_error *err) {
+refs_status refs_references__parquet_each(void *self, const refs_chunk_keys *keys,
+                                          const refs_chunk_visitor *visitor, refs_error *err) {
     refs_parquet_set *set = self;
     walk at = {set, keys, visitor, {0}, {0}};
     record_list list = {NULL, 0, 0, 0};
@@ -391,7 +395,7 @@ refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
     refs_status status = find_array(set, keys, &array, err);
     if (status != REFS_OK) return status == REFS_NOT_FOUND ? REFS_OK : status;
     const uint64_t total =
-        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, array));
+        refs_references__chunk_grid_total(refs_references__chunk_grids_at(&set->grids, array));
     list.end = total / set->record_size + (total % set->record_size > 0);
     refs_error problem = REFS_ERROR_INIT;
     status = list_records(set, array, &list, &problem);
@@ -408,21 +412,22 @@ refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
 
 /* The first row of a record that holds a reference, or one that cannot be read. */
 static refs_status first_row(refs_block *block, uint64_t n_rows, uint64_t *row) {
-    const refs_record *record = refs_refset__record_of(block);
+    const refs_record *record = refs_references__record_of(block);
     refs_record_row found;
     for (*row = 0; record != NULL && *row < n_rows; ++*row)
-        if (refs_refset__record_row(record, *row, &found, NULL) != REFS_NOT_FOUND) return REFS_OK;
+        if (refs_references__record_row(record, *row, &found, NULL) != REFS_NOT_FOUND)
+            return REFS_OK;
     return REFS_NOT_FOUND;
 }
 
-refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
-                                       refs_error *err) {
+refs_status refs_references__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
+                                           refs_error *err) {
     refs_parquet_set *set = self;
     refs_block_id id = {0, 0};
     bool may_read = true;
     REFS_TRY(find_array(set, keys, &id.group, err));
     uint64_t rest =
-        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.group));
+        refs_references__chunk_grid_total(refs_references__chunk_grids_at(&set->grids, id.group));
     while (rest > 0 && id.number < MAX_RECORDS_LOOKED_FOR) {
         const uint64_t n_rows = rest < set->record_size ? rest : set->record_size;
         const bool is_loaded = refs_block_cache_has(set->records, id);
@@ -433,7 +438,7 @@ refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, 
         const refs_status status = first_row(block, n_rows, &row);
         refs_block_release(block);
         if (status == REFS_OK) {
-            refs_refset__index_at(keys, id.number * set->record_size + row, index);
+            refs_references__index_at(keys, id.number * set->record_size + row, index);
             return REFS_OK;
         }
         rest -= n_rows;
@@ -442,7 +447,7 @@ refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, 
     return REFS_NOT_FOUND;
 }
 
-uint32_t refs_refset__parquet_n_locations(void *self) {
+uint32_t refs_references__parquet_n_locations(void *self) {
     refs_parquet_set *set = self;
     refs_lock(&set->lock);
     uint32_t n = (uint32_t)set->locations.count;

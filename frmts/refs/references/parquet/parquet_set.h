@@ -25,26 +25,27 @@ typedef struct refs_parquet_source {
 
 /** Adds the metadata in the document to `builder` and prepares looking up chunks. In the source,
  * only the vfs must outlive the result. */
-refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
-                                      refs_parquet_set **set, refs_error *err);
-void refs_refset__parquet_free(void *self);
+refs_status refs_references__parquet_open(const refs_parquet_source *source,
+                                          refs_set_builder *builder, refs_parquet_set **set,
+                                          refs_error *err);
+void refs_references__parquet_free(void *self);
 
 /* The functions of a refs_chunk_source (set.h); `self` is a refs_parquet_set. */
 
 /** The reference of chunk `key`. REFS_NOT_FOUND without a message: absent, or no chunk of any
  * array. Safe from any thread. */
-refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
-                                      refs_error *err);
+refs_status refs_references__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                          refs_error *err);
 
 /** Works like refs_set_each_chunk; for one thread at a time. */
-refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
-                                      const refs_chunk_visitor *visitor, refs_error *err);
+refs_status refs_references__parquet_each(void *self, const refs_chunk_keys *keys,
+                                          const refs_chunk_visitor *visitor, refs_error *err);
 
 /** Works like refs_set_first_chunk. */
-refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
-                                       refs_error *err);
+refs_status refs_references__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
+                                           refs_error *err);
 
 /** Distinct locations that were found so far. */
-uint32_t refs_refset__parquet_n_locations(void *self);
+uint32_t refs_references__parquet_n_locations(void *self);
 
 #endif
