@@ -384,7 +384,7 @@ class Names(unittest.TestCase):
 
     def test_of_functions_and_types_are_in_the_code(self):
         others = [path for pattern in ("cmake/*.cmake", "autotest/*/*.cc", "autotest/unit/*/*.cc",
-                                       "CMakeLists.txt", "frmts/refs/*/CMakeLists.txt")
+                                       "CMakeLists.txt", "frmts/refs/*/CMakeLists.txt", "qgis/*/*.py")
                   for path in names(pattern)]
         known = set(re.findall(r"\w+", CODE + "".join(map(read, others))))
         for page in self.PAGES:
@@ -395,7 +395,7 @@ class Names(unittest.TestCase):
 
     def test_of_files_are_in_the_tree(self):
         every = {os.path.relpath(os.path.join(folder, file), ROOT)
-                 for top in (".ci", ".vale", "autotest", "cmake", "data", "docs", "examples", "frmts", "include", "packaging")
+                 for top in (".ci", ".vale", "autotest", "cmake", "data", "docs", "examples", "frmts", "include", "packaging", "qgis")
                  for folder, folders, files in os.walk(os.path.join(ROOT, top))
                  for file in [*files, *folders]} | set(os.listdir(ROOT))
         endings = (".c", ".h", ".cpp", ".cc", ".py", ".sh", ".md", ".cmake", ".txt")

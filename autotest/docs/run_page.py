@@ -51,7 +51,8 @@ KINDS = {"sh": {"", "as-root", "background", "long", "window", "store"},
          "python": {"", "continued", "qgis", "qgis continued", "store"},
          "c": {""}, "cmake": {""}, "text": {"output", "form", "drawing", "measured"}}
 QGIS = """\
-import os, tempfile
+import os, sys, tempfile
+sys.path.insert(0, "qgis")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("GDAL_PAM_ENABLED", "NO")
 os.environ.setdefault("QGIS_PREFIX_PATH", "/usr")

@@ -1,16 +1,15 @@
-"""Layers and projects that the program refs writes for QGIS: they load, have their colours and times, and the
-temporal controller shows with each the pixels of its band. With a picture of two hours. From QGIS 3.38 on one layer
-does; before, and after, a layer for each time.
+"""Layers and projects that the plugin of QGIS writes: they load, have their colours and times, and the temporal controller
+shows in each frame the pixels of its band, on maps in EPSG:4326 and EPSG:3857. From QGIS 3.38 on one layer does by itself,
+before by the plugin; a layer for each time does in all.
 
-    qgis_layer_test.py PROGRAM [FOLDER [--no-writing]]
+    qgis_layer_test.py [FOLDER [--no-writing]]
 
 Skips without PyQGIS. Pictures stay in FOLDER where one is given; with --no-writing the layers are there, too. Where
-REFS_QGIS_PLAYS_BANDS is set, an older QGIS is a failure.
+REFS_QGIS_PLAYS_BANDS is set, a QGIS that needs the plugin for that is a failure.
 """
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -18,19 +17,23 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QGIS_PREFIX_PATH", "/usr")
 os.environ.setdefault("GDAL_PAM_ENABLED", "NO")
 try:
-    from qgis.core import (Qgis, QgsApplication, QgsDateTimeRange, QgsLayerDefinition, QgsMapRendererParallelJob,
-                           QgsMapSettings, QgsProject, QgsRasterLayer)
-    from qgis.PyQt.QtCore import QDateTime, QSize, Qt
-    from qgis.PyQt.QtGui import QColor
+    from qgis.core import (Qgis, QgsApplication, QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsDateTimeRange,
+                           QgsLayerDefinition, QgsProject, QgsRasterLayer)
+    from qgis.PyQt.QtCore import QDateTime, Qt
 except ImportError:
     print("PyQGIS is not installed")
     sys.exit(77)
 
+import numpy as np
+from qgis_canvas import Canvas
+
+import refs_qgis
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SET = os.path.normpath(os.path.join(HERE, "../../data/sample.json"))
-HOURS = (3, 13)
-WIDTH, HEIGHT = 320, 220
+HOURS = (3, 13, 23)
 HAS_BANDS_WITH_TIMES = Qgis.QGIS_VERSION_INT >= 33800
+DAY = QDateTime.fromString("2024-06-01T00:00:00Z", Qt.DateFormat.ISODate)
 problems = []
 
 
@@ -39,42 +42,41 @@ def expect(what, found, wanted):
         problems.append(f"{what}: {found}, not {wanted}")
 
 
-def draw(layers, hour, picture):
-    """The map in one hour, as bytes; `hour` None: without time."""
-    settings = QgsMapSettings()
-    settings.setLayers(layers)
-    settings.setOutputSize(QSize(WIDTH, HEIGHT))
-    settings.setExtent(layers[0].extent())
-    settings.setDestinationCrs(layers[0].crs())
-    settings.setBackgroundColor(QColor(255, 255, 255))
-    if hour is not None:
-        begin = QDateTime.fromString(f"2024-06-01T{hour:02}:00:00Z", Qt.ISODate)
-        settings.setIsTemporal(True)
-        settings.setTemporalRange(QgsDateTimeRange(begin, begin.addSecs(3600), True, False))
-    job = QgsMapRendererParallelJob(settings)
-    job.start()
-    job.waitForFinished()
-    image = job.renderedImage()
-    image.save(picture)
-    return image.constBits().asstring(image.sizeInBytes())
-
-
 def load(path):
     """A project with what is in the file, and its layers from the top."""
     project = QgsProject()
-    if path.endswith(".qgs"):
-        expect(f"{path} is read", project.read(path), True)
-    else:
+    if path.endswith(".qlr"):
         expect(f"{path} is read", QgsLayerDefinition.loadLayerDefinition(path, project, project.layerTreeRoot()), (True, ""))
+    else:
+        expect(f"{path} is read", project.read(path), True)
     return project, [node.layer() for node in project.layerTreeRoot().findLayers()]
 
 
-def of_band(layers, hour, picture):
-    """The same map by the band alone, with the colours of the layer."""
-    layer = QgsRasterLayer(f'REFS:"{SET}":/t2m[time=#{hour}]', "x", "gdal")
-    layer.setRenderer(layers[0].renderer().clone())
-    layer.setCrs(layers[0].crs())
-    return draw([layer], None, picture)
+def frames(project, layers, crs, path=None):
+    """The map in each of HOURS, by the temporal controller."""
+    extent = QgsCoordinateTransform(layers[0].crs(), crs, project).transformBoundingBox(layers[0].extent())
+    canvas = Canvas(project, crs, extent)
+    canvas.play(QgsDateTimeRange(DAY, DAY.addDays(1), True, False), 3600)
+    seen = [canvas.frame(hour, path and f"{path}.{crs.postgisSrid()}.{hour:02}.png") for hour in HOURS]
+    canvas.close()
+    return seen
+
+
+def of_bands(like, crs):
+    """The same maps by each band alone, with the colours of the layer."""
+    seen = []
+    for hour in HOURS:
+        layer = QgsRasterLayer(f'REFS:"{SET}":/t2m[time=#{hour}]', "x", "gdal")
+        renderer = like.renderer().clone()
+        renderer.setInputBand(1) if hasattr(renderer, "setInputBand") else renderer.setBand(1)
+        layer.setRenderer(renderer)
+        project = QgsProject()
+        project.addMapLayer(layer)
+        extent = QgsCoordinateTransform(layer.crs(), crs, project).transformBoundingBox(layer.extent())
+        canvas = Canvas(project, crs, extent)
+        seen.append(canvas.draw())
+        canvas.close()
+    return seen
 
 
 def check_bands(name, properties):
@@ -83,11 +85,11 @@ def check_bands(name, properties):
     ranges = properties.fixedRangePerBand()
     expect(f"bands of {name}", sorted(ranges), list(range(1, 25)))
     for band, span in ranges.items():
-        begin = QDateTime.fromString(f"2024-06-01T{band - 1:02}:00:00Z", Qt.ISODate)
+        begin = DAY.addSecs(3600 * (band - 1))
         expect(f"band {band} of {name}", (span.begin(), span.end()), (begin, begin.addSecs(3600)))
 
 
-def check(path, n_layers, plays):
+def check(path, n_layers):
     project, layers = load(path)
     name = os.path.basename(path)
     expect(f"layers of {name}", len(layers), n_layers)
@@ -99,37 +101,45 @@ def check(path, n_layers, plays):
     expect(f"{name} has times", layers[0].temporalProperties().isActive(), True)
     if n_layers == 1 and HAS_BANDS_WITH_TIMES:
         check_bands(name, layers[0].temporalProperties())
-    if not plays:
-        return
-    seen = [draw(layers, hour, f"{path}.{hour:02}.png") for hour in HOURS]
-    wanted = [of_band(layers, hour, f"{path}.{hour:02}.band.png") for hour in HOURS]
-    expect(f"{name} shows what the bands do", seen == wanted, True)
-    expect(f"{name} changes with time", seen[0] != seen[1], True)
-    expect(f"colours of {name}", len(set(seen[0][i:i + 4] for i in range(0, len(seen[0]), 4))) > 20, True)
-    if path.endswith(".qgs"):
+    for code in "EPSG:4326", "EPSG:3857":
+        crs = QgsCoordinateReferenceSystem(code)
+        seen, wanted = frames(project, layers, crs, path), of_bands(layers[0], crs)
+        expect(f"{name} shows what the bands do in {code}", [np.array_equal(*pair) for pair in zip(seen, wanted)], [True] * len(HOURS))
+        expect(f"{name} changes with time in {code}", np.array_equal(seen[0], seen[1]), False)
+        expect(f"{name} is drawn in {code}", (seen[0] != 255).any(axis=2).mean() > .4, True)
+        expect(f"colours of {name} in {code}", len(np.unique(seen[0].reshape(-1, 3), axis=0)) > 20, True)
+    if not path.endswith(".qlr"):
         span = project.timeSettings().temporalRange()
-        expect(f"times of {name}", (span.begin().toUTC().toString(Qt.ISODate), span.end().toUTC().toString(Qt.ISODate)),
+        expect(f"times of {name}", (span.begin().toUTC().toString(Qt.DateFormat.ISODate), span.end().toUTC().toString(Qt.DateFormat.ISODate)),
                ("2024-06-01T00:00:00Z", "2024-06-02T00:00:00Z"))
 
 
+def check_file(path):
+    """Whatever version wrote it, later ones find the range of each band."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    expect(f"ranges in {path}", (text.count("<range "), text.count('mode="3"')), (24, 1))
+
+
 def main():
-    program = os.path.abspath(sys.argv[1])
-    folder = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp()
+    folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     application = QgsApplication([], True, tempfile.mkdtemp())
     application.initQgis()
     if "REFS_QGIS_PLAYS_BANDS" in os.environ:
         expect(f"QGIS {Qgis.QGIS_VERSION} has times of bands", HAS_BANDS_WITH_TIMES, True)
-    for ending in (".qlr", ".qgs"):
-        for options, n_layers, plays in ((), 1, HAS_BANDS_WITH_TIMES), (("--layers",), 24, True):
-            path = os.path.join(folder, "t2m" + "".join(options) + ending)
+    for ending in ".qlr", ".qgs", ".qgz":
+        for each_time, n_layers in (False, 1), (True, 24):
+            path = os.path.join(folder, "t2m" + ("-layers" if each_time else "") + ending)
             if "--no-writing" not in sys.argv:
-                subprocess.run([program, "qgis", SET, "t2m", "-o", path, *options], check=True)
-            check(path, n_layers, plays)
+                expect(f"warnings of {path}", refs_qgis.write(SET, "t2m", path, each_time=each_time), [])
+            check(path, n_layers)
+            if n_layers == 1 and ending != ".qgz":
+                check_file(path)
     for problem in problems:
         print(problem)
-    print(f"QGIS {Qgis.QGIS_VERSION}: {'one layer plays' if HAS_BANDS_WITH_TIMES else 'one layer is shown, layers of each time play'}")
-    if len(sys.argv) == 2:
+    print(f"QGIS {Qgis.QGIS_VERSION}: one layer plays {'by itself' if HAS_BANDS_WITH_TIMES else 'by the plugin'}")
+    if len(sys.argv) == 1:
         shutil.rmtree(folder)
     sys.stdout.flush()
     os._exit(1 if problems else 0)  # without the end of QGIS, which crashes on some machines

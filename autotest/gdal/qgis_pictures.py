@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws docs/pictures/qgis-*.png: the map without a window, and windows of QGIS as it runs on an X
-server that nobody sees.
+server that nobody sees, those of the plugin by qgis_window_test.py.
 
 usage: GDAL_DRIVER_PATH=... qgis_pictures.py   (needs qgis and xvfb)
 """
@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import qgis_map
+from qgis.PyQt.QtGui import QImage
 
 SCREEN = "960x600x24"
 DONE = "pictures are drawn"  # as qgis_windows.py says
@@ -40,6 +41,15 @@ def draw_windows():
         sys.exit(done.stdout)
 
 
+def draw_plugin():
+    here = os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, os.path.join(here, "qgis_window_test.py"), folder], check=True)
+        for name in "qgis-plugin.png", "qgis-plugin-window.png":
+            qgis_map.save(QImage(os.path.join(folder, name)), name)
+
+
 if __name__ == "__main__":
     draw_map()
     draw_windows()
+    draw_plugin()

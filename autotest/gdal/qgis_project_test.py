@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What `refs qgis` writes, as QGIS reads it: reference systems, a Mercator map, the view and the time step a project opens
+"""What the plugin of QGIS writes, as QGIS reads it: reference systems, a Mercator map, the view and the time step a project opens
 with, colours, longitudes from 0 to 360, archives, sources that are many files.
 
-    qgis_project_test.py PROGRAM [PICTURES]
+    qgis_project_test.py [PICTURES]
 
 Skips without PyQGIS. Maps stay in the folder PICTURES where one is given.
 """
@@ -27,21 +27,27 @@ try:
                            QgsRectangle, QgsUnitTypes)
     from qgis.gui import QgsMapCanvas, QgsMapToolIdentify
     from qgis.PyQt.QtCore import QDateTime, QSize, Qt
-    from qgis.PyQt.QtGui import QColor, QImage
+    from qgis.PyQt.QtGui import QColor
 except ImportError:
     print("PyQGIS is not installed")
     sys.exit(77)
 
+from qgis_canvas import PLUGINS, pixels  # noqa: E402
+
+import refs_qgis  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.normpath(os.path.join(HERE, "../../data/sample.json"))
-SAMPLE_FILE = os.path.normpath(os.path.join(HERE, "../../data/sample.nc"))
-PROGRAM, PICTURES = os.path.abspath(sys.argv[1]), (sys.argv[2:] or [None])[0]
+PICTURES = (sys.argv[1:] or [None])[0]
 MERCATOR = QgsCoordinateReferenceSystem("EPSG:3857")
 WIDTH, HEIGHT = 360, 240
 
 
 def run(*arguments, status=0):
-    done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    """The command of the plugin."""
+    environment = dict(os.environ, PYTHONPATH=PLUGINS)
+    done = subprocess.run([sys.executable, "-m", "refs_qgis", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=environment)
     assert done.returncode == status, done.stdout
     return done.stdout
 
@@ -96,14 +102,6 @@ def load(path):
     else:
         assert project.read(path), project.error()
     return project, [node.layer() for node in project.layerTreeRoot().findLayers()]
-
-
-def pixels(image):
-    image = image.convertToFormat(QImage.Format_RGB888)
-    bits = image.constBits()
-    bits.setsize(image.sizeInBytes())
-    rows = np.frombuffer(bits, np.uint8).reshape(image.height(), image.bytesPerLine())
-    return rows[:, :3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
 def day_of(number):
@@ -161,8 +159,8 @@ class Folder(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def written(self, source, variable, output="out.qgs", *options):
-        run("qgis", source, variable, "-o", self.path(output), *options)
+    def written(self, source, variable, output="out.qgs", longitudes=None, *, each_time=False):
+        refs_qgis.write(source, variable, self.path(output), longitudes, each_time=each_time)
         return load(self.path(output))
 
 
@@ -183,7 +181,7 @@ class Crs(Folder):
         self.assertEqual(self.assert_drawn_as_by_hand(SAMPLE, "t2m", "sample-mercator.png").authid(), "EPSG:4326")
 
     def test_of_each_layer_of_times(self):
-        _, layers = self.written(SAMPLE, "t2m", "out.qgs", "--layers")
+        _, layers = self.written(SAMPLE, "t2m", each_time=True)
         self.assertEqual([(layer.crs().isValid(), layer.crs().authid()) for layer in layers], [(True, "EPSG:4326")] * 24)
 
     def plane(self, size, x=0.0, y=0.0, **mapping):
@@ -228,7 +226,7 @@ class View(Folder):
                                            (-25.25, 31.75, 35.25, 72.25))
 
     def test_is_that_of_a_window(self):
-        run("qgis", SAMPLE, "t2m", "-o", self.path("out.qgs"))
+        refs_qgis.write(SAMPLE, "t2m", self.path("out.qgs"))
         canvas = QgsMapCanvas()
         canvas.setObjectName("theMapCanvas")
         canvas.resize(605, 405)
@@ -295,8 +293,8 @@ class Colours(Folder):
 class Longitudes(Folder):
     def test_from_0_to_360_cover_the_map(self):
         path = world().write(self.path("world.json"))
-        for options in (), ("--layers",):
-            _, layers = self.written(path, "v", "out.qgs", *options)
+        for each_time in False, True:
+            _, layers = self.written(path, "v", each_time=each_time)
             self.assertIn("?LONGITUDES=-180", layers[0].source())
             self.assertEqual((layers[0].extent().xMinimum(), layers[0].extent().xMaximum()), (-180, 180))
             image = draw(layers, period=day_of(0), picture="world-mercator.png")
@@ -304,16 +302,16 @@ class Longitudes(Folder):
 
     def test_stay_where_that_is_wanted(self):
         path = world().write(self.path("world.json"))
-        _, layers = self.written(path, "v", "out.qgs", "--longitudes", "AS_IS")
+        _, layers = self.written(path, "v", longitudes="AS_IS")
         self.assertEqual((layers[0].extent().xMinimum(), layers[0].extent().xMaximum()), (0, 360))
         self.assertNotIn("LONGITUDES", layers[0].source())
-        self.assertIn("expected -180, 0 or AS_IS", run("qgis", path, "v", "-o", self.path("x.qgs"), "--longitudes", "90", status=2))
+        self.assertIn("choose from '-180', '0', 'AS_IS'", run(path, "v", "-o", self.path("x.qgs"), "--longitudes", "90", status=2))
 
     def test_that_do_not_cross_have_no_option(self):
         path = world(first=-180).write(self.path("world.json"))
         _, layers = self.written(path, "v")
         self.assertNotIn("LONGITUDES", layers[0].source())
-        _, layers = self.written(path, "v", "out.qgs", "--longitudes=0")
+        _, layers = self.written(path, "v", longitudes="0")
         self.assertIn("?LONGITUDES=0", layers[0].source())
         self.assertEqual(layers[0].extent().xMinimum(), 0)
 
@@ -322,7 +320,7 @@ class Identify(Folder):
     def test_finds_the_frame_that_is_shown(self):
         """The second day at 39 N, on a Mercator map, from all layers and from the one layer of its day."""
         path = world().write(self.path("world.json"))
-        project, layers = self.written(path, "v", "out.qgs", "--layers")
+        project, layers = self.written(path, "v", each_time=True)
         canvas = QgsMapCanvas()
         canvas.resize(WIDTH, HEIGHT)
         canvas.setDestinationCrs(MERCATOR)
@@ -351,7 +349,7 @@ class Sources(Folder):
     def test_may_be_patterns_and_folders(self):
         for source in self.path("days/*.json"), self.path("days"), "days/*.json", "days":
             os.chdir(self.folder)
-            run("qgis", source, "v", "-o", "out.qgs")
+            run(source, "v", "-o", "out.qgs")
             project, layers = load(self.path("out.qgs"))
             name = f'REFS:"{self.folder}/days' + ("/*.json" if "*" in source else "") + '":/v?LONGITUDES=-180'
             self.assertEqual((layers[0].source(), layers[0].isValid(), layers[0].bandCount()), (name, True, 3))
@@ -360,16 +358,16 @@ class Sources(Folder):
 
     def test_that_cannot_be_joined_are_an_error(self):
         os.mkdir(self.path("empty"))
-        said = run("qgis", self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
-        self.assertEqual(said, f"refs: {self.path('empty')}: no file in this folder is one that can be read\n")
+        said = run(self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
+        self.assertRegex(said, "^refs_qgis: .*/empty: is a folder, [^\n]*\n$")
         with open(self.path("empty/.zmetadata"), "w", encoding="utf-8") as file:
             file.write("{")  # a set that is damaged
-        said = run("qgis", self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
-        self.assertRegex(said, "^refs: .*/empty/.zmetadata: line 1, [^\n]*\n$")
+        said = run(self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
+        self.assertRegex(said, "^refs_qgis: .*/empty/.zmetadata: line 1, [^\n]*\n$")
 
     def test_name_their_variables_where_one_is_not_there(self):
-        said = run("qgis", SAMPLE, "tm2", "-o", self.path("out.qgs"), status=1)
-        self.assertEqual(said, f'refs: {SAMPLE}: no variable "tm2": expected one of its 2 rasters: t2m, z\n')
+        said = run(SAMPLE, "tm2", "-o", self.path("out.qgs"), status=1)
+        self.assertEqual(said, f'refs_qgis: {SAMPLE}: no variable "tm2": expected one of its 2 rasters: t2m, z\n')
 
 
 if __name__ == "__main__":

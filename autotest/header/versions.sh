@@ -39,4 +39,5 @@ expect CHANGELOG.md "$last" "$also"
 expect debian/changelog "$(sed -n '1s/^refs (\([0-9.]*\)-.*/\1/p' debian/changelog)" "$also"
 expect packaging/conda/recipe.yaml "$(sed -n 's/^  version: "\(.*\)"$/\1/p' packaging/conda/recipe.yaml)" "$also"
 expect CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)" "$also"
+expect qgis/refs_qgis/metadata.txt "$(sed -n 's/^version=//p' qgis/refs_qgis/metadata.txt)" "$also"
 exit $wrong

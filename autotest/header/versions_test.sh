@@ -11,12 +11,13 @@ checks=0
 # tree VERSION CITED FIRST-HEADING...: a tree of a version, with the headings of its changelog
 tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree/packaging/conda" "$work/tree/debian"
+    mkdir -p "$work/tree/packaging/conda" "$work/tree/debian" "$work/tree/qgis/refs_qgis"
     cp "$root/packaging/version.sh" "$work/tree/packaging/"
     echo "project(refs VERSION $1 LANGUAGES C)" >"$work/tree/CMakeLists.txt"
     echo "refs ($2-1) unstable; urgency=medium" >"$work/tree/debian/changelog"
     echo "  version: \"$2\"" >"$work/tree/packaging/conda/recipe.yaml"
     echo "version: $2" >"$work/tree/CITATION.cff"
+    echo "version=$2" >"$work/tree/qgis/refs_qgis/metadata.txt"
     shift 2
     printf '## [%s]\n' "$@" >"$work/tree/CHANGELOG.md"
 }
@@ -46,7 +47,7 @@ passes
 tree 0.2.0 0.1.0 Unreleased 0.1.0
 passes
 fails --release
-[ "$(wc -l <"$work/found")" -eq 4 ] || { cat "$work/found"; exit 1; }
+[ "$(wc -l <"$work/found")" -eq 5 ] || { cat "$work/found"; exit 1; }
 tag v0.2.0
 fails
 tree 0.2.0 0.2.0 Unreleased 0.1.0

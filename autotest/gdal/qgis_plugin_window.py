@@ -1,0 +1,103 @@
+"""Run by QGIS itself for qgis_window_test.py, when its window is there: the plugin from the menu to the temporal controller."""
+
+import json
+import os
+
+import qgis.utils
+from qgis.core import QgsCoordinateReferenceSystem, QgsProject, QgsRasterLayer, QgsTemporalNavigationObject
+from qgis.PyQt.QtCore import QEventLoop, QTimer
+from qgis.PyQt.QtWidgets import QAction, QDockWidget
+from qgis.utils import iface
+
+ROOT = os.getcwd()
+FOLDER = os.environ["REFS_WINDOW_FOLDER"]
+results = {}
+
+
+def wait(milliseconds=300):
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+def wait_for(dialog):
+    wait()
+    while dialog.is_busy():
+        wait(50)
+
+
+def add_layer():
+    iface.mainWindow().findChild(QAction, "refsAddLayer").trigger()
+    dialog = qgis.utils.plugins["refs_qgis"].dialog
+    dialog.source.setCurrentText("data/sample.json")
+    dialog.list_button.click()
+    wait_for(dialog)
+    results["dialog"] = dialog.height()
+    wait()
+    dialog.grab().save(os.path.join(FOLDER, "qgis-plugin.png"))
+    dialog.add_button.click()
+    wait_for(dialog)
+    dialog.close()
+    return list(QgsProject.instance().mapLayers().values())[0]
+
+
+def draw(name):
+    canvas = iface.mapCanvas()
+    canvas.refresh()
+    wait(500)
+    while canvas.isDrawing():
+        wait(50)
+    image = canvas.grab().toImage()
+    image.save(os.path.join(FOLDER, name))
+    return image
+
+
+def play(layer, controller, code):
+    """Each of some frames beside the layer of its band alone."""
+    canvas = iface.mapCanvas()
+    QgsProject.instance().setCrs(QgsCoordinateReferenceSystem(code))
+    wait()
+    iface.setActiveLayer(layer)
+    canvas.zoomToFullExtent()
+    same, seen = [], []
+    for hour in (3, 13, 23):
+        canvas.setLayers([layer])
+        controller.setCurrentFrameNumber(hour)
+        seen.append(draw(f"{code[5:]}-{hour:02}.png"))
+        alone = QgsRasterLayer(f'REFS:"{ROOT}/data/sample.json":/t2m[time=#{hour}]', "x", "gdal")
+        renderer = layer.renderer().clone()
+        renderer.setInputBand(1) if hasattr(renderer, "setInputBand") else renderer.setBand(1)
+        alone.setRenderer(renderer)
+        canvas.setLayers([alone])
+        same.append(draw("alone.png") == seen[-1])
+    results[code] = same + [seen[0] != seen[1]]
+    canvas.setLayers([layer])
+
+
+def run():
+    window = iface.mainWindow()
+    window.setGeometry(0, 0, 900, 600)
+    for dock in window.findChildren(QDockWidget):
+        dock.setVisible(dock.objectName() in ("Layers", "Temporal Controller"))
+    layer = add_layer()
+    results["layers"] = len(QgsProject.instance().mapLayers())
+    results["source"] = layer.source()
+    controller = iface.mapCanvas().temporalController()
+    controller.setNavigationMode(QgsTemporalNavigationObject.Animated)
+    results["frames"] = controller.totalFrameCount()
+    play(layer, controller, "EPSG:4326")
+    play(layer, controller, "EPSG:3857")
+    controller.setCurrentFrameNumber(13)
+    wait(1000)
+    window.grab().save(os.path.join(FOLDER, "qgis-plugin-window.png"))
+    results["messages"] = [message.text() for message in iface.messageBar().items()]
+
+
+try:
+    run()
+except Exception as error:
+    results["error"] = repr(error)
+finally:
+    with open(os.path.join(FOLDER, "results.json"), "w", encoding="utf-8") as file:
+        json.dump(results, file)
+    os._exit(0)  # without leaving QGIS as its users do, which would ask whether to save
