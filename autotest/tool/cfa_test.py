@@ -1220,10 +1220,8 @@ class Outputs(Folder):
     def test_are_no_data_files(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
         self.write("b.nc", (2, 3), data=self.values()[2:])
-        self.write("layer.qlr", (2, 3), data=self.values()[2:])
         self.refuses("b.nc", "split", "a.nc", "-o", "b.nc")
         self.refuses("b.nc", "combine", "--format", "cfa", "a.nc", "-o", "b.nc")
-        self.refuses("layer.qlr", "qgis", "a.nc", "tas", "-o", "layer.qlr")
 
     def test_may_be_masters_that_are_there(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
@@ -1428,16 +1426,6 @@ class Ended(Folder):
 
 
 class Info(Folder):
-    def test_qgis_shows_aggregations(self):
-        for version in VERSIONS:
-            self.split(subarray_shape="2,6,8", cfa_version=version)
-            run("qgis", "m.nca", "tas", "-o", "m.qlr")
-            run("qgis", "source.nc", "tas", "-o", "source.qlr")
-            with open("m.qlr") as master, open("source.qlr") as source:
-                self.assertEqual(master.read().replace("m.nca", "source.nc"), source.read())
-            shutil.rmtree("m")
-            os.remove("m.nca")
-
     def test_partitions_out_of_range_are_an_error(self):
         self.split(subarray_shape="2,6,8")
         self.assertIn("m/m.tas.1.0.0.nc", run("info", "m.nca", "--partition", "1,0,0"))

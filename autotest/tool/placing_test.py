@@ -282,8 +282,7 @@ class Links(Placing):
         with open("precious", "w", encoding="ascii") as file:
             file.write("precious")
         for arguments in (("mv", "m.nca", "--rewrite", "=>./"), ("index", "a.nc", "-o", "a.json", "-q"),
-                          ("convert", "a.json", "-o", "c.json", "-q"), ("split", "b.nc", "-o", "m.nca", "-q"),
-                          ("qgis", "a.nc", "tas", "-o", "a.qlr")):
+                          ("convert", "a.json", "-o", "c.json", "-q"), ("split", "b.nc", "-o", "m.nca", "-q")):
             done = refs(*arguments, AT_OPEN_LINK_TO=os.path.abspath("precious"))
             with open("precious", encoding="ascii") as file:
                 self.assertEqual(file.read(), "precious", arguments)

@@ -198,7 +198,6 @@ CASES = {
     "append": ("append", "{copy}", "{remote}", "--along", "t"),
     "split": ("split", "{chunks}", "-o", "{out}.nca"),
     "split of a set": ("split", "{remote}", "-o", "{out}.nca"),
-    "qgis": ("qgis", "{remote}", "a", "-o", "{out}.qlr"),
     "a list of a bucket": ("index", "s3://{mode}/{token}/*.nc", "-o", "{out}.json"),
     "a document of STAC": ("index", "{remote}", "{data}", "-o", "{out}.json"),
     "an upload": ("split", "{local}", "-o", "s3://{mode}/{token}.nca"),

@@ -169,11 +169,6 @@ void refs_arrays_load(refs_array *const *arrays, size_t n);
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err);
 
-/** Reads a region of a numeric array as doubles, tightly packed, as above; `values` has room for
- * all its elements. */
-refs_status refs_array_read_region_doubles(refs_array *array, const refs_region *region,
-                                           double *values, refs_error *err);
-
 /** Reads an array of strings (S, U, O) of at most `max_elements` elements: appends each as UTF-8
  * with a NUL after it. */
 refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,

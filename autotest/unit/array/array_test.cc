@@ -141,11 +141,6 @@ TEST(Array, ReadsBigEndianNumbersAsDoubles) {
     EXPECT_EQ(values[0], 258);
     EXPECT_EQ(values[1], -2);
     EXPECT_EQ(refs_array_read_doubles(v.array, 1, values, &v.error), REFS_LIMIT);
-    refs_error_clear(&v.error);
-    const uint64_t start[] = {1}, count[] = {1};
-    const refs_region region = {start, count, nullptr};
-    ASSERT_EQ(refs_array_read_region_doubles(v.array, &region, values, &v.error), REFS_OK);
-    EXPECT_EQ(values[0], -2);
 }
 
 TEST(Array, ReadsTextsOfFixedLength) {

@@ -171,33 +171,14 @@ refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, 
     return refs_array_read(array, &region, elements->data, NULL, err);
 }
 
-static refs_status convert(const refs_array *array, const refs_buf *elements, size_t n,
-                           double *values, refs_error *err) {
-    if (refs_array__to_doubles(&array->meta->dtype, elements->data, n, values)) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
-}
-
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err) {
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK) status = convert(array, &elements, n, values, err);
-    refs_buf_clear(&elements);
-    return status;
-}
-
-refs_status refs_array_read_region_doubles(refs_array *array, const refs_region *region,
-                                           double *values, refs_error *err) {
-    refs_buf elements = REFS_BUF_INIT;
-    uint64_t n = 1, bytes;
-    for (size_t dim = 0; dim < array->meta->rank; dim++)
-        if (!refs_mul_u64(n, region->count[dim], &n)) n = UINT64_MAX;
-    if (!refs_mul_u64(n, array->meta->dtype.size, &bytes) || bytes > SIZE_MAX)
-        return refs_fail(err, REFS_LIMIT, "%s: a region is too large", array->meta->path);
-    refs_status status = refs_buf_resize(&elements, (size_t)bytes, err);
-    if (status == REFS_OK) status = refs_array_read(array, region, elements.data, NULL, err);
-    if (status == REFS_OK) status = convert(array, &elements, (size_t)n, values, err);
+    if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
+        status =
+            refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
     refs_buf_clear(&elements);
     return status;
 }

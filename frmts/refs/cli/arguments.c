@@ -60,9 +60,6 @@ const tool_option tool_options[] = {
      "the arrays that aggregations are made of, too: terms, fragments, and each as it is stored"},
     {'D', true, "deep", NULL, "decode chunks, too"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
-    {'L', true, "layers", NULL, "a layer for each time, for QGIS before 3.38"},
-    {'W', true, "longitudes", "WHERE",
-     "where longitudes begin: -180 (the default), 0, or AS_IS, as the set has them"},
     {'h', false, "help", NULL, "print help"},
     {'\0', false, NULL, NULL, NULL}};
 
@@ -120,8 +117,6 @@ static bool set_flag(tool_arguments *arguments, char letter) {
         return arguments->all = true;
     case 'D':
         return arguments->deep = true;
-    case 'L':
-        return arguments->layers = true;
     default:
         return arguments->help = true;
     }
@@ -229,9 +224,6 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return set_number(option, value, &arguments->version);
     case 'S':
         return set_number(option, value, &arguments->record_size);
-    case 'W':
-        arguments->longitudes = value;
-        return true;
     case 'N':
         return set_number(option, value, &arguments->sample);
     default:

@@ -46,14 +46,6 @@ const tool_verb tool_verbs[] = {
      "for the chunk that holds this element.",
      tool_info},
     {"cat", "SET KEY", "print the bytes of a key", "", "", tool_cat},
-    {"qgis", "SET VARIABLE -o LAYER", "write a layer or a project of QGIS, with colours and times",
-     "oLWq",
-     "SET is a set, or a pattern or a folder of files. LAYER ends in .qlr, which is dragged into "
-     "QGIS, or in .qgs or .qgz, a project that opens at the extent and in the CRS of the data. The "
-     "colours go over 98 of 100 values: of the whole raster, at three times. Each band has its "
-     "time, so that the temporal controller plays one layer, from QGIS 3.38 on; for versions "
-     "before, --layers makes a layer for each time.",
-     tool_qgis},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 /* -- help -------------------------------------------------------------------------------------- */

@@ -238,7 +238,6 @@ tool_exit tool_convert(const tool_arguments *arguments);
 tool_exit tool_ls(const tool_arguments *arguments);
 tool_exit tool_info(const tool_arguments *arguments);
 tool_exit tool_cat(const tool_arguments *arguments);
-tool_exit tool_qgis(const tool_arguments *arguments);
 tool_exit tool_check(const tool_arguments *arguments);
 tool_exit tool_diff(const tool_arguments *arguments);
 

@@ -36,9 +36,9 @@ typedef struct tool_arguments {
     const char *pattern, *group;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
     const char *partition, *prefix;
-    const char *inline_bytes, *threads, *record_size, *version, *sample, *longitudes;
+    const char *inline_bytes, *threads, *record_size, *version, *sample;
     bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
-        layers, all, help;
+        all, help;
 } tool_arguments;
 
 typedef struct tool_verb {
