@@ -97,7 +97,7 @@ class Nothing(InFolder):
         self.part("a.json", [0], [1], array("s", ["x"], np.array([b"one"], "|S3")))
         self.part("b.json", [1], [2], array("s", ["x"], np.array([b"two"], "|S3")))
         said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
-        self.assertIn("/s: not the same in a.json and b.json: that of the first is kept", said)
+        self.assertIn('s: not the same in a.json and b.json, element 0 of s is "one" and "two": that of the first is kept', said)
         self.part("b.json", [1], [2], array("s", ["x"], np.array([b"one"], "|S3")))
         self.assertEqual(run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa"), "")
 
@@ -152,9 +152,12 @@ class Nothing(InFolder):
         self.filled("a.json", 0, [1, 255], 255)
         self.filled("b.json", 1, [2, 255], 0)
         self.filled("c.json", 2, [3, 255], 255)
-        said = run("combine", "a.json", "b.json", "-o", "all.nca", "--along", "t", "--format", "cfa", status=1)
-        self.assertIn("/v: its _FillValue differs between a.json and b.json", said)
-        run("combine", "a.json", "c.json", "-o", "all.nca", "--along", "t", "--format", "cfa")
+        for names, last in (("a.json", "b.json"), 255), (("a.json", "c.json"), None):
+            run("combine", *names, "-o", "all.nca", "--along", "t", "--format", "cfa")
+            array = gdal.OpenEx('REFS:"all.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("v")
+            missing = array.GetNoDataValueAsDouble()
+            values = [None if value == missing else value for value in array.ReadAsArray()[:, 1].tolist()]
+            self.assertEqual(values, [None, last])
 
     def test_is_lost_of_missing_values_of_files_that_declare_others(self):
         self.filled("a.json", 0, [1, 255], 0)
@@ -204,7 +207,7 @@ class Nothing(InFolder):
         of_w = [name for name in names if name.startswith("m.w.")]
         self.assertEqual((len(outline), len(of_w)), (1, 2), names)
         said = run("combine", *("m/" + name for name in outline + of_w), "-o", "n.nca", "--along", "t", "--format", "cfa")
-        self.assertIn(f"/v: left out: m/{outline[0]} lists fragments of it, and none of them is a source", said)
+        self.assertIn(f"v: left out: m/{outline[0]} lists fragments of it, and none of them is a source", said)
 
 
 class Hostile(InFolder):

@@ -178,7 +178,7 @@ class Lossless(OwnFolder):
     def test_keys_of_no_array_are_named(self):
         self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), "readme": "text", "v/notes": "more"})
         for said in self.masters():
-            self.assertIn("a.json: keys that belong to no array are left out: readme, v/notes", said)
+            self.assertRegex(said, "a.json: .*keys that belong to no array.*: readme, v/notes")
             self.assertEqual(said.count("left out"), 1)
 
     def test_numbers_that_sources_share_are_compared_whatever_their_type(self):
@@ -197,7 +197,7 @@ class Lossless(OwnFolder):
         longer = {key.replace("v/", "g/w/"): value for key, value in longer.items() if key.startswith("v/")}
         self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), **longer})
         said = self.run_verb("combine", "a.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
-        self.assertIn("/v and /g/w do not have the same steps along x (2 and 4)", said)
+        self.assertIn("dimension x has the lengths 2 and 4", said)
         self.run_verb("split", "a.json", "-o", "m.nca")
         np.testing.assert_array_equal(self.values("m.nca", "/g/w"), np.arange(4))
 
@@ -215,7 +215,7 @@ class Lossless(OwnFolder):
         said = self.run_verb("index", "a.json", "-o", "m.nca", "--along", "x")
         self.assertIn("v is left out", said)
         said = self.run_verb("combine", "a.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)
-        self.assertIn("a.json: its /v has times of NumPy, which are not read from fragments", said)
+        self.assertIn("a.json: v has the type <M8[s], which is not read from fragments", said)
         self.run_verb("split", "a.json", "-o", "m.nca")
         np.testing.assert_array_equal(self.values("m.nca"), data)
 

@@ -1205,8 +1205,8 @@ class Unlike(Folder):
             for output in ("all.json", "all.parq", "all.nca"):
                 run("index", *files, "--along", "time", "-q", "-o", output)
                 np.testing.assert_allclose(read(output, "v")[:, 0, :2], [[280, 281], [274.15, 275.15]], rtol=1e-12)
-            said = run("combine", "--format", "cfa", *files, "-o", "no.nca", status=1)
-            self.assertIn("v: its unit differs between a.nc and b.nc", said)
+            run("combine", "--format", "cfa", *files, "-q", "-o", "k.nca")
+            np.testing.assert_allclose(read("k.nca", "v")[:, 0, :2], [[280, 281], [274.15, 275.15]], rtol=1e-12)
             run("combine", "--format", "cfa", self.write_units("c.nc", 0, "mm", (1, 2), "i4", n),
                 self.write_units("d.nc", 1, "m", (1, 2), "i4", n), "-q", "-o", "mm.nca")
             self.assertEqual(read("mm.nca", "v")[:, 0, :2].tolist(), [[1, 2], [1000, 2000]])
@@ -1328,11 +1328,9 @@ class Unlike(Folder):
                     file.createDimension(dim, n)
                     file.createVariable(dim, kind, (dim,))[:] = np.arange(n) * 0.1 + (i if dim == "time" else 0)
                 file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = i
-        for names, dtype in ((("0.nc", "1.nc"), "f8"), (("1.nc", "0.nc"), "f4")):
+        for names in ("0.nc", "1.nc"), ("1.nc", "0.nc"):  # the earliest has double precision
             run("combine", "--format", "cfa", *names, "-q", "-o", "all.nca")
-            lat = read("all.nca", "lat")
-            self.assertEqual(lat.dtype, dtype)
-            np.testing.assert_array_equal(lat, (np.arange(4) * 0.1).astype(dtype))
+            np.testing.assert_array_equal(read("all.nca", "lat"), np.arange(4) * 0.1)
             self.assertEqual(read("all.nca", "v").shape, (2, 4, 40))
 
     def test_bounds_of_times_have_their_calendar(self):

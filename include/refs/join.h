@@ -51,6 +51,14 @@ typedef enum refs_join_unlike {
     REFS_JOIN_REFUSE            /**< an error */
 } refs_join_unlike;
 
+/** What parts are of. */
+typedef enum refs_join_parts {
+    REFS_JOIN_OF_CHUNKS, /**< chunks of arrays */
+    REFS_JOIN_OF_FIELDS /**< fields: each is a fragment of an aggregation (refs_join_aggregate), and
+                           what serves fields is put into the master. No dimensions need be named:
+                           they are those along which parts differ */
+} refs_join_parts;
+
 /** How values that are stored in the set are divided into chunks. */
 typedef enum refs_join_values {
     REFS_JOIN_VALUES_WHOLE, /**< not divided: one chunk per array */
@@ -104,13 +112,16 @@ typedef struct refs_join_options {
     /** Of each part by its number, ended by one without a dimension, or NULL; set before the part
      * is added. NULL: none are cut. */
     const refs_join_cut *const *cuts;
+    refs_join_parts parts_are;
+    const char *time_units; /**< of joined times, where these are to have others than those of the
+                                 part that has the first one; or NULL */
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
             0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE,   \
-            {NULL, NULL}, {NULL, NULL, NULL}, NULL                                                 \
+            {NULL, NULL}, {NULL, NULL, NULL}, NULL, REFS_JOIN_OF_CHUNKS, NULL                      \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

@@ -886,7 +886,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     }
     if (master != NULL) {
         all.master = *master;
-        *master = (tool_master){.has_all_steps = false};
+        *master = (tool_master){.has_relative = false};
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = kind == NEW_SET && !is_aggregation(output)
@@ -920,7 +920,7 @@ tool_exit tool_index(const tool_arguments *arguments) {
 }
 
 tool_exit tool_combine(const tool_arguments *arguments) {
-    if (arguments->format != NULL) return tool_gather(arguments);
+    if (arguments->format != NULL) return tool_aggregate(arguments);
     return tool_index(arguments);
 }
 
@@ -976,7 +976,7 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
     const char *set = arguments->names.items[0];
     if (!tool_lock(set, &file)) return TOOL_FAILED;
     const tool_exit result =
-        is_aggregation(set) ? tool_gather_append(arguments, &ways) : grow_set(arguments);
+        is_aggregation(set) ? tool_append_to_master(arguments, &ways) : grow_set(arguments);
     tool_unlock(file);
     return result;
 }

@@ -11,7 +11,7 @@
 /** Zeroed is none. */
 typedef struct tool_master {
     tool_names files;   /**< of its fragments, each once, as a user calls them */
-    tool_names fillers; /**< files that stand for fragments that are missing, in the same way */
+    tool_names fillers; /**< files that may stand for fragments that are missing, in the same way */
     refs_buf how;       /**< how they were joined (record.h); empty: it does not say */
     refs_master_options options;
     bool has_relative; /**< it names some relative to itself */
@@ -20,10 +20,19 @@ typedef struct tool_master {
                             variable needs */
     tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
     refs_validator was; /**< of an object, before it was read */
-    bool has_all_steps; /**< of each dimension of its aggregations, `files` have all */
 } tool_master;
 
 void tool_master_clear(tool_master *master);
+
+struct tool_arrays;
+
+/** Reads the master whose arrays are open, and which the user calls `name`. To be cleared also
+ * after a failure. */
+refs_status tool_master_read(const tool_session *session, const struct tool_arrays *arrays,
+                             const char *name, tool_master *master, refs_error *err);
+
+/** What a file of netCDF is called in a master ("NETCDF4"), or NULL where it cannot be read. */
+const char *tool_format_of(const refs_vfs *vfs, const char *location);
 
 /** Fails where a master in an object store would name a file of this machine. */
 refs_status tool_check_named(const char *master, const char *name, refs_error *err);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "refs/cfa/cfa.h"
+
 /* Names that are looked for. */
 #define MAX_CANDIDATES 1000
 
@@ -107,67 +109,4 @@ refs_status tool_add_outlines(const tool_session *session, tool_names *names, si
     ordered = taken;
     tool_names_clear(&ordered);
     return status;
-}
-
-/* -- what it says ------------------------------------------------------------------------------ */
-
-static bool is_nothing(const refs_partition *partition) {
-    const size_t size = strlen(partition->file), wanted = strlen(REFS_CFA_NOT_WRITTEN);
-    return size >= wanted && strcmp(partition->file + size - wanted, REFS_CFA_NOT_WRITTEN) == 0;
-}
-
-/* Every partition is there: the first that begins where the one before ended is the next. */
-static refs_status find_slices(tool_outlined *outlined, size_t d, refs_error *err) {
-    uint64_t at[REFS_MAX_RANK] = {0};
-    refs_partition found;
-    size_t capacity = 0;
-    while (at[d] < outlined->meta->shape[d]) {
-        REFS_TRY(refs_aggregation_find(outlined->meta, at, &found, err));
-        if (found.end[d] <= at[d] || !refs_grow((void **)&outlined->slices[d], &capacity,
-                                                outlined->n[d], sizeof **outlined->slices))
-            return refs_fail_nomem(err);
-        outlined->slices[d][outlined->n[d]++] = (tool_outlined_slice){at[d], found.end[d], false};
-        at[d] = found.end[d];
-    }
-    return REFS_OK;
-}
-
-static refs_status mark(void *user, const refs_partition *partition, refs_error *err) {
-    tool_outlined *outlined = user;
-    (void)err;
-    if (is_nothing(partition)) return REFS_OK;
-    outlined->has_fragments = true;
-    for (size_t d = 0; d < outlined->meta->rank; d++)
-        if (partition->index[d] < outlined->n[d])
-            outlined->slices[d][partition->index[d]].is_written = true;
-    return REFS_OK;
-}
-
-refs_status tool_outlined_open(const refs_array_meta *meta, tool_outlined *outlined,
-                               refs_error *err) {
-    *outlined = (tool_outlined){.meta = meta};
-    refs_status status = REFS_OK;
-    for (size_t d = 0; d < meta->rank && status == REFS_OK; d++)
-        status = find_slices(outlined, d, err);
-    if (status == REFS_OK) status = refs_aggregation_each(meta, mark, outlined, err);
-    if (status == REFS_NOT_FOUND)
-        status = refs_fail(err, REFS_CORRUPT, "%s: the outline lacks partitions", meta->path);
-    if (status != REFS_OK) tool_outlined_clear(outlined);
-    return status;
-}
-
-void tool_outlined_clear(tool_outlined *outlined) {
-    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(outlined->slices[d]);
-    memset(outlined, 0, sizeof *outlined);
-}
-
-bool tool_outlined_is_nothing(const tool_outlined *outlined, const uint64_t *index) {
-    uint64_t at[REFS_MAX_RANK];
-    refs_partition found;
-    for (size_t d = 0; outlined->meta != NULL && d < outlined->meta->rank; d++) {
-        if (index[d] >= outlined->n[d]) return false;
-        at[d] = outlined->slices[d][index[d]].begin;
-    }
-    return outlined->meta != NULL &&
-           refs_aggregation_find(outlined->meta, at, &found, NULL) == REFS_OK && is_nothing(&found);
 }

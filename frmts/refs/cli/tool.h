@@ -251,21 +251,20 @@ refs_status tool_write_arrays(const tool_session *session, const char *output,
 
 /** combine --format cfa: a master of files that are its fragments; append: of those of a master,
  * and of others. */
-tool_exit tool_gather(const tool_arguments *arguments);
+tool_exit tool_aggregate(const tool_arguments *arguments);
 
 struct tool_master;
 
 /** What an append may turn out to be once the set is open. */
 typedef struct tool_append_ways {
-    /** One to a master that was joined, or whose fragments and sources differ as those of one
-     * aggregation that is not unpacked cannot; takes what *master has. */
+    /** One to a master that `refs index` made; takes what *master has. */
     tool_exit (*join)(const tool_arguments *arguments, struct tool_master *master);
     /** One to what is no master, though it ends in ".nc". */
     tool_exit (*grow)(const tool_arguments *arguments);
 } tool_append_ways;
 
 /** Appends to a master, which is read once, or goes another way. */
-tool_exit tool_gather_append(const tool_arguments *arguments, const tool_append_ways *ways);
+tool_exit tool_append_to_master(const tool_arguments *arguments, const tool_append_ways *ways);
 
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);

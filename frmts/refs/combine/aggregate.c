@@ -6,23 +6,25 @@
 #include <stdlib.h>
 
 #include "combine_internal.h"
+#include "refs/attribute_class.h"
 #include "refs/cf.h"
 #include "refs/cfa/cfa.h"
+#include "refs/own_attributes.h"
 #include "refs/utf8.h"
 
-/* Fragments along one joined dimension: those of `begin` ascend, and gaps are some, too. */
+/* Fragments of an array along one dimension: those of `begin` ascend, and gaps are some, too. */
 typedef struct spans {
     uint64_t *begin, *size;
-    size_t n;
+    size_t n, capacity;
 } spans;
 
 typedef struct aggregating {
     refs_join *join;
     const refs_join_plan *plan;
     refs_master *master;
-    spans lines[REFS_JOIN_MAX_DIMS];
     char **urls;                     /* of each member */
     const refs_join_member **owners; /* of fragments of the array that is placed */
+    size_t n_fields;                 /* that were put */
     refs_buf path, text;
 } aggregating;
 
@@ -33,10 +35,24 @@ typedef struct range {
     size_t member;
 } range;
 
+/* A dimension of an array, along which parts are joined, that is cut into spans. */
+typedef struct cutting {
+    const refs_join *join;
+    uint32_t path;
+    size_t dim, line;
+    spans *into;
+    refs_buf edges; /* at which gaps are cut */
+} cutting;
+
 static int by_begin(const void *left, const void *right) {
     const range *a = left, *b = right;
     if (a->begin != b->begin) return a->begin > b->begin ? 1 : -1;
     return (a->end > b->end) - (a->end < b->end);
+}
+
+static int by_edge(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
 }
 
 static refs_status range_of(const refs_join *join, size_t line, size_t i, range *of,
@@ -53,47 +69,138 @@ static refs_status range_of(const refs_join *join, size_t line, size_t i, range 
     return REFS_OK;
 }
 
-static void add_span(spans *line, uint64_t begin, uint64_t end) {
-    if (begin == end) return;
-    line->begin[line->n] = begin;
-    line->size[line->n++] = end - begin;
-}
-
-static refs_status make_spans(const aggregating *at, size_t number, range *ranges, spans *line,
-                              refs_error *err) {
-    const refs_join *join = at->join;
-    uint64_t end = 0;
-    for (size_t i = 0; i < join->n_members; i++)
-        REFS_TRY(range_of(join, number, i, &ranges[i], err));
-    qsort(ranges, join->n_members, sizeof *ranges, by_begin);
-    for (size_t i = 0; i < join->n_members; i++) {
-        const bool is_same =
-            i > 0 && ranges[i].begin == ranges[i - 1].begin && ranges[i].end == ranges[i - 1].end;
-        if (is_same) continue;
-        if (ranges[i].begin < end)
-            return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s",
-                             join->members[ranges[i - 1].member].name,
-                             join->members[ranges[i].member].name, join->options.dims[number]);
-        add_span(line, end, ranges[i].begin);
-        add_span(line, ranges[i].begin, ranges[i].end);
-        end = ranges[i].end;
-    }
-    add_span(line, end, at->plan->lines[number].n);
+static refs_status add_span(spans *to, uint64_t begin, uint64_t end, refs_error *err) {
+    const size_t capacity = to->capacity;
+    size_t sizes = capacity;
+    if (!refs_grow((void **)&to->begin, &to->capacity, to->n, sizeof *to->begin) ||
+        !refs_grow((void **)&to->size, &sizes, to->n, sizeof *to->size))
+        return refs_fail_nomem(err);
+    to->begin[to->n] = begin;
+    to->size[to->n++] = end - begin;
     return REFS_OK;
 }
 
-static refs_status find_spans(aggregating *at, refs_error *err) {
-    const size_t n = at->join->n_members;
-    range *ranges = refs_calloc(n, sizeof *ranges);
-    refs_status status = ranges != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < at->join->n_dims && status == REFS_OK; i++) {
-        spans *line = &at->lines[i];
-        line->begin = refs_calloc(2 * n + 1, sizeof *line->begin);
-        line->size = refs_calloc(2 * n + 1, sizeof *line->size);
-        status = line->begin != NULL && line->size != NULL ? make_spans(at, i, ranges, line, err)
-                                                           : refs_fail_nomem(err);
+static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (edges[middle] <= position)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
+}
+
+/* What nobody has, as those have it cut that tell of it. */
+static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs_error *err) {
+    const uint64_t *edges = (const uint64_t *)(const void *)at->edges.data;
+    const size_t n = at->edges.size / sizeof *edges;
+    for (size_t i = first_behind(edges, n, begin); i < n && edges[i] < end; i++) {
+        if (edges[i] == begin) continue;
+        REFS_TRY(add_span(at->into, begin, edges[i], err));
+        begin = edges[i];
+    }
+    return begin < end ? add_span(at->into, begin, end, err) : REFS_OK;
+}
+
+static refs_status add_edge(cutting *at, uint64_t position, uint64_t behind, refs_error *err) {
+    const uint64_t edge = position + behind;
+    return position != REFS_JOIN_NOWHERE ? refs_buf_append(&at->edges, &edge, sizeof edge, err)
+                                         : REFS_OK;
+}
+
+static refs_status add_told_edges(cutting *at, const refs_join_member *member,
+                                  const refs_join_told *told, refs_error *err) {
+    const refs_join_axis *axis = &member->axes[at->line];
+    for (size_t dim = 0; dim < told->array.rank; dim++) {
+        if (refs_join__line_of(at->join, &told->array, dim) != at->line) continue;
+        for (size_t i = 0; i < told->n[dim]; i++) {
+            const refs_join_slice *slice = &told->slices[dim][i];
+            if (slice->end > axis->n) break;
+            REFS_TRY(add_edge(at, axis->position[slice->begin], 0, err));
+            REFS_TRY(add_edge(at, axis->position[slice->end - 1], 1, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status find_edges(cutting *at, refs_error *err) {
+    const refs_join *join = at->join;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
+        const refs_join_axis *axis = &member->axes[at->line];
+        const refs_join_told *told = refs_join__find_told(member, at->path);
+        if (told != NULL) REFS_TRY(add_told_edges(at, member, told, err));
+        if (member->role != REFS_JOIN_IS_FRAGMENT || axis->n == 0) continue;
+        REFS_TRY(add_edge(at, axis->position[0], 0, err));
+        REFS_TRY(add_edge(at, axis->position[axis->n - 1], 1, err));
+    }
+    if (at->edges.size > 0)
+        qsort(at->edges.data, at->edges.size / sizeof(uint64_t), sizeof(uint64_t), by_edge);
+    return REFS_OK;
+}
+
+static refs_status fail_overlap(const cutting *at, const range *one, const range *other,
+                                refs_error *err) {
+    const refs_join *join = at->join;
+    const char *names[2] = {join->members[one->member].name, join->members[other->member].name};
+    if (one->begin == other->begin)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: is cut otherwise than %s along %s: expected fragments that begin at "
+                         "one step to have one length, found %llu and %llu",
+                         names[1], names[0], join->options.dims[at->line],
+                         (unsigned long long)(other->end - other->begin),
+                         (unsigned long long)(one->end - one->begin));
+    return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s", names[0],
+                     names[1], join->options.dims[at->line]);
+}
+
+static refs_status add_ranges(cutting *at, const range *ranges, size_t n, uint64_t length,
+                              refs_error *err) {
+    uint64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_same =
+            i > 0 && ranges[i].begin == ranges[i - 1].begin && ranges[i].end == ranges[i - 1].end;
+        if (is_same) continue;
+        if (ranges[i].begin < end) return fail_overlap(at, &ranges[i - 1], &ranges[i], err);
+        REFS_TRY(add_gap(at, end, ranges[i].begin, err));
+        REFS_TRY(add_span(at->into, ranges[i].begin, ranges[i].end, err));
+        end = ranges[i].end;
+    }
+    return length == 0 ? add_span(at->into, 0, 0, err) : add_gap(at, end, length, err);
+}
+
+static refs_status cut_by_parts(cutting *at, uint64_t length, refs_error *err) {
+    const refs_join *join = at->join;
+    range *ranges = refs_calloc(join->n_members + 1, sizeof *ranges);
+    refs_status status = ranges != NULL ? find_edges(at, err) : refs_fail_nomem(err);
+    size_t n = 0;
+    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
+        if (refs_join__find(&join->members[i], at->path) == NULL ||
+            join->members[i].axes[at->line].n == 0)
+            continue;
+        status = range_of(join, at->line, i, &ranges[n++], err);
+    }
+    if (n > 0) qsort(ranges, n, sizeof *ranges, by_begin);
+    if (status == REFS_OK) status = add_ranges(at, ranges, n, length, err);
     refs_free(ranges);
+    return status;
+}
+
+static refs_status cut_by_numbers(const cutting *at, const refs_join_numbers *numbers,
+                                  refs_error *err) {
+    const uint64_t *begin = numbers->begin[at->dim];
+    for (size_t i = 0; i < numbers->n[at->dim]; i++)
+        REFS_TRY(add_span(at->into, begin[i], begin[i + 1], err));
+    return REFS_OK;
+}
+
+static refs_status find_spans(const refs_join_plan *plan, cutting *at, refs_error *err) {
+    const refs_join_numbers *numbers = refs_join__numbers_of(at->join, at->path);
+    if (numbers != NULL) return cut_by_numbers(at, numbers, err);
+    const refs_status status = cut_by_parts(at, plan->lines[at->line].n, err);
+    refs_buf_clear(&at->edges);
     return status;
 }
 
@@ -109,13 +216,32 @@ static size_t span_at(const spans *line, uint64_t begin) {
     return low;
 }
 
+/* A field that is put: the grid of its fragments. */
+typedef struct field {
+    refs_joined *joined;
+    spans cut[REFS_MAX_RANK]; /* along joined dimensions */
+    refs_cfa_grid grid;
+    size_t n; /* fragments */
+} field;
+
+static void clear_field(field *of) {
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) {
+        refs_free(of->cut[dim].begin);
+        refs_free(of->cut[dim].size);
+    }
+}
+
 static refs_status name_files(aggregating *at, refs_error *err) {
     at->urls = refs_calloc(at->join->n_members, sizeof *at->urls);
     if (at->urls == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < at->join->n_members; i++) {
+        const refs_join_member *member = &at->join->members[i];
         at->text.size = 0;
-        REFS_TRY(refs_join_url(&at->join->options.urls, refs_str_from(at->join->members[i].name),
-                               &at->text, err));
+        if (member->fragment != NULL)
+            REFS_TRY(refs_buf_append_str(&at->text, refs_str_from(member->fragment), err));
+        else
+            REFS_TRY(refs_join_url(&at->join->options.urls, refs_str_from(member->name), &at->text,
+                                   err));
         const refs_str url = refs_str_view((const char *)at->text.data, at->text.size);
         if (!refs_utf8_is_valid(url))
             return refs_fail(err, REFS_UNSUPPORTED, "%.*s: is not UTF-8, which names in netCDF are",
@@ -147,23 +273,52 @@ static refs_str dim_text(const refs_join *join, const refs_joined *joined, size_
                                                  : joined->like->dims[own]);
 }
 
+/* Whether a master or an outline says that a dimension of a group has no limit; what `list` names
+ * is that. */
+static bool is_listed(const refs_json *list, refs_str name) {
+    for (size_t i = 0; i < refs_json_size(list); i++)
+        if (refs_str_equal(refs_json_text(refs_json_at(list, i)), name)) return true;
+    return false;
+}
+
+static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str name) {
+    const refs_join *join = at->join;
+    bool is_unlimited = false;
+    for (size_t i = join->n_parts; i < join->n_members; i++)
+        for (size_t k = 0; k < join->members[i].n_documents && !is_unlimited; k++) {
+            const refs_join_document *document = &join->members[i].documents[k];
+            const refs_str key = refs_join__text(join, document->key);
+            refs_json_doc *doc = NULL;
+            const bool is_of_group = key.size == group.size + strlen(".zattrs") &&
+                                     refs_str_ends(key, ".zattrs") &&
+                                     memcmp(key.data, group.data, group.size) == 0;
+            if (!is_of_group ||
+                refs_json_parse(refs_join__text(join, document->text), &doc, NULL) != REFS_OK)
+                continue;
+            is_unlimited =
+                is_listed(refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS), name);
+            refs_json_doc_free(doc);
+        }
+    return is_unlimited ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED;
+}
+
+/* A dimension of a group, "" or "forecast/". */
+static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, uint64_t size,
+                              refs_error *err) {
+    at->text.size = 0;
+    REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group.size, group.data,
+                             REFS_STR_WHOLE(name)));
+    return refs_master_dimension(at->master, (const char *)at->text.data, size,
+                                 growth_of(at, group, name), err);
+}
+
 /* Dimensions are the file's; only where one of this name has another size, the group's. */
-static refs_status put_dim(aggregating *at, const refs_joined *joined, size_t dim,
+static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
-    const refs_str name = refs_join__own_name(dim_text(at->join, joined, dim));
-    const refs_str path = refs_join__text(at->join, joined->path);
+    const refs_str group = refs_str_part(path, 0, path.size - refs_join__own_name(path).size);
     refs_error problem = REFS_ERROR_INIT;
-    at->text.size = 0;
-    REFS_TRY(refs_buf_printf(&at->text, err, "/%.*s", REFS_STR_WHOLE(name)));
-    if (refs_master_dimension(at->master, (const char *)at->text.data, joined->shape[dim],
-                              REFS_CFA_FIXED, &problem) == REFS_OK)
-        return REFS_OK;
-    const size_t group = path.size - refs_join__own_name(path).size;
-    at->text.size = 0;
-    REFS_TRY(
-        refs_buf_printf(&at->text, err, "/%.*s%.*s", (int)group, path.data, REFS_STR_WHOLE(name)));
-    return refs_master_dimension(at->master, (const char *)at->text.data, joined->shape[dim],
-                                 REFS_CFA_FIXED, err);
+    if (put_dim_of(at, refs_str_from(""), name, size, &problem) == REFS_OK) return REFS_OK;
+    return put_dim_of(at, group, name, size, err);
 }
 
 static refs_str attributes_of(const aggregating *at, const refs_joined *joined) {
@@ -172,15 +327,47 @@ static refs_str attributes_of(const aggregating *at, const refs_joined *joined) 
                : refs_str_from("{}");
 }
 
+/* Attributes in units, or in the packing, that values had before. */
+static bool is_of_stored(refs_str name) {
+    return refs_cf_is_attribute_of(name, REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL |
+                                             REFS_CF_FLAG_NUMBERS);
+}
+
+/* Appends an object, whose `units` are those of the options. */
+static refs_status replace_units(const aggregating *at, refs_str attributes, refs_buf *text,
+                                 refs_error *err) {
+    refs_json_doc *doc = NULL;
+    size_t n = 0;
+    REFS_TRY(refs_json_parse(attributes, &doc, err));
+    const refs_json *all = refs_json_root(doc);
+    refs_status status = refs_buf_append(text, "{", 1, err);
+    for (size_t i = 0; i < refs_json_size(all) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_name_at(all, i);
+        if (is_of_stored(name)) continue;
+        status = refs_buf_append(text, ",", n++ > 0, err);
+        if (status == REFS_OK) status = refs_json_write_string(name, text, err);
+        if (status == REFS_OK) status = refs_buf_append(text, ":", 1, err);
+        if (status != REFS_OK) continue;
+        status =
+            refs_str_is(name, "units")
+                ? refs_json_write_string(refs_str_from(at->join->options.time_units), text, err)
+                : refs_json_write(refs_json_at(all, i), text, err);
+    }
+    refs_json_doc_free(doc);
+    return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
+}
+
 static refs_status read_attributes(aggregating *at, const refs_joined *joined, described *of,
                                    refs_error *err) {
     refs_str text = attributes_of(at, joined);
     const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 1];
-    const size_t n = refs_join__left_out(joined, pairs);
+    size_t n = refs_join__left_out(joined, pairs);
+    const bool has_own_units = refs_join__has_own_units(at->join, at->plan, joined);
     pairs[n] = NULL;
     at->text.size = 0;
-    if (n > 0) REFS_TRY(refs_join__replace(text, pairs, &at->text, err));
-    if (n > 0) text = refs_str_view((const char *)at->text.data, at->text.size);
+    if (has_own_units) REFS_TRY(replace_units(at, text, &at->text, err));
+    if (!has_own_units && n > 0) REFS_TRY(refs_join__replace(text, pairs, &at->text, err));
+    if (at->text.size > 0) text = refs_str_view((const char *)at->text.data, at->text.size);
     return refs_json_parse(text, &of->attributes, err);
 }
 
@@ -193,7 +380,7 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
                              REFS_STR_WHOLE(refs_join__text(join, joined->path))));
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const refs_str name = refs_join__own_name(dim_text(join, joined, dim));
-        REFS_TRY(put_dim(at, joined, dim, err));
+        REFS_TRY(put_dim(at, refs_join__text(join, joined->path), name, joined->shape[dim], err));
         REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));
         REFS_TRY(refs_buf_append(&of->names, "", 1, err));
     }
@@ -205,7 +392,7 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
                                        .rank = joined->rank,
                                        .dims = of->dims,
                                        .attributes = refs_json_root(of->attributes)};
-    if (joined->like->declares_fill) {
+    if (joined->like->declares_fill && !joined->drops_stored) {
         memcpy(of->fill, joined->like->declared, sizeof of->fill);
         of->variable.fill = of->fill;
     }
@@ -253,10 +440,12 @@ static refs_status put_values(aggregating *at, const refs_joined *joined, refs_s
     refs_buf strings = REFS_BUF_INIT;
     refs_status status = describe(at, joined, &of, err);
     if (status == REFS_OK && joined->is_loaded) widen_type(joined, &of);
-    const bool are_strings =
-        of.variable.dtype.type == REFS_TYPE_BYTES || of.variable.dtype.type == REFS_TYPE_UNICODE;
+    const bool are_strings = joined->like->are_texts || of.variable.dtype.type == REFS_TYPE_BYTES ||
+                             of.variable.dtype.type == REFS_TYPE_UNICODE;
     if (are_strings) of.variable.fill = NULL;
-    if (status == REFS_OK && are_strings)
+    if (status == REFS_OK && joined->like->are_texts)
+        status = refs_buf_append_str(&strings, values, err);
+    else if (status == REFS_OK && are_strings)
         status = append_strings(joined->is_loaded ? &joined->dtype : &of.variable.dtype, values,
                                 &strings, err);
     if (status == REFS_OK)
@@ -287,16 +476,25 @@ static refs_status name_variable(aggregating *at, const refs_joined *joined, ref
     return refs_buf_append(name, "", 1, err);
 }
 
-static refs_status place_members(const aggregating *at, const refs_joined *joined,
-                                 const refs_cfa_grid *grid, refs_cfa_fragment *fragments,
-                                 refs_error *err) {
+/* Whether a part has nothing of the array: no step of a dimension. */
+static bool is_empty(const refs_joined *joined, const refs_join_member *member) {
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS && member->axes[joined->line[dim]].n == 0)
+            return true;
+    return false;
+}
+
+static refs_status place_members(const aggregating *at, const field *of,
+                                 refs_cfa_fragment *fragments, refs_error *err) {
     const refs_join *join = at->join;
+    const refs_joined *joined = of->joined;
     bool differs = false;
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_member *member = &join->members[i];
         const refs_join_array *array = refs_join__find(member, joined->path);
         size_t place = 0;
         if (array == NULL || (joined->n_lines == 0 && i != joined->first)) continue;
+        if (is_empty(joined, member)) continue;
         if (array->is_piece)
             return refs_fail(
                 err, REFS_UNSUPPORTED,
@@ -304,17 +502,20 @@ static refs_status place_members(const aggregating *at, const refs_joined *joine
                 REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
         for (size_t dim = 0; dim < joined->rank; dim++) {
             const size_t line = joined->line[dim];
-            const size_t index = line < REFS_JOIN_MAX_DIMS
-                                     ? span_at(&at->lines[line], member->axes[line].position[0])
-                                     : 0;
-            place = place * (size_t)grid->n[dim] + index;
+            const bool is_cut = line < REFS_JOIN_MAX_DIMS;
+            const size_t index =
+                is_cut ? span_at(&of->cut[dim], member->axes[line].position[0]) : 0;
+            place = place * (is_cut ? of->cut[dim].n : 1) + index;
         }
         if (fragments[place].file != NULL && joined->n_lines == join->n_dims)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: %s and %s both have one place: one of them is to be left out",
                              REFS_STR_ARG(refs_join__text(join, joined->path)),
                              fragments[place].file, at->urls[i]);
-        if (fragments[place].file == NULL) fragments[place].file = at->urls[i];
+        if (fragments[place].file == NULL) {
+            fragments[place].file = at->urls[i];
+            fragments[place].format = member->format;
+        }
         if (at->owners[place] == NULL)
             at->owners[place] = member;
         else if (!differs && !refs_join__have_one_digest(joined, at->owners[place], member)) {
@@ -328,15 +529,21 @@ static refs_status place_members(const aggregating *at, const refs_joined *joine
     return REFS_OK;
 }
 
-static refs_status grid_of(const aggregating *at, const refs_joined *joined, refs_cfa_grid *grid,
-                           size_t *n, refs_error *err) {
-    *n = 1;
+static refs_status find_grid(const aggregating *at, field *of, refs_error *err) {
+    const refs_joined *joined = of->joined;
+    of->n = 1;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
         const bool is_joined = line < REFS_JOIN_MAX_DIMS;
-        grid->n[dim] = is_joined ? at->lines[line].n : 1;
-        grid->sizes[dim] = is_joined ? at->lines[line].size : &joined->shape[dim];
-        if (!refs_mul_size(*n, (size_t)grid->n[dim], n))
+        cutting cut = {.join = at->join,
+                       .path = joined->path,
+                       .dim = dim,
+                       .line = line,
+                       .into = &of->cut[dim]};
+        if (is_joined) REFS_TRY(find_spans(at->plan, &cut, err));
+        of->grid.n[dim] = is_joined ? of->cut[dim].n : 1;
+        of->grid.sizes[dim] = is_joined ? of->cut[dim].size : &joined->shape[dim];
+        if (!refs_mul_size(of->n, (size_t)of->grid.n[dim], &of->n))
             return refs_fail(err, REFS_LIMIT, "too many fragments");
     }
     return REFS_OK;
@@ -395,36 +602,213 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     return REFS_OK;
 }
 
-static refs_status put_fragments(aggregating *at, const refs_joined *joined, refs_error *err) {
-    described of;
-    refs_cfa_grid grid;
+/* -- what is missing --------------------------------------------------------------------------- */
+
+/* Whether an outline says that a fragment held nothing: no fragment of its place is written. */
+static bool held_nothing(const refs_join_numbers *numbers, const refs_cfa_grid *grid,
+                         size_t number) {
+    const refs_join_told *outline = numbers->outline;
+    uint64_t place = 0;
+    uint64_t index[REFS_MAX_RANK];
+    if (outline == NULL) return false;
+    for (size_t dim = numbers->rank; dim-- > 0; number /= (size_t)grid->n[dim])
+        index[dim] = number % grid->n[dim];
+    for (size_t dim = 0; dim < numbers->rank; dim++) {
+        if (index[dim] >= outline->n[dim]) return false;
+        place = place * outline->n[dim] + index[dim];
+    }
+    return !outline->is_written[place];
+}
+
+static void tell_left_out(const refs_join *join, const refs_joined *joined,
+                          const refs_join_numbers *numbers) {
+    for (size_t dim = 0; dim < numbers->rank; dim++)
+        if (numbers->n[dim] < numbers->outline->n[dim])
+            refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: of %zu fragments along %.*s the last %zu are left out: some of them "
+                      "were written, and none is given",
+                      REFS_STR_ARG(refs_join__text(join, joined->path)), numbers->outline->n[dim],
+                      REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])),
+                      numbers->outline->n[dim] - numbers->n[dim]);
+}
+
+/* Fragments that held nothing but the fill value were not written: without an outline, names of
+ * others tell of those in front of them, and nothing of those behind. */
+static void tell_missing(const aggregating *at, const field *of,
+                         const refs_cfa_fragment *fragments) {
+    const refs_join *join = at->join;
+    const refs_joined *joined = of->joined;
+    const refs_join_numbers *numbers = refs_join__numbers_of(join, joined->path);
+    const refs_str path = refs_join__text(join, joined->path);
+    size_t n_missing = 0;
+    if (numbers == NULL) return;
+    for (size_t i = 0; i < of->n; i++)
+        n_missing += fragments[i].file == NULL && !held_nothing(numbers, &of->grid, i);
+    if (n_missing > 0)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  numbers->outline != NULL
+                      ? "%.*s: %zu of %zu fragments were written, and are not given: their values "
+                        "are missing"
+                      : "%.*s: %zu of %zu fragments are not there, and their values are missing: "
+                        "those that held nothing but the fill value were not written; files may "
+                        "have been lost, too",
+                  REFS_STR_ARG(path), n_missing, of->n);
+    if (numbers->outline != NULL)
+        tell_left_out(join, joined, numbers);
+    else if (join->n_parts == join->n_members)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: its length is that of the fragments that are there: trailing fragments "
+                  "that held only the fill value, and were not written, cannot be detected",
+                  REFS_STR_ARG(path));
+}
+
+static bool has_gaps(const refs_cfa_fragment *fragments, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (fragments[i].file == NULL) return true;
+    return false;
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+static refs_status put_grid(aggregating *at, const field *of, refs_error *err) {
+    refs_joined *joined = of->joined;
+    described variable;
     refs_buf name = REFS_BUF_INIT;
-    refs_cfa_fragment *fragments = NULL;
-    size_t n = 0;
-    refs_status status = describe(at, joined, &of, err);
-    if (status == REFS_OK) status = settle_type(at, joined, &of, err);
-    if (status == REFS_OK) status = grid_of(at, joined, &grid, &n, err);
-    if (status == REFS_OK) status = name_variable(at, joined, &name, err);
-    if (status == REFS_OK && ((fragments = refs_calloc(n, sizeof *fragments)) == NULL ||
-                              (at->owners = refs_calloc(n, sizeof *at->owners)) == NULL))
+    refs_cfa_fragment *fragments = refs_calloc(of->n, sizeof *fragments);
+    at->owners = refs_calloc(of->n, sizeof *at->owners);
+    refs_status status = describe(at, joined, &variable, err);
+    if (status == REFS_OK && (fragments == NULL || at->owners == NULL))
         status = refs_fail_nomem(err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
+    if (status == REFS_OK) status = name_variable(at, joined, &name, err);
+    for (size_t i = 0; i < of->n && status == REFS_OK; i++)
         fragments[i].variable = (const char *)name.data;
-    if (status == REFS_OK) status = place_members(at, joined, &grid, fragments, err);
+    if (status == REFS_OK) status = place_members(at, of, fragments, err);
+    if (status == REFS_OK && at->join->numbers != NULL)
+        joined->has_holes = has_gaps(fragments, of->n);
+    if (status == REFS_OK) status = settle_type(at, joined, &variable, err);
+    if (status == REFS_OK) tell_missing(at, of, fragments);
     if (status == REFS_OK)
-        status = refs_master_aggregation(at->master, &of.variable, &grid, fragments, err);
+        status = refs_master_aggregation(at->master, &variable.variable, &of->grid, fragments, err);
     refs_free(fragments);
     refs_free(at->owners);
     at->owners = NULL;
     refs_buf_clear(&name);
-    clear(&of);
+    clear(&variable);
+    return status;
+}
+
+static refs_status put_fragments(aggregating *at, refs_joined *joined, refs_error *err) {
+    field of = {.joined = joined};
+    refs_status status = find_grid(at, &of, err);
+    if (status == REFS_OK) status = put_grid(at, &of, err);
+    clear_field(&of);
+    return status;
+}
+
+/* -- fields without a fragment ----------------------------------------------------------------- */
+
+/* A field of a part that has joined dimension `line` as dimension *dim; or NULL. */
+static const refs_join_array *field_along(const refs_join *join, size_t line, size_t *dim) {
+    for (size_t i = 0; i < join->n_parts; i++)
+        for (size_t k = 0; k < join->members[i].n_arrays; k++) {
+            const refs_join_array *array = &join->members[i].arrays[k];
+            for (*dim = 0; array->is_field && *dim < array->rank; ++*dim)
+                if (refs_join__line_of(join, array, *dim) == line) return array;
+        }
+    return NULL;
+}
+
+/* Its fragments as an outline says they are, or as those of other fields are along dimensions that
+ * have grown since. */
+static refs_status cut_nothing(const aggregating *at, const refs_join_told *told, size_t dim,
+                               spans *into, refs_error *err) {
+    const refs_join *join = at->join;
+    const size_t line = refs_join__line_of(join, &told->array, dim);
+    const bool is_line = line < REFS_JOIN_MAX_DIMS;
+    const uint64_t length = is_line ? at->plan->lines[line].n : told->array.shape[dim];
+    cutting cut = {.join = join, .line = line, .into = into};
+    const refs_join_array *other = is_line ? field_along(join, line, &cut.dim) : NULL;
+    if (length != told->array.shape[dim] && other != NULL) {
+        cut.path = other->path;
+        return find_spans(at->plan, &cut, err);
+    }
+    if (length != told->array.shape[dim] || told->n[dim] == 0)
+        return add_span(into, 0, length, err);
+    for (size_t i = 0; i < told->n[dim]; i++)
+        REFS_TRY(add_span(into, told->slices[dim][i].begin, told->slices[dim][i].end, err));
+    return REFS_OK;
+}
+
+static refs_status put_told_grid(aggregating *at, const refs_join_told *told, field *of,
+                                 refs_error *err) {
+    refs_joined *joined = of->joined;
+    described variable;
+    of->n = 1;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const spans *cut = &of->cut[dim];
+        REFS_TRY(cut_nothing(at, told, dim, &of->cut[dim], err));
+        of->grid.n[dim] = cut->n;
+        of->grid.sizes[dim] = cut->size;
+        joined->line[dim] = refs_join__line_of(at->join, &told->array, dim);
+        for (size_t i = 0; i < cut->n; i++) joined->shape[dim] += cut->size[i];
+        if (!refs_mul_size(of->n, cut->n, &of->n))
+            return refs_fail(err, REFS_LIMIT, "too many fragments");
+    }
+    refs_cfa_fragment *fragments = refs_calloc(of->n + 1, sizeof *fragments);
+    refs_status status = describe(at, joined, &variable, err);
+    if (status == REFS_OK)
+        status = fragments != NULL ? refs_master_aggregation(at->master, &variable.variable,
+                                                             &of->grid, fragments, err)
+                                   : refs_fail_nomem(err);
+    refs_free(fragments);
+    clear(&variable);
+    return status;
+}
+
+/* A field of which there was no fragment has none. Of one that had any, none is a source: it is
+ * left out. */
+static refs_status put_told(aggregating *at, const refs_join_member *member,
+                            const refs_join_told *told, refs_error *err) {
+    refs_joined joined = {.path = told->array.path, .like = &told->array, .rank = told->array.rank};
+    field of = {.joined = &joined};
+    if (told->has_fragments) {
+        refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: left out: %s lists fragments of it, and none of them is a source",
+                  REFS_STR_ARG(refs_join__text(at->join, told->array.path)), member->name);
+        return REFS_OK;
+    }
+    at->n_fields++;
+    const refs_status status = put_told_grid(at, told, &of, err);
+    clear_field(&of);
     return status;
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static bool has_values(const refs_joined *joined) {
-    return joined->n_lines == 0 && joined->like->values != REFS_JOIN_NONE;
+    return joined->n_lines == 0 && joined->like->values != REFS_JOIN_NONE &&
+           !joined->like->is_field;
+}
+
+/* Strings of any length are not put together: one part has them along all of a dimension. */
+static refs_status check_texts(const aggregating *at, const refs_joined *joined, refs_error *err) {
+    const refs_join_member *member = &at->join->members[joined->first];
+    if (joined->like->values == REFS_JOIN_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", member->name,
+                         REFS_STR_ARG(refs_join__text(at->join, joined->like->problem)));
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &member->axes[line];
+        bool is_whole = axis->n == joined->shape[dim];
+        for (uint64_t k = 0; is_whole && k < axis->n; k++) is_whole = axis->position[k] == k;
+        if (!is_whole)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s: expected strings along %s in one source, found them in several",
+                             REFS_STR_ARG(refs_join__text(at->join, joined->path)),
+                             at->join->options.dims[line]);
+    }
+    return REFS_OK;
 }
 
 /* Whether values are read from fragments; those of NumPy's times have units of their own, and are
@@ -434,8 +818,22 @@ static bool can_be_fragments(const refs_dtype *dtype) {
            dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
 }
 
+static refs_status fail_type(const aggregating *at, const refs_joined *joined, refs_error *err) {
+    char dtype[64];
+    refs_dtype_format(&joined->like->dtype, dtype, sizeof dtype);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %.*s has the type %s, which is not read from fragments: leave it out, or "
+                     "store numbers, those of times with units",
+                     at->join->members[joined->first].name,
+                     REFS_STR_ARG(refs_join__text(at->join, joined->path)), dtype);
+}
+
 static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *err) {
     const refs_dtype *dtype = &joined->like->dtype;
+    if (joined->like->are_texts) {
+        REFS_TRY(check_texts(at, joined, err));
+        return put_values(at, joined, refs_join__text(at->join, joined->like->values), err);
+    }
     if (joined->is_loaded) {
         REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
         return put_values(
@@ -443,7 +841,11 @@ static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *e
     }
     if (has_values(joined))
         return put_values(at, joined, refs_join__text(at->join, joined->like->values), err);
-    if (can_be_fragments(dtype)) return put_fragments(at, joined, err);
+    if (can_be_fragments(dtype)) {
+        at->n_fields++;
+        return put_fragments(at, joined, err);
+    }
+    if (joined->like->is_field) return fail_type(at, joined, err);
     refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
               "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
               REFS_STR_ARG(refs_join__text(at->join, joined->path)));
@@ -464,57 +866,125 @@ static refs_status put_group(aggregating *at, refs_str group, refs_str attribute
     return status;
 }
 
-/* Attributes of groups, each those of the first part that has them. */
-static refs_status put_groups(aggregating *at, refs_error *err) {
-    const refs_join *join = at->join;
-    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_join_member *member = &join->members[at->plan->order[i]];
-        for (size_t k = 0; k < member->n_documents && status == REFS_OK; k++) {
-            const refs_join_document *document = &member->documents[k];
-            const refs_str key = refs_join__text(join, document->key);
-            const refs_str name = refs_join__own_name(key);
-            if (seen[document->key] || !refs_str_is(name, ".zattrs") ||
-                refs_str_starts(key, REFS_SOURCES_GROUP "/"))
-                continue;
-            seen[document->key] = 1;
-            status = put_group(at, refs_str_part(key, 0, key.size - name.size),
-                               refs_join__text(join, document->text), err);
-        }
-    }
-    refs_free(seen);
-    return status;
+/* The document of a group, or without one that which says that there is a group. */
+static bool is_of_group(const refs_join *join, const refs_join_document *document) {
+    const refs_str key = refs_join__text(join, document->key);
+    const refs_str name = refs_join__own_name(key);
+    const bool is_empty_one =
+        refs_join__is_of_fields(join) && refs_str_is(name, ".zgroup") && key.size > name.size;
+    return (refs_str_is(name, ".zattrs") || is_empty_one) &&
+           !refs_str_starts(key, REFS_SOURCES_GROUP "/");
 }
 
-static refs_status aggregate(aggregating *at, refs_error *err) {
-    REFS_TRY(find_spans(at, err));
-    REFS_TRY(name_files(at, err));
-    REFS_TRY(put_groups(at, err));
-    for (size_t i = 0; i < at->plan->n_paths; i++) {
-        refs_joined joined = {0};
-        refs_status status =
-            refs_join__joined(at->join, at->plan, at->plan->paths[i], &joined, err);
-        if (status == REFS_OK) status = refs_join__go_on(at->join, err);
-        if (status == REFS_OK) status = put_array(at, &joined, err);
-        refs_join__joined_clear(&joined);
-        REFS_TRY(status);
+static refs_status put_groups_of(aggregating *at, const refs_join_member *member, uint8_t *seen,
+                                 refs_error *err) {
+    const refs_join *join = at->join;
+    for (size_t k = 0; k < member->n_documents; k++) {
+        const refs_join_document *document = &member->documents[k];
+        const refs_str key = refs_join__text(join, document->key);
+        const refs_str name = refs_join__own_name(key);
+        if (seen[document->key] || !is_of_group(join, document)) continue;
+        seen[document->key] = 1;
+        const refs_str text = refs_str_is(name, ".zattrs") ? refs_join__text(join, document->text)
+                                                           : refs_str_from("{}");
+        REFS_TRY(put_group(at, refs_str_part(key, 0, key.size - name.size), text, err));
     }
     return REFS_OK;
 }
 
-static void clear_spans(aggregating *at) {
-    for (size_t i = 0; i < at->join->n_dims; i++) {
-        refs_free(at->lines[i].begin);
-        refs_free(at->lines[i].size);
-    }
+/* Attributes of groups, each those of the first part that has them; those of an outline come before
+ * all. */
+static refs_status put_groups(aggregating *at, refs_error *err) {
+    const refs_join *join = at->join;
+    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
+        if (join->members[i].role == REFS_JOIN_IS_OUTLINE)
+            status = put_groups_of(at, &join->members[i], seen, err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        status = put_groups_of(at, &join->members[at->plan->order[i]], seen, err);
+    refs_free(seen);
+    return status;
 }
 
-refs_status refs_join__check_spans(refs_join *join, const refs_join_plan *plan, refs_error *err) {
-    aggregating at = {.join = join, .plan = plan};
-    const refs_status status = find_spans(&at, err);
-    clear_spans(&at);
+/* Dimensions that no array has. */
+static refs_status put_unused_of(aggregating *at, const refs_join_document *document,
+                                 refs_error *err) {
+    const refs_str key = refs_join__text(at->join, document->key);
+    const refs_str group = refs_str_part(key, 0, key.size - refs_join__own_name(key).size);
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(refs_join__text(at->join, document->text), &doc, err));
+    const refs_json *sizes = refs_json_get(refs_json_root(doc), REFS_UNUSED_DIMENSIONS);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(sizes) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_name_at(sizes, i);
+        uint64_t size = 0;
+        at->path.size = 0;
+        status = refs_buf_printf(&at->path, err, "/%.*s%.*s", (int)group.size, group.data,
+                                 REFS_STR_WHOLE(name));
+        const bool is_size = refs_json_u64(refs_json_at(sizes, i), &size);
+        const refs_cfa_dimension dim = {(const char *)at->path.data, size, REFS_CFA_FIXED, true};
+        refs_error problem = REFS_ERROR_INIT; /* one of another size is there */
+        if (status == REFS_OK && is_size && refs_master_has_room(at->master, &dim))
+            (void)refs_master_dimension(at->master, dim.path, size, REFS_CFA_FIXED, &problem);
+    }
+    refs_json_doc_free(doc);
     return status;
+}
+
+static refs_status put_unused(aggregating *at, refs_error *err) {
+    const refs_join *join = at->join;
+    uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = join->n_members; i-- > 0 && status == REFS_OK;)
+        for (size_t k = 0; k < join->members[i].n_documents && status == REFS_OK; k++) {
+            const refs_join_document *document = &join->members[i].documents[k];
+            if (seen[document->text] != 0) continue;
+            seen[document->text] = 1;
+            if (refs_str_is(refs_join__own_name(refs_join__text(join, document->key)), ".zattrs"))
+                status = put_unused_of(at, document, err);
+        }
+    refs_free(seen);
+    return status;
+}
+
+/* What a master or an outline says of a field that no part has; or NULL. */
+static const refs_join_told *find_only_told(const refs_join *join, uint32_t path,
+                                            const refs_join_member **member) {
+    const refs_join_told *told = NULL;
+    for (size_t i = 0; i < join->n_members; i++) {
+        if (refs_join__find(&join->members[i], path) != NULL) return NULL;
+        if (told != NULL) continue;
+        *member = &join->members[i];
+        told = refs_join__find_told(*member, path);
+    }
+    return told;
+}
+
+static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
+    const refs_join_member *member = NULL;
+    const refs_join_told *told = find_only_told(at->join, path, &member);
+    refs_joined joined = {0};
+    if (told != NULL) return put_told(at, member, told, err);
+    refs_status status = refs_join__joined(at->join, at->plan, path, &joined, err);
+    if (status == REFS_OK) status = refs_join__go_on(at->join, err);
+    if (status == REFS_OK) status = put_array(at, &joined, err);
+    refs_join__joined_clear(&joined);
+    return status;
+}
+
+static refs_status aggregate(aggregating *at, refs_error *err) {
+    const refs_join *join = at->join;
+    REFS_TRY(name_files(at, err));
+    REFS_TRY(put_groups(at, err));
+    for (size_t i = 0; i < at->plan->n_paths; i++) REFS_TRY(put_path(at, at->plan->paths[i], err));
+    if (!refs_join__is_of_fields(join)) return REFS_OK;
+    if (at->n_fields == 0 && join->n_parts == join->n_members)
+        return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
+    if (at->n_fields == 0)
+        return refs_fail(err, REFS_INVALID, "%s: none of the fragments that it tells of is given",
+                         join->members[join->n_members - 1].name);
+    return put_unused(at, err);
 }
 
 refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan, refs_master *master,
@@ -523,7 +993,6 @@ refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan, re
     refs_status status = aggregate(&at, err);
     for (size_t i = 0; at.urls != NULL && i < join->n_members; i++) refs_free(at.urls[i]);
     refs_free(at.urls);
-    clear_spans(&at);
     refs_buf_clear(&at.path);
     refs_buf_clear(&at.text);
     return status;

@@ -86,7 +86,8 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
         const refs_attribute_pair pair = {
             .kept = refs_json_root(one),
             .other = refs_json_root(two),
-            .path = refs_str_view((const char *)at->path.data, at->path.size)};
+            .path = refs_str_view((const char *)at->path.data, at->path.size),
+            .ignored = refs_join__is_of_fields(at->join) ? "Conventions" : NULL};
         status = refs_join_list_lost(&pair, &at->lost, err);
     }
     refs_json_doc_free(one);

@@ -168,7 +168,7 @@ refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *pl
         REFS_TRY(add_cut(&all->cuts[i], 0, err));
         REFS_TRY(add_cut(&all->cuts[i], plan->lines[all->line[i]].n, err));
     }
-    for (size_t i = 0; i < join->n_members; i++)
+    for (size_t i = 0; i < join->n_parts; i++)
         REFS_TRY(do_member(all, &join->members[i], path, err));
     all->n = 1;
     for (size_t i = 0; i < all->n_lines; i++) {
@@ -178,7 +178,7 @@ refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *pl
     if (all->n > MAX_CELLS && all->n_lines > 1) return REFS_OK;
     all->covered = refs_calloc(all->n + 1, 1);
     if (all->covered == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members; i++)
+    for (size_t i = 0; i < join->n_parts; i++)
         REFS_TRY(do_member(all, &join->members[i], path, err));
     for (size_t cell = 0; cell < all->n; cell++) all->n_missing += all->covered[cell] == 0;
     return REFS_OK;

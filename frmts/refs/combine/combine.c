@@ -6,6 +6,14 @@
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
+bool refs_join__is_of_fields(const refs_join *join) {
+    return join->options.parts_are == REFS_JOIN_OF_FIELDS;
+}
+
+bool refs_join__copies(const refs_join *join) {
+    return join->n_dims == 0 && !refs_join__is_of_fields(join);
+}
+
 static refs_status number_dims(refs_join *join, refs_error *err) {
     const char *const *dims = join->options.dims;
     for (; dims != NULL && *dims != NULL; dims++) {
@@ -47,6 +55,8 @@ void refs_join_free(refs_join *join) {
     if (join == NULL) return;
     for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
     refs_free(join->members);
+    for (size_t i = 0; i < REFS_JOIN_MAX_DIMS; i++) refs_free(join->own_dims[i]);
+    refs_join__numbers_free(join);
     refs_intern_clear(&join->strings);
     refs_intern_clear(&join->told);
     refs_buf_clear(&join->missing.boxes);
@@ -129,10 +139,10 @@ static refs_status translate(const translation *strings, uint32_t *id, refs_erro
 static refs_status translate_array(const translation *strings, refs_join_array *array,
                                    refs_error *err) {
     uint32_t *const ids[] = {
-        &array->path,    &array->document, &array->attributes,  &array->layout,
-        &array->packing, &array->units,    &array->calendar,    &array->bounds,
-        &array->values,  &array->prefix,   &array->whole,       &array->range,
-        &array->flags,   &array->digest,   &array->part_prefix, &array->missing};
+        &array->path,    &array->document, &array->attributes, &array->layout, &array->packing,
+        &array->units,   &array->calendar, &array->bounds,     &array->values, &array->prefix,
+        &array->whole,   &array->range,    &array->flags,      &array->digest, &array->part_prefix,
+        &array->missing, &array->problem};
     refs_join_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));
@@ -149,6 +159,8 @@ static refs_status translate_array(const translation *strings, refs_join_array *
 
 static refs_status translate_all(const translation *strings, refs_join_member *member,
                                  refs_error *err) {
+    for (size_t i = 0; i < member->n_told; i++)
+        REFS_TRY(translate_array(strings, &member->told[i].array, err));
     for (size_t i = 0; i < member->n_arrays; i++)
         REFS_TRY(translate_array(strings, &member->arrays[i], err));
     for (size_t i = 0; i < member->n_documents; i++) {
@@ -170,7 +182,8 @@ static int by_path(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-static refs_status sort_paths(refs_join_member *member, refs_error *err) {
+refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err) {
+    refs_free(member->by_path);
     member->by_path = refs_calloc(member->n_arrays + 1, sizeof *member->by_path);
     if (member->by_path == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < member->n_arrays; i++)
@@ -187,7 +200,7 @@ static refs_status keep(refs_join *join, const refs_intern *strings, refs_join_m
     const translation all = {join, strings, to};
     refs_lock(&join->lock);
     refs_status status = translate_all(&all, member, err);
-    if (status == REFS_OK) status = sort_paths(member, err);
+    if (status == REFS_OK) status = refs_join__sort_paths(member, err);
     if (status == REFS_OK && !refs_grow((void **)&join->members, &join->member_capacity,
                                         join->n_members, sizeof *join->members))
         status = refs_fail_nomem(err);
@@ -197,17 +210,38 @@ static refs_status keep(refs_join *join, const refs_intern *strings, refs_join_m
     return status;
 }
 
-refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
+/* Takes the member, also on failure. */
+static refs_status add(refs_join *join, const refs_join_part *part, refs_join_member *member,
+                       refs_error *err) {
     refs_intern strings = {0};
-    refs_join_member member = {.number = part->number};
-    member.name = refs_str_copy(refs_str_from(part->name));
-    if (join->n_dims == 0) member.set = part->set;
-    refs_status status = member.name != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_join__read(join, part, &member, &strings, err);
-    if (status == REFS_OK) status = keep(join, &strings, &member, err);
+    member->name = refs_str_copy(refs_str_from(part->name));
+    if (refs_join__copies(join)) member->set = part->set;
+    refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = refs_join__read(join, part, member, &strings, err);
+    if (status == REFS_OK) status = keep(join, &strings, member, err);
     refs_intern_clear(&strings);
     if (status == REFS_OK) return REFS_OK;
     refs_error_prefix(err, "%s", part->name);
+    refs_join__member_clear(member);
+    return status;
+}
+
+refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
+    refs_join_member member = {.number = part->number};
+    return add(join, part, &member, err);
+}
+
+static refs_status copy_text(const char *text, char **copy, refs_error *err) {
+    *copy = text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
+    return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
+                                   const refs_join_fragment *fragment, refs_error *err) {
+    refs_join_member member = {.number = part->number, .role = fragment->role};
+    refs_status status = copy_text(fragment->name, &member.fragment, err);
+    if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
+    if (status == REFS_OK) return add(join, part, &member, err);
     refs_join__member_clear(&member);
     return status;
 }
@@ -345,9 +379,11 @@ static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error 
     if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    join->n_parts = join->n_members;
     REFS_TRY(tell_left_out(join, err));
-    if (join->n_dims == 0) return REFS_OK;
+    if (refs_join__copies(join)) return REFS_OK;
     REFS_TRY(tell_others(join, err));
+    if (refs_join__is_of_fields(join)) REFS_TRY(refs_join__arrange_fields(join, err));
     REFS_TRY(refs_join__plan(join, plan, err));
     REFS_TRY(refs_join__tell_attributes(join, plan, err));
     return refs_join__check_places(join, plan, err);
@@ -358,8 +394,8 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
     refs_join__forget_fills(join);
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK)
-        status = join->n_dims == 0 ? refs_join__copy(join, sink, err)
-                                   : refs_join__emit(join, &plan, sink, err);
+        status = refs_join__copies(join) ? refs_join__copy(join, sink, err)
+                                         : refs_join__emit(join, &plan, sink, err);
     refs_join__plan_clear(&plan);
     return status;
 }
@@ -367,63 +403,12 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
 refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err) {
     refs_join_plan plan = {0};
     join->is_aggregated = true;
-    if (join->n_dims == 0)
+    if (refs_join__copies(join))
         return refs_fail(err, REFS_INVALID,
                          "name the dimension along which the parts of an aggregation follow each "
                          "other");
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
-    refs_join__plan_clear(&plan);
-    return status;
-}
-
-/* -- boxes ------------------------------------------------------------------------------------- */
-
-_Static_assert(sizeof(((refs_join_box *)NULL)->sides) / sizeof(struct refs_join_box_side) ==
-                   REFS_JOIN_MAX_DIMS,
-               "a box has a side along each dimension");
-
-static refs_status add_side(refs_join *join, const struct refs_join_box_side *side,
-                            refs_join_member *member, size_t line, refs_error *err) {
-    refs_join_axis *axis = &member->axes[line];
-    *axis = (refs_join_axis){.array = REFS_JOIN_NONE, .n = side->n, .text = REFS_JOIN_NONE};
-    if (side->values == NULL) return REFS_OK;
-    refs_join_array *array = &member->arrays[member->n_arrays];
-    *array = (refs_join_array){.path = join->dims[line],
-                               .missing = REFS_JOIN_NONE,
-                               .digest = REFS_JOIN_NONE,
-                               .units = REFS_JOIN_NONE,
-                               .calendar = REFS_JOIN_NONE,
-                               .unpacking = {.scale = 1},
-                               .dtype = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)}};
-    axis->array = (uint32_t)member->n_arrays++;
-    const refs_str values =
-        refs_str_view((const char *)side->values, (size_t)side->n * sizeof *side->values);
-    REFS_TRY(refs_intern_add(&join->strings, values, &array->values, err));
-    return side->units.size > 0 ? refs_intern_add(&join->strings, side->units, &array->units, err)
-                                : REFS_OK;
-}
-
-refs_status refs_join_add_box(refs_join *join, const refs_join_box *box, refs_error *err) {
-    if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
-                   sizeof *join->members))
-        return refs_fail_nomem(err);
-    refs_join_member *member = &join->members[join->n_members++];
-    *member = (refs_join_member){.number = box->number};
-    member->name = refs_str_copy(refs_str_from(box->name));
-    member->arrays = refs_calloc(REFS_JOIN_MAX_DIMS, sizeof *member->arrays);
-    if (member->name == NULL || member->arrays == NULL) return refs_fail_nomem(err);
-    for (size_t line = 0; line < join->n_dims; line++)
-        REFS_TRY(add_side(join, &box->sides[line], member, line, err));
-    return REFS_OK;
-}
-
-refs_status refs_join_check_boxes(refs_join *join, refs_error *err) {
-    refs_join_plan plan = {0};
-    if (join->n_members == 0 || join->n_dims == 0) return REFS_OK;
-    qsort(join->members, join->n_members, sizeof *join->members, by_number);
-    refs_status status = refs_join__plan(join, &plan, err);
-    if (status == REFS_OK) status = refs_join__check_spans(join, &plan, err);
     refs_join__plan_clear(&plan);
     return status;
 }

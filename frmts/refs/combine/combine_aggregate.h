@@ -17,29 +17,24 @@ extern "C" {
  * not boxes of one grid. */
 refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err);
 
-/** Compares the attributes of a variable of `rank` dimensions in two sources: appends what tells
- * that they do not lie in one place ("grid_mapping_name "a" and "b""), or nothing. */
-refs_status refs_join_compare_places(const refs_json *const attributes[2], size_t rank,
-                                     refs_buf *difference, refs_error *err);
+/** What a part of fields is. */
+typedef enum refs_join_role {
+    REFS_JOIN_IS_FRAGMENT,
+    REFS_JOIN_IS_OUTLINE, /**< says what was written as fragments, and holds none (cfa.h) */
+    REFS_JOIN_IS_MASTER   /**< is added to: fragments that it names are parts, too */
+} refs_join_role;
 
-/** A part of which no more is known than where it is. Along each of `options.dims` it has `n`
- * values, in the units of all; NULL: no coordinate. */
-typedef struct refs_join_box {
-    const char *name;
-    size_t number; /**< its place among all */
-    struct refs_join_box_side {
-        const double *values;
-        uint64_t n;
-        refs_str units;
-    } sides[8]; /**< of the dimensions, of which there are no more */
-} refs_join_box;
+/** A part of fields. Masters and outlines say how long dimensions are and where they are cut;
+ * values that they have are taken where no fragment has them. */
+typedef struct refs_join_fragment {
+    refs_join_role role;
+    const char *name;   /**< in the master; NULL: as references name it (refs_join_url) */
+    const char *format; /**< as refs_cfa_fragment has it, or NULL */
+} refs_join_fragment;
 
-/** Adds a box to a join to which nothing else is added, on one thread. */
-refs_status refs_join_add_box(refs_join *join, const refs_join_box *box, refs_error *err);
-
-/** Whether boxes are fragments of one aggregation: what refs_join_aggregate says of their
- * coordinates, in its words. */
-refs_status refs_join_check_boxes(refs_join *join, refs_error *err);
+/** As refs_join_add, to a join of REFS_JOIN_OF_FIELDS. */
+refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
+                                   const refs_join_fragment *fragment, refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef REFS_COMBINE_COMBINE_INTERNAL_H
 #define REFS_COMBINE_COMBINE_INTERNAL_H
 
+#include "combine_aggregate.h"
 #include "combine_attributes.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
@@ -91,6 +92,9 @@ typedef struct refs_join_array {
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;  /**< dimensions that the part does not have are put before its own */
+    bool is_field;  /**< of parts that are fragments: it is in them alone, not in the master */
+    bool are_texts; /**< values are strings of any length, each with a NUL … */
+    uint32_t problem;       /**< … or NONE, for this reason */
     refs_join_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
@@ -117,6 +121,7 @@ typedef struct refs_join_axis {
     uint64_t n;         /**< steps; 1 where the part has no such dimension */
     bool is_new;        /**< it has none */
     uint64_t *position; /**< of each step, once it is planned */
+    uint64_t begin;     /**< position of the first step, where numbers in names say it */
     uint32_t text;      /**< value by the pattern; or NONE */
     int64_t integer;    /**< likewise */
     double number;      /**< likewise */
@@ -128,8 +133,28 @@ typedef struct refs_join_left_out {
     bool was_before; /**< when the part was made, which is a set: that was told then */
 } refs_join_left_out;
 
+/** Elements along a dimension that fragments have in common. */
+typedef struct refs_join_slice {
+    uint64_t begin, end;
+    bool is_written; /**< in any fragment, as an outline says */
+} refs_join_slice;
+
+/** What a master or an outline says of one of its aggregations. */
+typedef struct refs_join_told {
+    refs_join_array array;
+    refs_join_slice *slices[REFS_MAX_RANK];
+    size_t n[REFS_MAX_RANK];
+    uint8_t *is_written; /**< of each fragment, the last dimension fastest */
+    bool has_fragments;
+    size_t number; /**< among all arrays and aggregations of the part */
+} refs_join_told;
+
 typedef struct refs_join_member {
     char *name;
+    refs_join_role role;
+    char *fragment, *format; /**< as in refs_join_fragment; or NULL */
+    refs_join_told *told;    /**< of a master or an outline */
+    size_t n_told, told_capacity;
     const refs_set *set; /**< where it is only copied */
     size_t number;
     refs_join_array *arrays;
@@ -160,8 +185,20 @@ typedef struct refs_join_missing {
     refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
 } refs_join_missing;
 
+/** Where the fragments of one field begin, by the numbers in their names. */
+typedef struct refs_join_numbers {
+    uint32_t path;
+    size_t rank;
+    uint64_t *begin[REFS_MAX_RANK]; /**< of each number, and behind the last one the end */
+    size_t n[REFS_MAX_RANK];
+    const refs_join_told *outline; /**< what says which fragments were written; or NULL */
+} refs_join_numbers;
+
 struct refs_join {
     refs_join_options options;
+    char *own_dims[REFS_JOIN_MAX_DIMS + 1]; /* options.dims, where nobody named them */
+    refs_join_numbers *numbers; /* of each field; NULL: coordinates say where parts are */
+    size_t n_numbers;
     uint32_t dims[REFS_JOIN_MAX_DIMS];
     size_t n_dims;
     size_t counted[REFS_JOIN_MAX_DIMS]; /* members in whose units joined coordinates are, once
@@ -173,6 +210,8 @@ struct refs_join {
     refs_intern told; /* paths of arrays that cannot be compared */
     refs_join_member *members;
     size_t n_members, member_capacity;
+    size_t n_parts; /* members that are neither masters nor outlines: the first ones, once all are
+                       planned */
 };
 
 /** What a value by a pattern is. */
@@ -199,6 +238,47 @@ refs_status refs_join__match(const refs_join *join, const char *name,
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
                             refs_intern *strings, refs_error *err);
 void refs_join__member_clear(refs_join_member *member);
+
+/** Whether parts are fields: fragments of aggregations. */
+bool refs_join__is_of_fields(const refs_join *join);
+
+/** Whether there is one part, which is copied. */
+bool refs_join__copies(const refs_join *join);
+
+void refs_join__array_clear(refs_join_array *array);
+
+/** Lists the paths of a member's arrays, again where arrays were removed. */
+refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err);
+
+/** Finds where a part is along joined dimension `line`, which is called `name`. */
+refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *member, size_t line,
+                                 refs_str name, refs_error *err);
+
+/* -- fields.c, numbers.c: parts that are fragments ------------------------------------------------
+ */
+
+/** Puts masters and outlines behind all parts, and finds along which dimensions these are joined,
+ * and where names say so, their places. */
+refs_status refs_join__arrange_fields(refs_join *join, refs_error *err);
+
+/** Sets join->numbers, where all parts are numbered by their names. */
+refs_status refs_join__read_numbers(refs_join *join, refs_error *err);
+/** Places parts along the joined dimensions by the numbers. */
+refs_status refs_join__place_numbers(refs_join *join, refs_error *err);
+const refs_join_numbers *refs_join__numbers_of(const refs_join *join, uint32_t path);
+/** The elements of a joined dimension that numbers tell. */
+uint64_t refs_join__numbered_length(const refs_join *join, size_t line);
+void refs_join__numbers_free(refs_join *join);
+
+/** What is said of the aggregation at a path; NULL: nothing. */
+const refs_join_told *refs_join__find_told(const refs_join_member *member, uint32_t path);
+
+/** Whether a step of an outline is there only if a part has it: what it holds was written. */
+bool refs_join__is_only_told(const refs_join *join, const refs_join_member *member, size_t line,
+                             uint64_t step);
+
+/** A step of a master or an outline that the result does not have. */
+#define REFS_JOIN_NOWHERE UINT64_MAX
 
 /** Text number `id` of the join. */
 refs_str refs_join__text(const refs_join *join, uint32_t id);
@@ -438,6 +518,8 @@ typedef struct refs_join_line {
     uint64_t n;
     size_t first; /**< member whose step comes first: its units hold */
     bool has_coordinate;
+    bool has_own_units; /**< those of the options hold */
+    bool is_converted;  /**< coordinates of some part are in other units than they were */
 } refs_join_line;
 
 typedef struct refs_join_plan {
@@ -522,9 +604,10 @@ typedef struct refs_joined {
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
-    bool has_holes;   /**< parts do not have all of it … */
-    refs_buf holes;   /**< … these boxes, refs_join_steps along each joined dimension; none: they
-                         are not known */
+    bool drops_stored; /**< values were converted: attributes in the units of before, too */
+    bool has_holes;    /**< parts do not have all of it … */
+    refs_buf holes;    /**< … these boxes, refs_join_steps along each joined dimension; none: they
+                          are not known */
     bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
@@ -615,7 +698,7 @@ refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *att
 
 /** Appends pairs as of refs_join__replace for the attributes that a joined array does not get;
  * returns how many members of `pairs` these are. */
-#define REFS_JOIN_MAX_LEFT_OUT 14
+#define REFS_JOIN_MAX_LEFT_OUT 20
 size_t refs_join__left_out(const refs_joined *joined, const char **pairs);
 
 /** The attributes that tell which values are valid. */
@@ -643,6 +726,10 @@ refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member 
 /** Whether an array is the coordinate of a joined dimension. */
 bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
                               const refs_join_array *array);
+
+/** Whether a joined array, a coordinate or its bounds, is in the units of the options. */
+bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
+                              const refs_joined *joined);
 
 /** Puts the values of a thin array together. */
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
@@ -749,10 +836,6 @@ refs_stream_reader refs_join__stream_of(const refs_join_place *place);
 refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
                             refs_error *err);
 struct refs_master;
-
-/** REFS_UNSUPPORTED or REFS_INVALID names parts that are no boxes of one grid, or have the same
- * steps. */
-refs_status refs_join__check_spans(refs_join *join, const refs_join_plan *plan, refs_error *err);
 
 /** Tells a master what parts are fragments of. */
 refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan,

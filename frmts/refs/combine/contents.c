@@ -1,8 +1,13 @@
 /* contents.c -- what is in a part: documents, arrays, and in a join references and small values. */
 #include "combine_internal.h"
 #include "refs/aggregation.h"
+#include "refs/array.h"
 #include "refs/cf.h"
+#include "refs/cfa/cfa.h"
 #include "refs/store.h"
+
+/* Strings of one array. */
+#define MAX_TEXTS 100000000
 
 /* An aggregation whose fragments are in the part. */
 typedef struct container {
@@ -26,6 +31,8 @@ typedef struct reader {
     struct wanted_values *values;
     size_t n_values, value_capacity;
     struct refs_aggregations *aggregations;
+    refs_intern fields; /* paths, of parts of fields */
+    size_t most_dims;   /* of one of them */
 } reader;
 
 /* -- strings ----------------------------------------------------------------------------------- */
@@ -214,13 +221,21 @@ static bool is_of_fragments(reader *in, refs_str group) {
     return container_of(in, (const char *)in->scratch.data) != NULL;
 }
 
+/* What only says what aggregations are made of is none of the groups of the result. */
+static bool is_of_instructions(const reader *in, refs_str folder) {
+    const refs_group_meta *group = refs_join__is_of_fields(in->join)
+                                       ? refs_hierarchy_find_group(in->source.hierarchy, folder)
+                                       : NULL;
+    return group != NULL && group->is_instruction;
+}
+
 static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     refs_join_member *member = in->member;
     size_t slash = refs_str_find_last(key, '/');
     refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
-    if (is_of_fragments(in, folder)) return REFS_OK;
+    if (is_of_fragments(in, folder) || is_of_instructions(in, folder)) return REFS_OK;
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
                     refs_str_is(name, "zarr.json");
     if (!is_known || refs_hierarchy_find_array(in->source.hierarchy, folder) != NULL)
@@ -258,7 +273,10 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
     array->unpacking = refs_join__unpacking_of(meta);
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
-    return number_attribute(in, meta, "bounds", &array->bounds, err);
+    REFS_TRY(number_attribute(in, meta, "bounds", &array->bounds, err));
+    return array->bounds != REFS_JOIN_NONE
+               ? REFS_OK
+               : number_attribute(in, meta, "climatology", &array->bounds, err);
 }
 
 static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
@@ -399,6 +417,13 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
                        &array->prefix, err);
 }
 
+static refs_status number_json(reader *in, const refs_json *value, uint32_t *id, refs_error *err) {
+    if (value == NULL) return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_json_write(value, &in->scratch, err));
+    return number_scratch(in, id, err);
+}
+
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_join_member *member = in->member;
     if (meta->status != REFS_OK)
@@ -412,6 +437,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                                .missing = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
+                               .problem = REFS_JOIN_NONE,
                                .dtype = meta->dtype};
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
@@ -431,6 +457,8 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                          meta->path);
     array->attributes = REFS_JOIN_NONE;
     if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
+    if (array->is_v3 && refs_join__is_of_fields(in->join))
+        REFS_TRY(number_json(in, meta->attributes, &array->attributes, err));
     array->whole = array->attributes;
     array->is_piece = whole != NULL;
     if (whole != NULL) array->whole = whole->attributes;
@@ -439,7 +467,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                                        &array->flags, err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || in->join->n_dims == 0) return REFS_OK;
+    if (array->is_v3 || in->join->n_dims == 0 || refs_join__is_of_fields(in->join)) return REFS_OK;
     REFS_TRY(refs_join__read_holes(in->join, in->strings, array, err));
     if (array->holes == NULL || cuts_of(in) == NULL) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
@@ -734,7 +762,169 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
     return want_values(in, meta, true, err);
 }
 
-/* -- axes -------------------------------------------------------------------------------------- */
+/* -- fields ------------------------------------------------------------------------------------ */
+
+static refs_status list_fields(reader *in, refs_error *err) {
+    const refs_hierarchy *hierarchy = in->source.hierarchy;
+    const size_t n = refs_hierarchy_n_arrays(hierarchy);
+    refs_cfa_array *arrays = refs_calloc(n + 1, sizeof *arrays);
+    refs_cfa_source source = {.arrays = arrays};
+    if (arrays == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->status != REFS_OK || meta->is_instruction) continue;
+        arrays[source.n_arrays++] = (refs_cfa_array){{.path = meta->path,
+                                                      .dtype = meta->dtype,
+                                                      .rank = meta->rank,
+                                                      .dims = (const char *const *)meta->dims,
+                                                      .attributes = meta->attributes},
+                                                     meta->shape};
+    }
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < source.n_arrays && status == REFS_OK; i++) {
+        uint32_t id;
+        if (!refs_cfa_is_field(&source, i)) continue;
+        status = refs_intern_add(&in->fields, refs_str_from(arrays[i].variable.path), &id, err);
+        if (arrays[i].variable.rank > in->most_dims) in->most_dims = arrays[i].variable.rank;
+    }
+    refs_free(arrays);
+    return status;
+}
+
+/* The aggregations of a master or an outline; no fragment has any. */
+static refs_status open_fields(reader *in, refs_error *err) {
+    if (!refs_join__is_of_fields(in->join)) return REFS_OK;
+    REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->join->options.notes,
+                                    &in->aggregations, err));
+    return list_fields(in, err);
+}
+
+/* Strings are taken from one part, and only compared with those of others, which need not be
+ * readable. */
+static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                refs_error *err) {
+    const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
+    refs_array *opened;
+    refs_error problem = REFS_ERROR_INIT;
+    array->are_texts = true;
+    in->scratch.size = 0;
+    REFS_TRY(refs_array_open(&context, meta, &opened, err));
+    const refs_status status = refs_array_read_strings(opened, MAX_TEXTS, &in->scratch, &problem);
+    refs_array_free(opened);
+    if (status == REFS_OK) return number_scratch(in, &array->values, err);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", problem.message);
+    return number_text(in, refs_str_from(problem.message), &array->problem, err);
+}
+
+/* What serves fields is put into the master. A field with fewer dimensions than another is mostly
+ * the same in all parts, and may serve others there. */
+static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                  refs_error *err) {
+    uint64_t bytes;
+    array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return read_strings(in, meta, array, err);
+    if (!refs_join__value_bytes(meta, &bytes))
+        return array->is_field
+                   ? REFS_OK
+                   : refs_fail(err, REFS_UNSUPPORTED, "its values cannot be put into a master");
+    array->is_thin = !array->is_field;
+    if (!array->is_field && bytes > REFS_CFA_MAX_VALUE_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
+    const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid;
+    const bool is_of_fragment = array->is_field && in->member->role == REFS_JOIN_IS_FRAGMENT;
+    if (is_of_fragment && (!may_serve || bytes > REFS_JOIN_MAX_COMPARED_BYTES)) return REFS_OK;
+    return want_values(in, meta, array->is_field, err);
+}
+
+static refs_status add_slice(refs_join_told *told, size_t dim, size_t *capacity,
+                             refs_join_slice slice, refs_error *err) {
+    if (!refs_grow((void **)&told->slices[dim], capacity, told->n[dim], sizeof slice))
+        return refs_fail_nomem(err);
+    told->slices[dim][told->n[dim]++] = slice;
+    return REFS_OK;
+}
+
+static refs_status list_slices(const refs_array_meta *meta, size_t dim, refs_join_told *told,
+                               refs_error *err) {
+    size_t capacity = 0;
+    for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
+        REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
+        REFS_TRY(add_slice(told, dim, &capacity, (refs_join_slice){begin, end, false}, err));
+    }
+    return REFS_OK;
+}
+
+/* The first slice that does not begin before an element. */
+static size_t find_slice(const refs_join_told *told, size_t dim, uint64_t element) {
+    size_t begin = 0, end = told->n[dim];
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (told->slices[dim][middle].begin < element)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+typedef struct marking {
+    const refs_array_meta *meta;
+    refs_join_told *told;
+} marking;
+
+static bool is_nothing(const marking *at, const refs_partition *partition) {
+    uint64_t shape[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < at->meta->rank; dim++)
+        shape[dim] = partition->end[dim] - partition->begin[dim];
+    return refs_str_ends(refs_str_from(partition->file), REFS_CFA_NOT_WRITTEN) ||
+           refs_cfa_is_filler(partition->file, at->meta->path, shape, at->meta->rank);
+}
+
+static refs_status mark_slices(void *user, const refs_partition *partition, refs_error *err) {
+    const marking *at = user;
+    refs_join_told *told = at->told;
+    (void)err;
+    if (is_nothing(at, partition)) return REFS_OK;
+    told->has_fragments = true;
+    size_t place = 0;
+    for (size_t dim = 0; dim < told->array.rank; dim++) {
+        const size_t i = find_slice(told, dim, partition->begin[dim]);
+        if (i < told->n[dim]) told->slices[dim][i].is_written = true;
+        place = place * told->n[dim] + i;
+    }
+    told->is_written[place] = 1;
+    return REFS_OK;
+}
+
+static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    if (member->role == REFS_JOIN_IS_FRAGMENT)
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s is an aggregation, and aggregations of aggregations are not read: give "
+            "the files of its fragments",
+            meta->path);
+    if (!refs_grow((void **)&member->told, &member->told_capacity, member->n_told,
+                   sizeof *member->told))
+        return refs_fail_nomem(err);
+    REFS_TRY(add_array(in, meta, err));
+    refs_join_told *told = &member->told[member->n_told++];
+    *told = (refs_join_told){.array = member->arrays[--member->n_arrays],
+                             .number = member->n_arrays + member->n_told - 1};
+    told->array.is_field = true;
+    told->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof told->array.declared;
+    if (told->array.declares_fill) memcpy(told->array.declared, meta->fill, meta->dtype.size);
+    REFS_TRY(number_json(in, meta->attributes, &told->array.attributes, err));
+    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(list_slices(meta, dim, told, err));
+    size_t n = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (!refs_mul_size(n, told->n[dim] + 1, &n)) return refs_fail_nomem(err);
+    told->is_written = refs_calloc(n, 1);
+    if (told->is_written == NULL) return refs_fail_nomem(err);
+    marking at = {meta, told};
+    return refs_aggregation_each(meta, mark_slices, &at, err);
+}
 
 /* -- pieces of aggregations -------------------------------------------------------------------- */
 
@@ -805,16 +995,15 @@ static void count_steps_of_pieces(const reader *in, refs_join_axis *axis) {
     }
 }
 
-static refs_status find_axis(reader *in, size_t line, refs_error *err) {
-    refs_join_member *member = in->member;
+refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *member, size_t line,
+                                 refs_str name, refs_error *err) {
     refs_join_axis *axis = &member->axes[line];
-    refs_str name = refs_str_from(in->join->options.dims[line]);
     *axis =
         (refs_join_axis){.array = REFS_JOIN_NONE, .n = 1, .is_new = true, .text = REFS_JOIN_NONE};
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_join_array *array = &member->arrays[i];
         bool is_named =
-            refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->path)), name);
+            refs_str_equal(refs_join__own_name(refs_intern_get(strings, array->path)), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
             axis->array = (uint32_t)i;
         if (is_named && array->rank == 1 && !array->is_thin && !array->is_piece &&
@@ -825,7 +1014,7 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
                              REFS_STR_ARG(name), (unsigned long long)array->shape[0],
                              (unsigned long long)REFS_JOIN_MAX_THIN_BYTES);
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
-            if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->dims[dim])),
+            if (!refs_str_equal(refs_join__own_name(refs_intern_get(strings, array->dims[dim])),
                                 name))
                 continue;
             if (!axis->is_new && axis->n != array->shape[dim])
@@ -837,7 +1026,6 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
             axis->n = array->shape[dim];
         }
     }
-    if (axis->is_new) count_steps_of_pieces(in, axis);
     return REFS_OK;
 }
 
@@ -864,6 +1052,7 @@ static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axi
                                .bounds = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
+                               .problem = REFS_JOIN_NONE,
                                .part_prefix = REFS_JOIN_NONE,
                                .unpacking = {.scale = 1},
                                .rank = 1,
@@ -945,7 +1134,9 @@ static refs_status find_axes(reader *in, refs_error *err) {
     if (in->join->options.pattern != NULL && in->part->values_from == REFS_JOIN_FROM_NAME)
         REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
     for (size_t line = 0; line < in->join->n_dims; line++) {
-        REFS_TRY(find_axis(in, line, err));
+        REFS_TRY(refs_join__find_axis(in->strings, in->member, line,
+                                      refs_str_from(in->join->options.dims[line]), err));
+        if (in->member->axes[line].is_new) count_steps_of_pieces(in, &in->member->axes[line]);
         if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
     }
     return refs_join__widen_layouts(in->join, in->member, in->strings, err);
@@ -1000,7 +1191,7 @@ static refs_status take_left_out(void *user, const refs_left_out *found, refs_er
     return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
 }
 
-static void clear_array(refs_join_array *array) {
+void refs_join__array_clear(refs_join_array *array) {
     refs_free(array->shape);
     refs_free(array->dims);
     refs_join__holes_free(array->holes);
@@ -1008,11 +1199,12 @@ static void clear_array(refs_join_array *array) {
 
 static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
-    if (in->join->n_dims == 0)
+    if (refs_join__copies(in->join))
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
-    array->gets_new = varies(in, meta);
+    array->gets_new = !refs_join__is_of_fields(in->join) && varies(in, meta);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
+    if (refs_join__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
     REFS_TRY(pack_array(in, meta, array, err));
     REFS_TRY(want_what_is_small(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
@@ -1034,7 +1226,7 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     if (status == REFS_OK) return REFS_OK;
     if (!may_be_left_out(in, meta, status))
         return refs_fail(err, status, "%s: %s", meta->path, why.message);
-    clear_array(&member->arrays[--member->n_arrays]);
+    refs_join__array_clear(&member->arrays[--member->n_arrays]);
     member->streams.size = stream_size;
     in->n_values = n_values;
     found.problem = refs_str_from(why.message);
@@ -1071,7 +1263,7 @@ static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         if (!refs_aggregation_recognise(meta->attributes) || in->join->n_dims == 0 ||
-            !is_wanted(in, meta))
+            refs_join__is_of_fields(in->join) || !is_wanted(in, meta))
             continue;
         if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
                        sizeof *in->containers))
@@ -1098,6 +1290,11 @@ static refs_status read_arrays(reader *in, refs_error *err) {
         const container *of = container_of(in, meta->path);
         REFS_TRY(refs_join__go_on(in->join, err));
         if (is_container(in, meta) || !is_wanted(in, meta)) continue;
+        if (refs_join__is_of_fields(in->join) && meta->is_instruction) continue;
+        if (refs_join__is_of_fields(in->join) && meta->aggregation != NULL) {
+            REFS_TRY(read_told(in, meta, err));
+            continue;
+        }
         REFS_TRY(of != NULL ? read_piece(in, of, meta, err) : read_array(in, meta, err));
     }
     if (in->member->n_arrays == 0 && in->member->n_left_out > 0)
@@ -1172,6 +1369,7 @@ static refs_status find_others(reader *in, refs_error *err) {
     const char *const *variables = variables_of(in);
     size_t n = 0;
     if (variables != NULL && *variables != NULL) return REFS_OK;
+    if (in->member->role != REFS_JOIN_IS_FRAGMENT) return REFS_OK;
     refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
     refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -1194,14 +1392,15 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(set_group(in, err));
     REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
+    REFS_TRY(open_fields(in, err));
     REFS_TRY(find_containers(in, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
-    if (in->join->n_dims == 0) REFS_TRY(rename_fragments(in, err));
+    if (refs_join__copies(in->join)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
-    REFS_TRY(find_axes(in, err));
+    if (!refs_join__is_of_fields(in->join)) REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
 
@@ -1216,6 +1415,7 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
         refs_set_fragments_free(in.containers[i].fragments);
     refs_free(in.containers);
     refs_intern_clear(&in.wanted);
+    refs_intern_clear(&in.fields);
     refs_intern_clear(&in.urls);
     refs_buf_clear(&in.group);
     refs_buf_clear(&in.scratch);
@@ -1223,7 +1423,15 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
 }
 
 void refs_join__member_clear(refs_join_member *member) {
-    for (size_t i = 0; i < member->n_arrays; i++) clear_array(&member->arrays[i]);
+    for (size_t i = 0; i < member->n_arrays; i++) refs_join__array_clear(&member->arrays[i]);
+    for (size_t i = 0; i < member->n_told; i++) {
+        refs_join__array_clear(&member->told[i].array);
+        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].slices[dim]);
+        refs_free(member->told[i].is_written);
+    }
+    refs_free(member->told);
+    refs_free(member->fragment);
+    refs_free(member->format);
     for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
     refs_free(member->arrays);
     refs_free(member->by_path);

@@ -31,7 +31,9 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
 }
 
 size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
+    const unsigned stored = REFS_CF_VALID | REFS_CF_MISSING | REFS_CF_ACTUAL;
     const unsigned classes = (joined->drops_range ? (unsigned)REFS_CF_VALID : 0) |
+                             (joined->drops_stored ? stored : 0) |
                              (joined->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
     const char *name;
     size_t n = 0;
@@ -85,19 +87,23 @@ static refs_status differ_in_units(const refs_join *join, const refs_join_array 
     const bool one_has_none = a->units == REFS_JOIN_NONE || b->units == REFS_JOIN_NONE;
     if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
         return REFS_OK;
-    if (refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_NONE) return REFS_OK;
+    const refs_cf_conversion found = refs_join__conversion(join, a, b);
+    const bool is_converted = refs_join__is_of_fields(join) && a->is_thin && b->is_thin &&
+                              found != REFS_CF_CONVERSION_UNKNOWN;
+    if (found == REFS_CF_CONVERSION_NONE || is_converted) return REFS_OK;
     return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
                            REFS_STR_ARG(one), REFS_STR_ARG(other));
 }
 
-/* Times of which some are in single precision become double. */
+/* Times of which some are in single precision become double, and so does what serves fields. */
 static bool are_single_and_double(const refs_join *join, const refs_join_place *one,
                                   const refs_join_place *other) {
     const refs_cf_units units = refs_join__count_in(join, one->member, one->array);
     refs_cf_clock clock;
     return one->array->dtype.type == REFS_TYPE_FLOAT &&
            other->array->dtype.type == REFS_TYPE_FLOAT && one->array->dtype.size >= 4 &&
-           other->array->dtype.size >= 4 && refs_cf_clock_of(&units, &clock);
+           other->array->dtype.size >= 4 &&
+           (refs_join__is_of_fields(join) || refs_cf_clock_of(&units, &clock));
 }
 
 /* -- fill values ------------------------------------------------------------------------------- */

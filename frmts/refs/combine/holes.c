@@ -19,9 +19,12 @@ typedef struct lacking {
 static lacking find_lacking(const refs_join *join, const refs_join_plan *plan,
                             const refs_joined *joined) {
     lacking found = {0, 0};
-    for (size_t i = 0; i < join->n_members; i++)
-        if (refs_join__find(&join->members[plan->order[i]], joined->path) == NULL && found.n++ == 0)
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        if (member->role == REFS_JOIN_IS_FRAGMENT &&
+            refs_join__find(member, joined->path) == NULL && found.n++ == 0)
             found.first = plan->order[i];
+    }
     return found;
 }
 
@@ -40,7 +43,7 @@ static double places_of(const refs_join_plan *plan, const refs_joined *joined,
 
 /* Whether a part is known not to have all of the array. */
 static bool are_told(const refs_join *join, const refs_joined *joined) {
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         if (array == NULL || array->holes != NULL) return true;
     }
@@ -49,7 +52,7 @@ static bool are_told(const refs_join *join, const refs_joined *joined) {
 
 /* Whether all parts have all of the array, each in one: its cells are those of the parts. */
 static bool is_whole(const refs_join *join, uint32_t path) {
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_array *array = refs_join__piece(&join->members[i], path, 0);
         if (array == NULL || array->is_piece || array->holes != NULL ||
             refs_join__piece(&join->members[i], path, 1) != NULL)
@@ -88,7 +91,7 @@ static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_
 
 /* Whether a part has holes of which it is not known where they are. */
 static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) {
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         if (array != NULL && refs_join__has_unknown_holes(array)) return true;
     }
@@ -104,7 +107,7 @@ static refs_status find_holes(refs_join *join, const refs_join_plan *plan, refs_
     if (are_known) REFS_TRY(find_boxes(join, plan, joined, &are_known, err));
     joined->has_holes = joined->holes.size > 0;
     if (are_known) return REFS_OK;
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         if (array == NULL) continue;
         n += places_of(plan, joined, &join->members[i]);
@@ -243,7 +246,7 @@ static double chunks_in_holes(const refs_join *join, const refs_join_array *arra
 
 /* Whether chunks of parts are not there, which read as the fill value that these have. */
 static bool are_sparse(const refs_join *join, const refs_joined *joined) {
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         double n = 1;
         if (array == NULL) continue;
@@ -260,7 +263,7 @@ static void tell_lacking(const refs_join *join, const refs_join_plan *plan,
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
               "missing there",
-              REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_members,
+              REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_parts,
               join->members[lacks.first].name);
 }
 

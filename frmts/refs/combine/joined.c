@@ -315,7 +315,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
                 refs_join__units_of(join, member, array) != units;
-        if (array->is_v3)
+        if (array->is_v3 && !join->is_aggregated)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s is of Zarr version 3, which is not joined",
                              REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
@@ -509,9 +509,9 @@ bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_membe
                                 const refs_join_member *other) {
     const refs_join_array *a = refs_join__find(one, joined->path),
                           *b = refs_join__find(other, joined->path);
-    if (a == NULL || b == NULL || a->digest == REFS_JOIN_NONE || b->digest == REFS_JOIN_NONE ||
-        !are_of_one_type(a, b))
-        return true;
+    if (a == NULL || b == NULL || !are_of_one_type(a, b)) return true;
+    const bool have_values = a->values != REFS_JOIN_NONE && b->values != REFS_JOIN_NONE;
+    if (!have_values && (a->digest == REFS_JOIN_NONE || b->digest == REFS_JOIN_NONE)) return true;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
         if (line == REFS_JOIN_MAX_DIMS) continue;
@@ -519,13 +519,28 @@ bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_membe
         if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
             return true;
     }
-    return a->digest == b->digest;
+    return have_values ? a->values == b->values : a->digest == b->digest;
+}
+
+static void compare_texts(const refs_join *join, const refs_joined *joined,
+                          const refs_join_place *at, bool *told) {
+    if (*told || at->array->values == joined->like->values || at->array->values == REFS_JOIN_NONE)
+        return;
+    *told = true;
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: not the same in %s and %s: that of the first is kept",
+              REFS_STR_ARG(refs_join__text(join, joined->path)), join->members[joined->first].name,
+              at->member->name);
 }
 
 /* Arrays that are not joined are taken from the first part. */
 static refs_status compare_values(const refs_join *join, const refs_joined *joined,
                                   const refs_join_place *at, bool *told, refs_error *err) {
     const refs_join_array *mine = joined->like, *theirs = at->array;
+    if (mine->are_texts || theirs->are_texts) {
+        compare_texts(join, joined, at, told);
+        return REFS_OK;
+    }
     REFS_TRY(compare_digests(join, joined, at, err));
     if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
     const refs_values one = values_of(join, mine);
@@ -584,6 +599,8 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
         if (number == REFS_JOIN_NONE || member->arrays[number].path != joined->path) continue;
         joined->first = first;
         joined->like = &member->arrays[number];
+        /* Sets that are combined in groups give the same as all at once, and keep theirs. */
+        joined->drops_stored = refs_join__is_of_fields(join) && plan->lines[line].is_converted;
     }
 }
 
@@ -639,7 +656,8 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }
     REFS_TRY(choose_loading(join, plan, joined, &splits, err));
-    REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
+    if (!refs_join__is_of_fields(join) || (joined->like->is_field && join->numbers == NULL))
+        REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
     if (!splits || join->is_aggregated) return REFS_OK;
     REFS_TRY(refs_join__split(join, joined, err));
     return refs_join__fill_gaps(join, joined, err);

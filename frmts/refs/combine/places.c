@@ -229,16 +229,6 @@ static bool is_mapping(size_t rank, const refs_json *attributes) {
     return false;
 }
 
-refs_status refs_join_compare_places(const refs_json *const attributes[2], size_t rank,
-                                     refs_buf *difference, refs_error *err) {
-    comparing at = {.join = NULL};
-    refs_status status =
-        compare_all(&at, is_mapping(rank, attributes[0]) ? A_MAPPING : AN_ARRAY, attributes, err);
-    if (status == REFS_OK) status = refs_buf_append(difference, at.text.data, at.text.size, err);
-    refs_buf_clear(&at.text);
-    return status;
-}
-
 /* `array` is that of the first part, NULL: both are groups. */
 static refs_status compare_strings(comparing *at, const refs_join_array *array,
                                    const uint32_t strings[2], refs_error *err) {

@@ -14,6 +14,8 @@ typedef struct step {
     refs_value value;
     size_t member; /* in the order of their numbers */
     uint64_t step;
+    bool is_single;    /* stored in single precision */
+    bool is_only_told; /* it is one of the result where another part has it */
 } step;
 
 /* All steps along one dimension. */
@@ -70,7 +72,9 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
         step *at = &all->steps[all->n++];
         *at = (step){.member = number, .step = i};
         at->value = refs_join__value_at(&array->dtype, values, i);
-        REFS_TRY(check_place(all, at, err));
+        at->is_single = refs_join__is_single(&array->dtype);
+        at->is_only_told = refs_join__is_only_told(all->join, member, all->line, i);
+        if (all->join->numbers == NULL) REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
 }
@@ -222,17 +226,38 @@ static refs_status keep_values(refs_join *join, refs_join_array *array, const re
                            &array->values, err);
 }
 
+/* Coordinates that get units of their own are unpacked. */
+static bool is_to_unpack(const refs_join *join, const refs_join_array *array) {
+    const refs_join_unpacking *by = &array->unpacking;
+    return join->options.time_units != NULL && refs_join__counts_time(join, array) &&
+           (by->scale != 1 || by->offset != 0 || by->is_unsigned);
+}
+
+static refs_status take_values(refs_join *join, refs_join_array *array, refs_buf *values,
+                               refs_error *err) {
+    const refs_values packed = refs_join__coordinates_of(join, array);
+    if (!is_to_unpack(join, array)) return refs_buf_append_str(values, packed.bytes, err);
+    for (uint64_t i = 0; i < packed.bytes.size / array->dtype.size; i++) {
+        const double number = refs_join__unpacked_at(&packed, i).number;
+        REFS_TRY(refs_buf_append(values, &number, sizeof number, err));
+    }
+    array->dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    array->unpacking = (refs_join_unpacking){.scale = 1};
+    array->declares_fill = array->has_fill = false;
+    return REFS_OK;
+}
+
 static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
                                      const refs_cf_units *units, refs_error *err) {
     refs_cf_rebase rebase;
     refs_buf values = REFS_BUF_INIT;
     refs_dtype dtype = array->dtype;
-    refs_str old = refs_join__text(join, array->values);
     if (array->dtype.size == 0) return REFS_OK;
     const refs_cf_units from = refs_join__count_of(join, array);
     REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
-    if (rebase.is_same) return REFS_OK;
-    refs_status status = refs_buf_append_str(&values, old, err);
+    if (rebase.is_same && !is_to_unpack(join, array)) return REFS_OK;
+    refs_status status = take_values(join, array, &values, err);
+    dtype = array->dtype;
     if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, &dtype, err);
     if (status == REFS_OK) status = keep_values(join, array, &values, err);
     array->dtype = dtype;
@@ -270,10 +295,10 @@ static refs_status collect(line_steps *all, refs_error *err) {
     all->n = 0;
     all->n_plain = 0;
     for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
-    if (all->n == 0 && all->n_plain == 0)
+    if (all->n == 0 && all->n_plain == 0 && !refs_join__is_of_fields(all->join))
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
                          all->join->options.dims[all->line]);
-    REFS_TRY(check_kinds(all, err));
+    if (all->join->numbers == NULL) REFS_TRY(check_kinds(all, err));
     return check_packing(all, err);
 }
 
@@ -284,22 +309,28 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
     size_t earliest;
     if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
-    if (earliest == SIZE_MAX) {
+    refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    const bool has_own = join->options.time_units != NULL && refs_join__counts_time(join, first);
+    if (earliest == SIZE_MAX && !has_own) {
         REFS_TRY(widen_times(all, err));
         return collect(all, err);
     }
-    line->first = earliest;
-    const refs_join_array *counted = coordinate_of(&join->members[earliest], all->line);
+    line->first = earliest != SIZE_MAX ? earliest : all->steps[0].member;
+    line->has_own_units = has_own;
+    const refs_join_array *counted = coordinate_of(&join->members[line->first], all->line);
     for (size_t i = 0; i < join->n_members; i++) {
         refs_join_array *array = coordinate_of(&join->members[i], all->line);
         if (array == NULL) continue;
-        const refs_cf_units units = refs_join__count_of(join, counted);
+        refs_cf_units units = refs_join__count_of(join, counted);
+        if (has_own) units.units = refs_str_from(join->options.time_units);
         char *text = refs_str_copy(units.units), *calendar = refs_str_copy(units.calendar);
         const refs_cf_units kept = {refs_str_from(text != NULL ? text : ""),
                                     refs_str_from(calendar != NULL ? calendar : "")};
+        const uint32_t before = array->values;
         refs_status status = text != NULL && calendar != NULL
                                  ? rebase_coordinate(join, array, &kept, err)
                                  : refs_fail_nomem(err);
+        line->is_converted = line->is_converted || array->values != before;
         refs_free(text);
         refs_free(calendar);
         if (status != REFS_OK)
@@ -308,6 +339,36 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
     }
     REFS_TRY(widen_times(all, err));
     return collect(all, err);
+}
+
+/* -- precision --------------------------------------------------------------------------------- */
+
+static int by_single(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return ((float)a > (float)b) - ((float)a < (float)b);
+}
+
+/* What some parts have in single precision and others in double is one where it is the same in
+ * single precision. */
+static refs_status match_singles(line_steps *all, refs_error *err) {
+    size_t n_double = 0;
+    if (all->n == 0 || all->steps[0].value.kind != REFS_VALUE_NUMBER) return REFS_OK;
+    for (size_t i = 0; i < all->n; i++) n_double += !all->steps[i].is_single;
+    if (n_double == 0 || n_double == all->n) return REFS_OK;
+    double *doubles = refs_calloc(n_double, sizeof *doubles);
+    if (doubles == NULL) return refs_fail_nomem(err);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->steps[i].is_single) doubles[n++] = all->steps[i].value.number;
+    qsort(doubles, n, sizeof *doubles, by_single);
+    for (size_t i = 0; i < all->n; i++) {
+        if (!all->steps[i].is_single) continue;
+        const double *found =
+            bsearch(&all->steps[i].value.number, doubles, n, sizeof *doubles, by_single);
+        if (found != NULL) all->steps[i].value.number = *found;
+    }
+    refs_free(doubles);
+    return REFS_OK;
 }
 
 /* -- order ------------------------------------------------------------------------------------- */
@@ -343,6 +404,42 @@ static bool find_direction(const line_steps *all) {
     return falls && all->n > 0 && all->steps[0].value.kind != REFS_VALUE_NONE;
 }
 
+/* A part that is numbered has its steps from its own place on. */
+static void place_numbers(const line_steps *all, refs_join_line *line) {
+    refs_join *join = all->join;
+    line->n = refs_join__numbered_length(join, all->line);
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        for (uint64_t k = 0; k < axis->n; k++)
+            axis->position[k] = axis->begin + k < line->n ? axis->begin + k : REFS_JOIN_NOWHERE;
+    }
+}
+
+/* Steps of one value, from number `begin` on: the end of them. */
+static size_t end_of_value(const line_steps *all, size_t begin, bool *is_kept) {
+    size_t end = begin;
+    *is_kept = false;
+    do *is_kept = *is_kept || !all->steps[end].is_only_told;
+    while (++end < all->n && compare_values(&all->steps[end], &all->steps[begin]) == 0);
+    return end;
+}
+
+/* What no part has and an outline does not say to hold nothing is not in the result. */
+static void drop_what_is_only_told(line_steps *all) {
+    size_t n = 0;
+    bool is_kept;
+    for (size_t begin = 0, end; begin < all->n; begin = end) {
+        end = end_of_value(all, begin, &is_kept);
+        for (size_t i = begin; i < end; i++) {
+            const step at = all->steps[i];
+            if (is_kept) all->steps[n++] = at;
+            if (!is_kept)
+                all->join->members[at.member].axes[all->line].position[at.step] = REFS_JOIN_NOWHERE;
+        }
+    }
+    all->n = n;
+}
+
 static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     for (size_t i = 0; i < join->n_members; i++) {
@@ -350,6 +447,11 @@ static refs_status place(line_steps *all, refs_join_line *line, refs_error *err)
         axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
         if (axis->position == NULL) return refs_fail_nomem(err);
     }
+    if (join->numbers != NULL) {
+        place_numbers(all, line);
+        return REFS_OK;
+    }
+    if (join->n_parts < join->n_members) drop_what_is_only_told(all);
     /* Without a coordinate, parts follow each other. */
     for (size_t i = 0; i < join->n_members && all->n == 0; i++) {
         refs_join_axis *axis = &join->members[i].axes[all->line];
@@ -447,6 +549,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
     line->first = SIZE_MAX;
     refs_status status = collect(&all, err);
     if (status == REFS_OK) status = same_units(&all, line, err);
+    if (status == REFS_OK) status = match_singles(&all, err);
     if (status == REFS_OK) {
         line->has_coordinate = all.n > 0 && all.steps[0].value.kind != REFS_VALUE_NONE;
         if (all.n > 0)
@@ -457,7 +560,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
         join->counted[number] = line->first;
         status = place(&all, line, err);
     }
-    if (status == REFS_OK) status = look_for_gaps(&all, err);
+    if (status == REFS_OK && join->numbers == NULL) status = look_for_gaps(&all, err);
     refs_free(all.steps);
     return status;
 }
@@ -525,30 +628,55 @@ static int by_name(const void *left, const void *right) {
     return order != 0 ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
 }
 
-/* By name, whatever part has them. */
+typedef struct named_list {
+    named *items;
+    size_t n, capacity;
+    uint8_t *seen; /* of each string */
+} named_list;
+
+static refs_status add_path(const refs_join *join, uint32_t path, named_list *list,
+                            refs_error *err) {
+    if (list->seen[path] != 0) return REFS_OK;
+    list->seen[path] = 1;
+    if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
+        return refs_fail_nomem(err);
+    list->items[list->n++] = (named){refs_join__text(join, path), path};
+    return REFS_OK;
+}
+
+static refs_status add_paths(const refs_join *join, const refs_join_member *member,
+                             named_list *list, refs_error *err) {
+    size_t k = 0;
+    /* Those of a master or an outline in their order: both are ascending by number. */
+    for (size_t i = 0; i < member->n_arrays + member->n_told; i++) {
+        const bool is_told =
+            k < member->n_told && (member->told[k].number <= i || i - k >= member->n_arrays);
+        REFS_TRY(add_path(join, is_told ? member->told[k].array.path : member->arrays[i - k].path,
+                          list, err));
+        k += is_told;
+    }
+    return REFS_OK;
+}
+
+/* By name, whatever part has them; those of a master in the order of the parts, an outline first.
+ */
 static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_error *err) {
-    uint8_t *seen = refs_calloc(join->strings.count, 1);
-    named *all = NULL;
-    size_t n = 0, capacity = 0;
-    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    named_list list = {.seen = refs_calloc(join->strings.count + 1, 1)};
+    refs_status status = list.seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
+        if (join->members[i].role == REFS_JOIN_IS_OUTLINE)
+            status = add_paths(join, &join->members[i], &list, err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
-        for (size_t j = 0; j < join->members[i].n_arrays; j++) {
-            uint32_t path = join->members[i].arrays[j].path;
-            if (seen[path]) continue;
-            seen[path] = 1;
-            if (!refs_grow((void **)&all, &capacity, n, sizeof *all)) {
-                status = refs_fail_nomem(err);
-                break;
-            }
-            all[n++] = (named){refs_join__text(join, path), path};
-        }
-    if (n > 0) qsort(all, n, sizeof *all, by_name);
-    plan->paths = refs_calloc(n, sizeof *plan->paths);
+        status = add_paths(join, &join->members[i], &list, err);
+    named *all = list.items;
+    const size_t n = list.n;
+    if (n > 0 && !refs_join__is_of_fields(join)) qsort(all, n, sizeof *all, by_name);
+    plan->paths = refs_calloc(n + 1, sizeof *plan->paths);
     if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
     plan->n_paths = n;
     refs_free(all);
-    refs_free(seen);
+    refs_free(list.seen);
     return status;
 }
 
@@ -559,7 +687,8 @@ refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *e
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
     if (join->options.dims_are == REFS_JOIN_GUESSED)
         REFS_TRY(refs_join__check_tiles(join, plan, err));
-    REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
+    if (join->n_parts == join->n_members && join->numbers == NULL)
+        REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
     REFS_TRY(order_members(join, plan, err));
     return list_paths(join, plan, err);
 }

@@ -1,16 +1,22 @@
 /* thin.c -- values of thin arrays, one behind the other. */
 #include "combine_internal.h"
 
+#include <math.h>
+
 /* The coordinate whose bounds the array is, or itself. */
 static const refs_join_array *bounded_by(const refs_join *join, const refs_join_member *member,
                                          const refs_join_array *array) {
-    refs_str path = refs_join__text(join, array->path);
+    const refs_str path = refs_join__text(join, array->path);
+    const refs_str name = refs_join__own_name(path);
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_axis *axis = &member->axes[line];
         if (axis->array == REFS_JOIN_NONE) continue;
         const refs_join_array *coordinate = &member->arrays[axis->array];
-        if (coordinate->bounds != REFS_JOIN_NONE &&
-            refs_str_equal(refs_join__text(join, coordinate->bounds), path))
+        const refs_str other = refs_join__text(join, coordinate->path);
+        const size_t group = other.size - refs_join__own_name(other).size;
+        if (coordinate->bounds != REFS_JOIN_NONE && group == path.size - name.size &&
+            memcmp(other.data, path.data, group) == 0 &&
+            refs_str_equal(refs_join__text(join, coordinate->bounds), name))
             return coordinate;
     }
     return array;
@@ -44,6 +50,7 @@ bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *mem
 typedef struct gathered {
     const refs_join *join;
     const refs_joined *joined;
+    bool is_place;           /* it says where others lie */
     uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
     bool *differs;       /* parts that may have the same places have other values there; or NULL:
                             none may */
@@ -117,6 +124,37 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
+/* Values of an outline or a master are those of no part yet. */
+enum { NOBODY, A_PART, ONLY_TOLD };
+
+static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
+    const refs_value one =
+                         refs_join__value_at(dtype, refs_str_view((const char *)a, dtype->size), 0),
+                     other =
+                         refs_join__value_at(dtype, refs_str_view((const char *)b, dtype->size), 0);
+    return refs_join__is_number(&one) && dtype->type == REFS_TYPE_FLOAT &&
+           fabs(one.number - other.number) <= 1.2e-7 * fabs(one.number);
+}
+
+/* An outline tells of fragments what they hold: one that tells of others is not theirs. */
+static refs_status fail_told(const gathered *to, const refs_join_place *at, uint64_t place,
+                             const uint8_t *moved, refs_error *err) {
+    const refs_joined *joined = to->joined;
+    const size_t size = joined->dtype.size;
+    char shown[2][REFS_VALUE_TEXT];
+    const refs_str there = refs_str_view((const char *)to->values + place * size, size);
+    const refs_value told = refs_join__value_at(&joined->dtype, there, 0);
+    const refs_value value =
+        refs_join__value_at(&joined->dtype, refs_str_view((const char *)moved, size), 0);
+    return refs_fail(err, REFS_INVALID,
+                     "%s: element %llu of %.*s is %s, and %s in the outline: it is that of other "
+                     "fragments",
+                     at->member->name, (unsigned long long)place,
+                     REFS_STR_ARG(refs_join__text(to->join, joined->path)),
+                     refs_join__print_value(&value, shown[0]),
+                     refs_join__print_value(&told, shown[1]));
+}
+
 /* Copies the elements of a member to where they belong, but for those in holes. Where these are not
  * known, elements that are the fill value are taken for them. */
 static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
@@ -131,24 +169,31 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
         n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
         total *= n[dim];
     }
+    const bool is_part = at->member->role == REFS_JOIN_IS_FRAGMENT;
     for (uint64_t i = 0; i < total; i++, moved += size) {
         uint64_t place = 0;
+        bool is_nowhere = false;
         uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
         for (size_t dim = 0; dim < joined->rank; dim++) {
             size_t line = joined->line[dim];
             uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
                                                       : index[dim];
+            is_nowhere = is_nowhere || step == REFS_JOIN_NOWHERE;
             place = place * joined->shape[dim] + step;
             places[dim] = step;
             if (line < REFS_JOIN_MAX_DIMS) steps[line] = index[dim];
         }
-        const bool is_hole = refs_join__is_masked(holes, steps) ||
+        const bool is_hole = is_nowhere || refs_join__is_masked(holes, steps) ||
                              (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
-        if (!is_hole && !is_reported && to->taken != NULL && to->taken[place] != 0 &&
-            !is_element(to->values + place * to_size, to_size, moved, size))
-            REFS_TRY(fail_twice(to, at, places, err));
-        if (!is_hole && to->taken != NULL) to->taken[place] = 1;
+        const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
+        const bool is_other =
+            taken != NOBODY && !is_element(to->values + place * to_size, to_size, moved, size);
+        if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
+        if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
+            !is_close(&joined->dtype, to->values + place * to_size, moved))
+            return fail_told(to, at, place, moved, err);
+        if (!is_hole && to->taken != NULL) to->taken[place] = is_part ? A_PART : ONLY_TOLD;
         if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
@@ -247,29 +292,73 @@ static refs_status make_room(const refs_join *join, refs_joined *joined, refs_er
     return REFS_OK;
 }
 
+bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
+                              const refs_joined *joined) {
+    const refs_join_member *member = &join->members[joined->first];
+    const refs_join_array *bounded = bounded_by(join, member, joined->like);
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const uint32_t number = member->axes[line].array;
+        if (plan->lines[line].has_own_units && number != REFS_JOIN_NONE &&
+            &member->arrays[number] == bounded)
+            return true;
+    }
+    return false;
+}
+
 /* Bounds of a coordinate follow its units, which need not be those of the first part. */
 static refs_cf_units find_units(const refs_join *join, const refs_join_plan *plan,
                                 const refs_joined *joined) {
     refs_cf_units units = refs_join__count_in(join, &join->members[joined->first], joined->like);
     for (size_t line = 0; line < join->n_dims; line++) {
+        if (plan->lines[line].first == SIZE_MAX) continue;
         const refs_join_member *member = &join->members[plan->lines[line].first];
         const refs_join_array *array = refs_join__find(member, joined->path);
         if (array != NULL && array->units == REFS_JOIN_NONE &&
             refs_join__units_of(join, member, array) != REFS_JOIN_NONE)
             units = refs_join__count_in(join, member, array);
     }
+    if (refs_join__has_own_units(join, plan, joined))
+        units.units = refs_str_from(join->options.time_units);
     return units;
 }
 
-/* Of a place that several parts have, the first one's value is taken: backwards. */
+/* Of a place that several parts have, the first one's value is taken: backwards. What only a
+ * master or an outline has comes before. */
 static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
                               const refs_cf_units *units, refs_error *err) {
-    for (size_t i = join->n_members; i-- > 0;) {
-        const refs_join_member *member = &join->members[plan->order[i]];
+    for (size_t i = join->n_parts; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
         const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
         if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, units, err));
     }
+    for (size_t i = join->n_members; i-- > 0;) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
+        if (at.array != NULL && member->role == REFS_JOIN_IS_FRAGMENT)
+            REFS_TRY(gather_one(join, to, &at, units, err));
+    }
     return REFS_OK;
+}
+
+/* What nobody has is missing, and reported. */
+static void fill_rest(const gathered *to, size_t n) {
+    const refs_joined *joined = to->joined;
+    const size_t size = joined->dtype.size;
+    uint8_t fill[16] = {0};
+    size_t n_missing = 0;
+    if (joined->like->declares_fill && joined->like->dtype.size == size)
+        memcpy(fill, joined->like->declared, size);
+    else
+        (void)refs_cf_default_fill(&joined->dtype, fill);
+    for (size_t i = 0; i < n && size <= sizeof fill; i++) {
+        if (to->taken[i] != NOBODY) continue;
+        memcpy(to->values + i * size, fill, size);
+        n_missing++;
+    }
+    if (n_missing > 0)
+        refs_note(&to->join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %zu of %zu values are in no source, and missing",
+                  REFS_STR_ARG(refs_join__text(to->join, joined->path)), n_missing, n);
 }
 
 /* Coordinates of files of other variables may be the same, and so may what does not have all
@@ -284,14 +373,17 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
     const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
     bool differs = false;
     uint8_t fill[16];
+    const bool is_checked = !is_coordinate || join->numbers != NULL;
     gathered to = {join,
                    joined,
+                   is_coordinate || joined->like->is_grid,
                    joined->values.data,
-                   is_coordinate ? NULL : refs_calloc(n + 1, 1),
+                   is_checked ? refs_calloc(n + 1, 1) : NULL,
                    joined->n_lines < join->n_dims ? &differs : NULL,
                    find_fill(joined, fill) ? fill : NULL};
-    if (!is_coordinate && to.taken == NULL) return refs_fail_nomem(err);
+    if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     refs_status status = gather_all(join, plan, &to, &units, err);
+    if (status == REFS_OK && is_checked && refs_join__is_of_fields(join)) fill_rest(&to, n);
     refs_free(to.taken);
     return status;
 }

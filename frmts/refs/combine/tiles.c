@@ -121,7 +121,7 @@ static bool have_same_steps(const refs_join *join, size_t line, const tile *one,
 }
 
 static refs_status open_tiling(const refs_join *join, size_t line, tiling *all, refs_error *err) {
-    const size_t n = join->n_members;
+    const size_t n = join->n_parts;
     *all = (tiling){refs_calloc(n, sizeof *all->tiles), refs_calloc(n, sizeof *all->row), 0};
     if (all->tiles == NULL || all->row == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) all->tiles[i] = tile_of(join, line, i);
@@ -146,10 +146,10 @@ static refs_status fill_all(const refs_join *join, const tiling *lines, bool *do
     uint64_t n_places = 1;
     for (size_t line = 0; line < join->n_dims; line++)
         if (!refs_mul_u64(n_places, lines[line].n_rows, &n_places)) n_places = UINT64_MAX;
-    *do_fill = n_places == join->n_members;
-    uint8_t *taken = refs_calloc(join->n_members, 1);
+    *do_fill = n_places == join->n_parts;
+    uint8_t *taken = refs_calloc(join->n_parts, 1);
     if (taken == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; *do_fill && i < join->n_members; i++) {
+    for (size_t i = 0; *do_fill && i < join->n_parts; i++) {
         size_t place = 0;
         for (size_t line = 0; line < join->n_dims; line++)
             place = place * lines[line].n_rows + lines[line].row[i];
@@ -161,7 +161,7 @@ static refs_status fill_all(const refs_join *join, const tiling *lines, bool *do
 
 static size_t count_in_row(const refs_join *join, const tiling *line, size_t row) {
     size_t n = 0;
-    for (size_t i = 0; i < join->n_members; i++) n += line->row[i] == row;
+    for (size_t i = 0; i < join->n_parts; i++) n += line->row[i] == row;
     return n;
 }
 
@@ -173,14 +173,14 @@ static refs_status fail_gaps(const refs_join *join, const tiling *lines, refs_er
             fewest_rows = lines[i].n_rows;
             line = i;
         }
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const size_t n = count_in_row(join, &lines[line], lines[line].row[i]);
         if (n > counts[0]) members[0] = i;
         if (n > counts[0]) counts[0] = n;
         if (n < counts[1]) members[1] = i;
         if (n < counts[1]) counts[1] = n;
     }
-    for (size_t i = 0; counts[0] == counts[1] && i < join->n_members; i++)
+    for (size_t i = 0; counts[0] == counts[1] && i < join->n_parts; i++)
         if (lines[line].row[i] != lines[line].row[members[0]]) members[1] = i;
     return fail_pair(join, line, members, err);
 }
@@ -234,7 +234,7 @@ refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *
 #define MAX_NAMED 5
 
 static refs_value value_at(const refs_join *join, size_t line, uint64_t position) {
-    for (size_t i = 0; i < join->n_members; i++) {
+    for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_member *member = &join->members[i];
         const refs_join_axis *axis = &member->axes[line];
         for (uint64_t k = 0; axis->array != REFS_JOIN_NONE && k < axis->n; k++)

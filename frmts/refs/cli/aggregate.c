@@ -1,0 +1,412 @@
+/* aggregate.c -- the verb combine with --format cfa, and append to a master: a master of files that
+ * are its fragments. Which fragment belongs where, the module combine finds (combine_aggregate.h).
+ *
+ * Sources are the fragments, the outlines beside them, and the master that is added to.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arrays.h"
+#include "master.h"
+#include "outline.h"
+#include "refs/cf.h"
+#include "refs/combine_aggregate.h"
+#include "refs/file_name.h"
+#include "refs/fork.h"
+
+/* What the master that is added to turns out to be. */
+typedef enum aggregate_way {
+    AGGREGATES, /* of fragments, or it is a new one */
+    JOINS,      /* one that was made by refs index */
+    GROWS       /* a set */
+} aggregate_way;
+
+/* A source. */
+typedef struct source {
+    char *named;              /* in the master */
+    refs_vfs_validators seen; /* what was known before it was opened */
+    bool is_seen;             /* false: nothing was, see refs_vfs_look */
+    bool is_recorded;         /* it is a fragment */
+} source;
+
+typedef struct aggregation {
+    const tool_arguments *arguments;
+    const char *output;
+    aggregate_way way;
+    tool_master master; /* that is added to */
+    tool_arrays before; /* its arrays */
+    tool_session session;
+    tool_names names;
+    source *sources; /* of the names */
+    refs_join_options options;
+    refs_join *join;
+    char folder[PATH_MAX]; /* of the master, where that is local */
+    bool is_replacing;     /* a file that sources may refer to */
+    refs_buf output_shown;
+    refs_master_options writing;
+    tool_sending sending;
+    pthread_mutex_t lock; /* guards what follows */
+    size_t n_fragments;   /* sources that are some */
+    char *filler;         /* one that stands for fragments */
+} aggregation;
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* How much of a name in a store is the folder of the master there: CF-1.13 names fragments relative
+ * to that, S3netCDF4 as they are. */
+static size_t size_of_folder(const aggregation *all, const char *name) {
+    const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
+    const bool is_relative = all->writing.version == REFS_CFA_CF_1_13 &&
+                             tool_is_remote(all->output) && strncmp(name, all->output, size) == 0;
+    return is_relative ? size : 0;
+}
+
+static refs_status name_relative(const char *path, char **named, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&name, err, "%s%s", refs_file_name_relative_mark(refs_str_from(path)),
+                             path));
+    *named = refs_buf_take_text(&name);
+    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
+ * it. */
+static refs_status name_source(const aggregation *all, const char *name, char **named,
+                               refs_error *err) {
+    char real[PATH_MAX];
+    const size_t size = strlen(all->folder);
+    REFS_TRY(tool_check_named(all->output, name, err));
+    if (tool_is_remote(name) || realpath(name, real) == NULL) {
+        const size_t above = size_of_folder(all, name);
+        if (above > 0) return name_relative(name + above, named, err);
+        *named = refs_str_copy(refs_str_from(name));
+    } else {
+        const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
+        if (is_inside) return name_relative(real + size + 1, named, err);
+        *named = refs_str_copy(refs_str_from(real));
+    }
+    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status find_folder(aggregation *all, refs_error *err) {
+    char output[PATH_MAX];
+    if (tool_is_remote(all->output)) return REFS_OK;
+    snprintf(output, sizeof output, "%s", all->output);
+    char *slash = strrchr(output, '/');
+    if (slash != NULL) slash[slash == output] = '\0';
+    if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
+        return refs_fail(err, REFS_IO, "%s: there is no such folder", output);
+    return REFS_OK;
+}
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/* A filler has one array and nothing else. */
+static refs_status is_filler(const tool_arrays *arrays, const char *name, bool *is) {
+    const refs_cfa_array *array = arrays->source.arrays;
+    *is = arrays->source.n_arrays == 1 &&
+          refs_cfa_is_filler(name, array->variable.path, array->shape, array->variable.rank);
+    return REFS_OK;
+}
+
+/* What stands for fragments that were missing is no source: the new master has its own. */
+static refs_status note_filler(aggregation *all, const char *name, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&all->lock);
+    if (all->filler == NULL && (all->filler = refs_str_copy(refs_str_from(name))) == NULL)
+        status = refs_fail_nomem(err);
+    refs_unlock(&all->lock);
+    return status;
+}
+
+/* What is only looked at where names or the output ask for it. */
+static refs_status look_into(aggregation *all, size_t number, bool *is_source, refs_error *err) {
+    const char *name = all->names.items[number];
+    tool_arrays arrays;
+    bool is = false;
+    *is_source = true;
+    if (!all->is_replacing && !refs_cfa_may_be_filler(name)) return REFS_OK;
+    REFS_TRY(tool_arrays_open_part(&all->session, name, &arrays, err));
+    refs_status status = is_filler(&arrays, name, &is);
+    if (status == REFS_OK && all->is_replacing)
+        status = tool_check_references(all->arguments->output, TOOL_REPLACED_FILE, &arrays, err);
+    tool_arrays_close(&arrays);
+    *is_source = !is;
+    return status == REFS_OK && is ? note_filler(all, name, err) : status;
+}
+
+static refs_status add_open(aggregation *all, size_t number, const char *location,
+                            const refs_set *set, refs_error *err) {
+    const char *name = all->names.items[number];
+    source *of = &all->sources[number];
+    const bool is_outline = tool_is_outline(name);
+    const refs_join_part part = {number, name, set, REFS_JOIN_FROM_NAME};
+    const bool needs_format = all->writing.version != REFS_CFA_CF_1_13;
+    const refs_join_fragment fragment = {
+        is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT, of->named,
+        needs_format ? tool_format_of(all->session.vfs, location) : NULL};
+    of->is_recorded = !is_outline;
+    refs_lock(&all->lock);
+    all->n_fragments += !is_outline;
+    refs_unlock(&all->lock);
+    return refs_join_add_fragment(all->join, &part, &fragment, err);
+}
+
+static refs_status add_source(void *user, size_t number, refs_error *err) {
+    aggregation *all = user;
+    source *of = &all->sources[number];
+    const char *name = all->names.items[number];
+    refs_buf location = REFS_BUF_INIT;
+    refs_set *set = NULL;
+    bool is_source = true;
+    refs_status status = name_source(all, name, &of->named, err);
+    if (status == REFS_OK) status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    const char *at = (const char *)location.data;
+    if (status == REFS_OK) of->is_seen = refs_vfs_look(all->session.vfs, at, &of->seen);
+    if (status == REFS_OK) status = look_into(all, number, &is_source, err);
+    if (status == REFS_OK && is_source) {
+        status = tool_references_open(&all->session, at, &set, err);
+        if (status == REFS_OK) status = add_open(all, number, at, set, err);
+        refs_set_free(set);
+    }
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status add_master(aggregation *all, refs_error *err) {
+    const refs_join_part part = {all->names.n, all->output, all->before.set.set,
+                                 REFS_JOIN_FROM_NAME};
+    const refs_join_fragment fragment = {REFS_JOIN_IS_MASTER, NULL, NULL};
+    return all->arguments->output == NULL ? refs_join_add_fragment(all->join, &part, &fragment, err)
+                                          : REFS_OK;
+}
+
+static refs_status add_sources(aggregation *all, refs_error *err) {
+    const char *const *names = (const char *const *)all->names.items;
+    const tool_work work = {.arguments = all->arguments,
+                            .items = "sources",
+                            .n = all->names.n,
+                            .n_threads = refs_join_n_threads(names, all->names.n),
+                            .run = add_source,
+                            .user = all};
+    if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
+    all->sources = refs_calloc(all->names.n, sizeof *all->sources);
+    if (all->sources == NULL) return refs_fail_nomem(err);
+    REFS_TRY(tool_work_run(&work, err));
+    if (all->n_fragments == 0 && all->filler != NULL)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: stands for fragments that held nothing but the fill value, and no "
+                         "other fragment is given that tells where they were: split the source "
+                         "again",
+                         all->filler);
+    return add_master(all, err);
+}
+
+static refs_status add_names(aggregation *all, const tool_names *names, refs_error *err) {
+    for (size_t i = 0; i < names->n; i++)
+        REFS_TRY(tool_names_add(&all->names, refs_str_from(names->items[i]), err));
+    return REFS_OK;
+}
+
+/* The files of a master come before those that are added to it. ".nc" is the end of data files and
+ * of sets, too. */
+static refs_status open_master(aggregation *all, refs_error *err) {
+    const bool is_remote = tool_is_remote(all->output);
+    const bool may_grow = !is_remote && refs_str_ends(refs_str_from(all->output), ".nc");
+    REFS_TRY(tool_sending_guard(&all->sending, err));
+    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->before, err));
+    if (may_grow && !tool_is_master_of(all->before.set.hierarchy)) {
+        all->way = GROWS;
+        return REFS_OK;
+    }
+    REFS_TRY(tool_master_read(&all->session, &all->before, all->output, &all->master, err));
+    all->master.was = all->sending.was;
+    if (all->master.how.size > 0) all->way = JOINS;
+    all->writing = all->master.options;
+    REFS_TRY(add_names(all, &all->master.files, err));
+    return add_names(all, &all->master.fillers, err);
+}
+
+static refs_status list_sources(aggregation *all, refs_error *err) {
+    const tool_list *given = &all->arguments->names;
+    const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
+    const tool_list list = {given->items + first, given->n - first, 0};
+    tool_names added = {.items = NULL};
+    refs_status status = tool_expand(&all->session, &list, &added, NULL, err);
+    for (size_t i = 0; status == REFS_OK && i < added.n; i++)
+        status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
+    tool_names_clear(&added);
+    if (status == REFS_OK) status = tool_add_outlines(&all->session, &all->names, before, err);
+    if (status != REFS_OK || all->arguments->output == NULL) return status;
+    return tool_check_output(all->output, &all->names, err);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
+                                 refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_cfa_name_file(all->writing.version, named, &name, err);
+    if (status == REFS_OK)
+        status = refs_store_recorded(all->before.set.store,
+                                     refs_str_view((const char *)name.data, name.size), was, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Fragments that the master had are as it recorded them, not as they may be by now. */
+static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
+    const source *of = &all->sources[number];
+    const refs_vfs *vfs = all->session.vfs;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    refs_expected was = {.etag = NULL};
+    refs_source_state state = {.url = refs_str_from(of->named)};
+    if (all->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
+    if (was.size > 0) {
+        now = (refs_vfs_validators){
+            .size = was.size, .modified_s = was.modified_s, .modified_ns = was.modified_ns};
+        state.etag = refs_str_from(was.etag != NULL ? was.etag : "");
+    } else if (of->is_seen) {
+        now = of->seen;
+    } else if (vfs->validators != NULL) {
+        refs_buf location = REFS_BUF_INIT;
+        if (tool_location(all->names.items[number], &location, NULL) == REFS_OK &&
+            refs_buf_append(&location, "", 1, NULL) == REFS_OK)
+            (void)vfs->validators(vfs->self, (const char *)location.data, &now, NULL);
+        refs_buf_clear(&location);
+        state.etag = refs_str_from(now.etag);
+    }
+    state.size = now.size;
+    state.modified_s = now.modified_s;
+    state.modified_ns = now.modified_ns;
+    return refs_master_source(master, &state, err);
+}
+
+static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
+    for (size_t i = 0; i < all->names.n; i++)
+        if (all->sources[i].is_recorded) REFS_TRY(record(all, master, i, err));
+    REFS_TRY(refs_join_aggregate(all->join, master, err));
+    return tool_check_interrupted(err);
+}
+
+/* The master appears last, and whole. */
+static refs_status make_master(aggregation *all, refs_error *err) {
+    refs_master *master = NULL;
+    refs_status status = refs_master_open(all->sending.path, &all->writing, &master, err);
+    if (status == REFS_OK) status = write_master(all, master, err);
+    if (status == REFS_OK)
+        status = refs_master_finish(master, err);
+    else
+        refs_master_free(master);
+    return status == REFS_OK ? tool_sending_send(&all->sending, err) : status;
+}
+
+/* -- the verbs --------------------------------------------------------------------------------- */
+
+static refs_status check_date(const char *date, refs_error *err) {
+    const refs_cf_units units = {refs_str_from(date), refs_str_from("")};
+    const refs_cf_units known = {refs_str_from("days since 1970-01-01"), refs_str_from("")};
+    double scale, offset;
+    if (refs_cf_convert_units(&units, &known, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN)
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_INVALID,
+        "--common-date is units of times, such as \"days since 1970-01-01\", not \"%s\"", date);
+}
+
+static refs_status read_options(aggregation *all, refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    const char *version = given->cfa_version, *format = given->format;
+    if (given->common_date != NULL) REFS_TRY(check_date(given->common_date, err));
+    if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
+        return refs_fail(err, REFS_INVALID, "--format of combine is cfa, not \"%s\"", format);
+    if (version == NULL) return REFS_OK;
+    return refs_cfa_version_parse(refs_str_from(version), &all->writing.version, err);
+}
+
+static void set_options(aggregation *all) {
+    all->options.parts_are = REFS_JOIN_OF_FIELDS;
+    all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
+    all->options.time_units = all->arguments->common_date;
+    all->options.vfs = all->session.vfs;
+    all->options.http = all->session.http;
+    all->options.advice = tool_advice;
+    all->options.go_on = tool_go_on;
+    if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};
+}
+
+static refs_status aggregate(aggregation *all, refs_error *err) {
+    const bool is_append = all->arguments->output == NULL;
+    REFS_TRY(read_options(all, err));
+    REFS_TRY(tool_session_open(&all->session, err));
+    if (tool_append_shown(all->output, &all->output_shown) != REFS_OK) return refs_fail_nomem(err);
+    if (tool_is_remote(all->output)) all->output = (const char *)all->output_shown.data;
+    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
+    if (is_append) REFS_TRY(open_master(all, err));
+    if (all->way != AGGREGATES) return REFS_OK;
+    REFS_TRY(list_sources(all, err));
+    REFS_TRY(find_folder(all, err));
+    set_options(all);
+    all->is_replacing =
+        !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;
+    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(add_sources(all, err));
+    return make_master(all, err);
+}
+
+static void begin(const tool_arguments *arguments, const char *output, aggregation *all) {
+    *all = (aggregation){.arguments = arguments,
+                         .output = output,
+                         .options = REFS_JOIN_OPTIONS_INIT,
+                         .writing = REFS_MASTER_OPTIONS_INIT};
+    all->master = (tool_master){.how = REFS_BUF_INIT, .options = REFS_MASTER_OPTIONS_INIT};
+    pthread_mutex_init(&all->lock, NULL);
+}
+
+static tool_exit end(aggregation *all, refs_status status, const refs_error *err) {
+    refs_join_free(all->join);
+    for (size_t i = 0; all->sources != NULL && i < all->names.n; i++)
+        refs_free(all->sources[i].named);
+    refs_free(all->sources);
+    refs_free(all->filler);
+    tool_arrays_close(&all->before);
+    tool_master_clear(&all->master);
+    tool_names_clear(&all->names);
+    refs_buf_clear(&all->output_shown);
+    tool_sending_close(&all->sending);
+    tool_session_close(&all->session);
+    pthread_mutex_destroy(&all->lock);
+    if (status != REFS_OK) tool_complain(err);
+    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}
+
+tool_exit tool_aggregate(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    aggregation all;
+    if (arguments->output == NULL || arguments->names.n < 1) {
+        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
+        return TOOL_USAGE;
+    }
+    begin(arguments, arguments->output, &all);
+    const refs_status status = aggregate(&all, &err);
+    return end(&all, status, &err);
+}
+
+tool_exit tool_append_to_master(const tool_arguments *arguments, const tool_append_ways *ways) {
+    refs_error err = REFS_ERROR_INIT;
+    aggregation all;
+    begin(arguments, arguments->names.items[0], &all);
+    const refs_status status = aggregate(&all, &err);
+    if (status != REFS_OK || all.way == AGGREGATES) return end(&all, status, &err);
+    const aggregate_way way = all.way;
+    tool_master master = all.master;
+    all.master = (tool_master){.has_relative = false};
+    (void)end(&all, status, &err);
+    const tool_exit result = way == JOINS ? ways->join(arguments, &master) : ways->grow(arguments);
+    tool_master_clear(&master);
+    return result;
+}

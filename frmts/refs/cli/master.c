@@ -1,0 +1,227 @@
+/* master.c -- a master that is added to: which files it is made of, and how. */
+#include "master.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "arrays.h"
+#include "refs/file_name.h"
+
+/* Who is shown the partitions of a master: their files are sources, each once. */
+typedef struct collecting {
+    const tool_session *session;
+    tool_master *master;
+    const char *name; /* of the master, as the user calls it */
+    const char *path; /* of an aggregation whose partitions are shown */
+    size_t rank;
+    const char *const *dims; /* their names */
+    refs_intern fragments;   /* of that aggregation: file and variable */
+    refs_buf repeated;       /* a file that has one of them at two places, or nothing */
+} collecting;
+
+/* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
+static refs_status append_as_named(const collecting *to, const char *file, refs_buf *name,
+                                   refs_error *err) {
+    const refs_url_context context = {.base = to->name};
+    if (tool_is_remote(file)) return refs_buf_append_str(name, refs_str_from(file), err);
+    if (!tool_is_remote(to->name)) return refs_url_map(refs_str_from(file), &context, name, err);
+    const char *slash = strrchr(to->name, '/');
+    if (*file != '/')
+        REFS_TRY(refs_buf_append(name, to->name, (size_t)(slash + 1 - to->name), err));
+    return refs_buf_append_str(name, refs_str_from(file), err);
+}
+
+static bool is_there(const collecting *to, const refs_buf *name) {
+    const refs_vfs *vfs = to->session->vfs;
+    refs_buf location = REFS_BUF_INIT;
+    void *handle = NULL;
+    char *text = refs_str_copy(refs_str_view((const char *)name->data, name->size));
+    const bool is = text != NULL && tool_location(text, &location, NULL) == REFS_OK &&
+                    refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
+                    vfs->open(vfs->self, (const char *)location.data, &handle, NULL) == REFS_OK;
+    if (is) vfs->close(vfs->self, handle);
+    refs_free(text);
+    refs_buf_clear(&location);
+    return is;
+}
+
+/* Names of CF-1.13 are escaped, or should be: as where fragments are read, a file that is called as
+ * the name is written is the one that is meant. */
+static refs_status append_name(const collecting *to, const char *file, refs_buf *name,
+                               refs_error *err) {
+    refs_buf plain = REFS_BUF_INIT;
+    REFS_TRY(append_as_named(to, file, name, err));
+    if (strchr(file, '%') == NULL || is_there(to, name)) return REFS_OK;
+    refs_status status = refs_file_name_unescape(refs_str_from(file), &plain, err);
+    if (status == REFS_OK) status = refs_buf_append(&plain, "", 1, err);
+    name->size = 0;
+    if (status == REFS_OK) status = append_as_named(to, (const char *)plain.data, name, err);
+    refs_buf_clear(&plain);
+    return status;
+}
+
+static refs_status add_file(const collecting *to, tool_names *files, const char *file,
+                            refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (files == &to->master->files && refs_file_name_needs_folder(refs_str_from(file)))
+        to->master->has_relative = true;
+    refs_status status = append_name(to, file, &text, err);
+    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
+    const char *name = (const char *)text.data;
+    if (status == REFS_OK) status = tool_confine(to->session, to->name, name, err);
+    bool has = false;
+    if (status == REFS_OK) status = tool_names_have(files, name, &has, err);
+    if (status == REFS_OK && !has) status = tool_names_add(files, refs_str_from(name), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Files are sources once each: of one that was joined twice, joining anew would lose steps. */
+static refs_status note_repeated(collecting *to, const refs_partition *partition, refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    const size_t n = to->fragments.count;
+    uint32_t id;
+    refs_status status = refs_buf_printf(&key, err, "%s\n%s", partition->file, partition->variable);
+    if (status == REFS_OK)
+        status = refs_intern_add(&to->fragments, refs_str_view((const char *)key.data, key.size),
+                                 &id, err);
+    if (status == REFS_OK && to->fragments.count == n && to->repeated.size == 0)
+        status = refs_buf_append(&to->repeated, partition->file, strlen(partition->file) + 1, err);
+    refs_buf_clear(&key);
+    return status;
+}
+
+static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
+    collecting *to = user;
+    uint64_t shape[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < to->rank; dim++)
+        shape[dim] = partition->end[dim] - partition->begin[dim];
+    if (*partition->file == '\0') return REFS_OK;
+    const bool is_filler = refs_cfa_is_filler(partition->file, to->path, shape, to->rank);
+    if (!is_filler) REFS_TRY(note_repeated(to, partition, err));
+    return add_file(to, is_filler ? &to->master->fillers : &to->master->files, partition->file,
+                    err);
+}
+
+/* What is small lies in a joined master itself: no partition names the files that it is of. */
+static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
+    const collecting *to = user;
+    to->master->has_sources = true;
+    if (to->master->how.size == 0) return REFS_OK;
+    char *file = refs_str_copy(state->url);
+    const refs_status status =
+        file != NULL ? add_file(to, &to->master->files, file, err) : refs_fail_nomem(err);
+    refs_free(file);
+    return status;
+}
+
+const char *tool_format_of(const refs_vfs *vfs, const char *location) {
+    uint8_t head[4] = {0};
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got;
+    if (refs_vfs_read_range(vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
+    if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
+    return head[3] == 5   ? "NETCDF3_64BIT_DATA"
+           : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
+                          : "NETCDF3_CLASSIC";
+}
+
+static void take_options(const refs_vfs *vfs, const tool_arrays *master,
+                         refs_master_options *options) {
+    const refs_json *attributes = refs_hierarchy_group(master->set.hierarchy, 0)->attributes;
+    const char *format = tool_format_of(vfs, master->location);
+    refs_str had = refs_json_text(refs_json_get(attributes, "Conventions"));
+    const char *text = had.size > 0 ? had.data : "";
+    options->version = strstr(text, "CFA-0.5") != NULL   ? REFS_CFA_0_5
+                       : strstr(text, "CFA-0.4") != NULL ? REFS_CFA_0_4
+                                                         : REFS_CFA_CF_1_13;
+    if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
+}
+
+static bool holds_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_BYTES ||
+           dtype->type == REFS_TYPE_UNICODE;
+}
+
+/* An array whose values the master has itself. */
+static refs_status note_own(const collecting *to, const tool_arrays *arrays, size_t i,
+                            refs_error *err) {
+    const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
+    const char *name = strrchr(variable->path, '/') + 1;
+    const bool is_text = variable->rank > 0 && holds_text(&variable->dtype);
+    if (variable->rank == 1 && strcmp(variable->dims[0], name) == 0) return REFS_OK;
+    if (!is_text && !refs_cfa_is_field(&arrays->source, i))
+        return tool_names_add(&to->master->served, refs_str_from(variable->path), err);
+    to->master->has_inline = true;
+    return REFS_OK;
+}
+
+static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_error *err) {
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        const refs_array_meta *meta = arrays->metas[i];
+        const refs_cfa_variable *variable = &arrays->source.arrays[i].variable;
+        if (meta->aggregation == NULL) {
+            REFS_TRY(note_own(to, arrays, i, err));
+            continue;
+        }
+        to->path = variable->path;
+        to->rank = meta->rank;
+        to->dims = variable->dims;
+        refs_intern_clear(&to->fragments);
+        REFS_TRY(refs_aggregation_each(meta, collect, to, err));
+    }
+    return REFS_OK;
+}
+
+/* Whether it has aggregations without an element: dimensions of records without records. */
+static bool is_empty(const tool_arrays *arrays) {
+    bool has_empty = false;
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        const refs_cfa_array *array = &arrays->source.arrays[i];
+        size_t d = 0;
+        if (!refs_cfa_is_field(&arrays->source, i)) continue;
+        while (d < array->variable.rank && array->shape[d] > 0) d++;
+        if (d == array->variable.rank) return false;
+        has_empty = true;
+    }
+    return has_empty;
+}
+
+static refs_status check_repeated(const collecting *to, refs_error *err) {
+    if (to->master->how.size == 0 || to->repeated.size == 0) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s is more than one step of it, which does not grow: index all sources "
+                     "anew",
+                     to->name, (const char *)to->repeated.data);
+}
+
+refs_status tool_master_read(const tool_session *session, const tool_arrays *arrays,
+                             const char *name, tool_master *master, refs_error *err) {
+    collecting to = {.session = session, .master = master, .name = name};
+    take_options(session->vfs, arrays, &master->options);
+    REFS_TRY(tool_joined_read(arrays->set.set, &master->how, err));
+    refs_status status = read_arrays(&to, arrays, err);
+    if (status == REFS_OK) status = check_repeated(&to, err);
+    refs_intern_clear(&to.fragments);
+    refs_buf_clear(&to.repeated);
+    REFS_TRY(status);
+    const refs_source_visitor visitor = {collect_source, &to};
+    REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
+    if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", name);
+}
+
+void tool_master_clear(tool_master *master) {
+    tool_names_clear(&master->files);
+    tool_names_clear(&master->fillers);
+    tool_names_clear(&master->served);
+    refs_buf_clear(&master->how);
+}
+
+refs_status tool_check_named(const char *master, const char *name, refs_error *err) {
+    if (!tool_is_remote(master) || tool_is_remote(name) || access(name, F_OK) != 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is a file of this machine, which the master %s cannot name: copy the "
+                     "fragments to where others read them, and name them there",
+                     name, master);
+}

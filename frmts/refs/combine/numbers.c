@@ -1,0 +1,330 @@
+/* numbers.c -- where parts are that are numbered: names of fragments end with the variable and a
+ * number for each of its dimensions, "m/m.tas.0.1.0.nc" (S3netCDF4). See combine_internal.h.
+ */
+#include <stdlib.h>
+
+#include "combine_internal.h"
+
+/* A field of a part. */
+typedef struct numbered {
+    size_t member;
+    const refs_join_array *array;
+    uint64_t index[REFS_MAX_RANK];
+    refs_str stem; /* of the archive: "m/m" */
+} numbered;
+
+typedef struct numbered_list {
+    numbered *items;
+    size_t n, capacity;
+} numbered_list;
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static const char *name_of(const refs_join_member *member) {
+    return member->fragment != NULL ? member->fragment : member->name;
+}
+
+/* Cuts ".group.variable" off the end of a name. */
+static bool cut_variable(refs_str *name, refs_str path) {
+    if (name->size <= path.size) return false;
+    const size_t begin = name->size - path.size;
+    for (size_t i = 0; i < path.size; i++)
+        if (name->data[begin + i] != (path.data[i] == '/' ? '.' : path.data[i])) return false;
+    if (name->data[begin - 1] != '.') return false;
+    name->size = begin - 1;
+    return true;
+}
+
+static bool read_index(const refs_join *join, numbered *of) {
+    refs_str text = refs_str_from(name_of(&join->members[of->member]));
+    if (refs_str_ends(text, ".nc")) text.size -= 3;
+    for (size_t dim = of->array->rank; dim-- > 0;) {
+        const size_t point = refs_str_find_last(text, '.');
+        if (point == SIZE_MAX ||
+            !refs_str_to_u64(refs_str_part(text, point + 1, text.size), &of->index[dim]))
+            return false;
+        text.size = point;
+    }
+    of->stem = text;
+    return cut_variable(&of->stem, refs_join__text(join, of->array->path));
+}
+
+/* False where not all fields of all parts are numbered. */
+static refs_status list_numbered(const refs_join *join, numbered_list *list, bool *are_all,
+                                 refs_error *err) {
+    *are_all = true;
+    for (size_t i = 0; i < join->n_parts && *are_all; i++)
+        for (size_t k = 0; k < join->members[i].n_arrays && *are_all; k++) {
+            numbered of = {.member = i, .array = &join->members[i].arrays[k]};
+            if (!of.array->is_field) continue;
+            *are_all = read_index(join, &of);
+            if (!*are_all) continue;
+            if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof of))
+                return refs_fail_nomem(err);
+            list->items[list->n++] = of;
+        }
+    return REFS_OK;
+}
+
+static int compare_index(const numbered *a, const numbered *b) {
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++)
+        if (a->index[dim] != b->index[dim]) return a->index[dim] < b->index[dim] ? -1 : 1;
+    return 0;
+}
+
+static int by_path_and_index(const void *left, const void *right) {
+    const numbered *a = left, *b = right;
+    if (a->array->path != b->array->path) return a->array->path < b->array->path ? -1 : 1;
+    return compare_index(a, b);
+}
+
+static bool has_coordinates(const refs_join *join, const numbered *of) {
+    for (size_t dim = 0; dim < of->array->rank; dim++) {
+        const refs_str dim_name = refs_join__text(join, of->array->dims[dim]);
+        bool has_one = false;
+        const refs_join_member *member = &join->members[of->member];
+        for (size_t k = 0; k < member->n_arrays && !has_one; k++) {
+            const refs_join_array *array = &member->arrays[k];
+            has_one = array->rank == 1 && !array->is_field &&
+                      refs_str_equal(refs_join__own_name(refs_join__text(join, array->path)),
+                                     refs_join__own_name(dim_name));
+        }
+        if (!has_one) return false;
+    }
+    return true;
+}
+
+/* Names of two archives may say the same of different fragments: then coordinates tell. */
+static bool are_of_one_archive(const refs_join *join, const numbered_list *list) {
+    bool is_one = true, have_coordinates = true;
+    for (size_t i = 0; i < list->n; i++) {
+        if (i > 0 && by_path_and_index(&list->items[i - 1], &list->items[i]) == 0) return false;
+        is_one = is_one && refs_str_equal(list->items[i].stem, list->items[0].stem);
+        have_coordinates = have_coordinates && has_coordinates(join, &list->items[i]);
+    }
+    return is_one || !have_coordinates;
+}
+
+/* The outline that tells of a field; *n is how many do. */
+static const refs_join_told *find_outline(const refs_join *join, const refs_join_array *field,
+                                          size_t *n) {
+    const refs_join_told *found = NULL;
+    *n = 0;
+    for (size_t i = join->n_parts; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
+        const refs_join_told *told = refs_join__find_told(member, field->path);
+        if (member->role != REFS_JOIN_IS_OUTLINE || told == NULL || told->array.rank != field->rank)
+            continue;
+        found = told;
+        ++*n;
+    }
+    return found;
+}
+
+static bool has_one_outline(const refs_join *join, const numbered_list *list) {
+    for (size_t i = 0; i < list->n; i++) {
+        size_t n;
+        (void)find_outline(join, list->items[i].array, &n);
+        if (n > 1) return false;
+    }
+    return true;
+}
+
+/* -- sizes ------------------------------------------------------------------------------------- */
+
+#define UNKNOWN UINT64_MAX
+
+static refs_status fail_cut(const refs_join *join, const numbered *of, size_t dim,
+                            refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is cut otherwise than another source along %.*s of %.*s",
+                     name_of(&join->members[of->member]),
+                     REFS_STR_ARG(refs_join__text(join, of->array->dims[dim])),
+                     REFS_STR_ARG(refs_join__text(join, of->array->path)));
+}
+
+/* Elements that fragments with each number have. */
+static refs_status read_sizes(const refs_join *join, const numbered_list *of, size_t dim,
+                              uint64_t *sizes, refs_error *err) {
+    for (size_t i = 0; i < of->n; i++) {
+        const numbered *at = &of->items[i];
+        uint64_t *size = &sizes[at->index[dim]];
+        if (*size != UNKNOWN && *size != at->array->shape[dim]) return fail_cut(join, at, dim, err);
+        *size = at->array->shape[dim];
+    }
+    return REFS_OK;
+}
+
+/* The same of all numbers that an outline knows, in made->begin. */
+static refs_status take_outline(const refs_join *join, const numbered *first, size_t dim,
+                                const refs_join_numbers *made, refs_error *err) {
+    const refs_join_told *outline = made->outline;
+    uint64_t *sizes = made->begin[dim];
+    for (size_t i = 0; outline != NULL && i < outline->n[dim]; i++) {
+        const refs_join_slice *slice = &outline->slices[dim][i];
+        if (sizes[i] == UNKNOWN) sizes[i] = slice->end - slice->begin;
+        if (sizes[i] != slice->end - slice->begin) return fail_cut(join, first, dim, err);
+    }
+    return REFS_OK;
+}
+
+/* Of fragments behind the last one that is given, those count that an outline says held nothing:
+ * of what was written and is not given, nothing is known any more. */
+static size_t count_numbers(const numbered_list *of, size_t dim, const refs_join_told *outline) {
+    size_t n = 0;
+    for (size_t i = 0; i < of->n; i++)
+        if (of->items[i].index[dim] >= n) n = (size_t)of->items[i].index[dim] + 1;
+    while (outline != NULL && n < outline->n[dim] && !outline->slices[dim][n].is_written) n++;
+    return n;
+}
+
+static refs_status fail_lost(const refs_join *join, const numbered *first, size_t dim, size_t i,
+                             refs_error *err) {
+    return refs_fail(
+        err, REFS_INVALID,
+        "%.*s: no fragment number %zu along %.*s is there: its size is not known. Give "
+        "one with that number; where all held nothing but the fill value and were not "
+        "written, split the source again",
+        REFS_STR_ARG(refs_join__text(join, first->array->path)), i,
+        REFS_STR_ARG(refs_join__text(join, first->array->dims[dim])));
+}
+
+/* Sets made->begin of a dimension. */
+static refs_status read_dim(const refs_join *join, const numbered_list *of, size_t dim,
+                            refs_join_numbers *made, refs_error *err) {
+    const numbered *first = &of->items[0];
+    const refs_join_told *outline = made->outline;
+    const size_t n = count_numbers(of, dim, outline);
+    const size_t room = outline != NULL && outline->n[dim] > n ? outline->n[dim] : n;
+    if (n > REFS_JOIN_MAX_STEPS)
+        return refs_fail(err, REFS_LIMIT, "%s: expected numbers of fragments below %llu, found %zu",
+                         name_of(&join->members[first->member]),
+                         (unsigned long long)REFS_JOIN_MAX_STEPS, n - 1);
+    uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
+    made->begin[dim] = sizes;
+    made->n[dim] = n;
+    if (sizes == NULL) return refs_fail_nomem(err);
+    memset(sizes, 0xff, (room + 1) * sizeof *sizes);
+    REFS_TRY(read_sizes(join, of, dim, sizes, err));
+    REFS_TRY(take_outline(join, first, dim, made, err));
+    uint64_t begin = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t size = sizes[i];
+        if (size == UNKNOWN) return fail_lost(join, first, dim, i, err);
+        sizes[i] = begin;
+        begin += size;
+    }
+    sizes[n] = begin;
+    return REFS_OK;
+}
+
+static refs_status read_field(refs_join *join, const numbered_list *of, refs_error *err) {
+    refs_join_numbers *made = &join->numbers[join->n_numbers++];
+    size_t n;
+    *made = (refs_join_numbers){.path = of->items[0].array->path,
+                                .rank = of->items[0].array->rank,
+                                .outline = find_outline(join, of->items[0].array, &n)};
+    for (size_t dim = 0; dim < made->rank; dim++) REFS_TRY(read_dim(join, of, dim, made, err));
+    return REFS_OK;
+}
+
+static refs_status read_fields(refs_join *join, const numbered_list *list, refs_error *err) {
+    join->numbers = refs_calloc(list->n + 1, sizeof *join->numbers);
+    if (join->numbers == NULL) return refs_fail_nomem(err);
+    for (size_t begin = 0, end; begin < list->n; begin = end) {
+        end = begin + 1;
+        while (end < list->n && list->items[end].array->path == list->items[begin].array->path &&
+               list->items[end].array->rank == list->items[begin].array->rank)
+            end++;
+        const numbered_list of = {list->items + begin, end - begin, 0};
+        REFS_TRY(read_field(join, &of, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join__read_numbers(refs_join *join, refs_error *err) {
+    numbered_list list = {NULL, 0, 0};
+    bool are_all;
+    refs_status status = list_numbered(join, &list, &are_all, err);
+    if (status == REFS_OK && are_all && list.n > 0) {
+        qsort(list.items, list.n, sizeof *list.items, by_path_and_index);
+        if (are_of_one_archive(join, &list) && has_one_outline(join, &list))
+            status = read_fields(join, &list, err);
+    }
+    refs_free(list.items);
+    return status;
+}
+
+void refs_join__numbers_free(refs_join *join) {
+    for (size_t i = 0; i < join->n_numbers; i++)
+        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(join->numbers[i].begin[dim]);
+    refs_free(join->numbers);
+    join->numbers = NULL;
+    join->n_numbers = 0;
+}
+
+/* -- places ------------------------------------------------------------------------------------ */
+
+const refs_join_numbers *refs_join__numbers_of(const refs_join *join, uint32_t path) {
+    for (size_t i = 0; i < join->n_numbers; i++)
+        if (join->numbers[i].path == path) return &join->numbers[i];
+    return NULL;
+}
+
+static refs_status fail_lengths(const refs_join *join, const uint32_t paths[2], size_t line,
+                                const uint64_t lengths[2], refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%.*s and %.*s do not have the same steps along %s (%llu and %llu), as the "
+                     "numbers in the names of files say: give all files, or those of one of the "
+                     "variables",
+                     REFS_STR_ARG(refs_join__text(join, paths[0])),
+                     REFS_STR_ARG(refs_join__text(join, paths[1])), join->options.dims[line],
+                     (unsigned long long)lengths[0], (unsigned long long)lengths[1]);
+}
+
+/* Places the part of a field along all joined dimensions. */
+static refs_status place(refs_join *join, const numbered *of, uint32_t *paths, uint64_t *lengths,
+                         refs_error *err) {
+    const refs_join_numbers *numbers = refs_join__numbers_of(join, of->array->path);
+    for (size_t dim = 0; dim < of->array->rank; dim++) {
+        const size_t line = refs_join__line_of(join, of->array, dim);
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const uint64_t length = numbers->begin[dim][numbers->n[dim]];
+        join->members[of->member].axes[line].begin = numbers->begin[dim][of->index[dim]];
+        if (lengths[line] == UNKNOWN) {
+            lengths[line] = length;
+            paths[line] = of->array->path;
+        }
+        const uint32_t both[2] = {paths[line], of->array->path};
+        const uint64_t found[2] = {lengths[line], length};
+        if (found[0] != found[1]) return fail_lengths(join, both, line, found, err);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join__place_numbers(refs_join *join, refs_error *err) {
+    numbered_list list = {NULL, 0, 0};
+    uint32_t paths[REFS_JOIN_MAX_DIMS] = {0};
+    uint64_t lengths[REFS_JOIN_MAX_DIMS];
+    bool are_all;
+    if (join->numbers == NULL) return REFS_OK;
+    memset(lengths, 0xff, sizeof lengths);
+    refs_status status = list_numbered(join, &list, &are_all, err);
+    for (size_t i = 0; i < list.n && status == REFS_OK; i++)
+        status = place(join, &list.items[i], paths, lengths, err);
+    refs_free(list.items);
+    return status;
+}
+
+uint64_t refs_join__numbered_length(const refs_join *join, size_t line) {
+    for (size_t i = 0; i < join->n_parts; i++)
+        for (size_t k = 0; k < join->members[i].n_arrays; k++) {
+            const refs_join_array *array = &join->members[i].arrays[k];
+            const refs_join_numbers *numbers =
+                array->is_field ? refs_join__numbers_of(join, array->path) : NULL;
+            for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
+                if (refs_join__line_of(join, array, dim) == line)
+                    return numbers->begin[dim][numbers->n[dim]];
+        }
+    return 0;
+}
