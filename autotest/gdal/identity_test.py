@@ -115,6 +115,26 @@ class Threads(Identity):
                 self.assertEqual(dataset.GetRasterBand(band + 1).ReadAsArray()[0, 0], band)
         self.assertNoneRefused(server)
 
+    def test_services_that_give_out_access(self):
+        """They are asked by the caller, and what one caller was given goes with no request of another."""
+        self.folder.write_array(BANDS, WIDTH)
+        self.folder.write("token", "sv=1&sig=gift")
+        server = self.serve("/token")
+        options = {"REFS_TOKEN_URL": f"{server.url('v.bin')}=>{server.url('token')}"}
+        name = f'REFS:"{server.url("refs.json")}":/v'
+        with thread_options(GDAL_HTTP_HEADERS=HEADERS, **options):
+            dataset = gdal.Open(name)
+            for band in range(BANDS):
+                dataset.GetRasterBand(band + 1).ReadAsArray()
+        paths = [request["path"] for request in server.requests() if "/v.bin" in request["path"]]
+        self.assertEqual([path for path in paths if not path.endswith("?sv=1&sig=gift")], [])
+        self.assertGreater(len(paths), 0)
+        self.assertEqual(len(server.requests("/token")), 1)
+        with thread_options(**options), self.assertRaisesRegex(RuntimeError, "REFS_TOKEN_URL.*HTTP 401"):
+            gdal.Open(name).ReadAsArray()
+        asked = [request for request in server.requests() if "/v.bin" in request["path"]]
+        self.assertEqual(len(asked), len(paths))
+
     def test_two_callers_at_a_time(self):
         self.folder.write_array(BANDS, WIDTH)
         server = Server(self.folder, faults={"/v.bin": {"status": 401, "require": {NAME: "^[ab]$"}}})

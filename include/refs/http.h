@@ -25,6 +25,7 @@
 #define REFS_HTTP_H
 
 #include "refs/bytes.h"
+#include "refs/cancel.h"
 #include "refs/vfs.h"
 
 struct refs_fetcher;
@@ -32,38 +33,6 @@ struct refs_fetcher;
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Whether work is still requested. Asked regularly while something waits, on any thread, also on
- * several at once: it must only look something up. */
-typedef struct refs_cancel_check {
-    bool (*go_on)(void *user); /**< false: the work ends with REFS_CANCELLED; NULL: always true */
-    void *user;
-} refs_cancel_check;
-
-/** Milliseconds between two questions of a refs_cancel_check while a thread waits. */
-#define REFS_CANCEL_POLL_MS 50
-
-/** REFS_CANCELLED once the work is no longer requested; `check` may be NULL. */
-refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err);
-
-/** While a scope lasts, whatever its thread waits for in this module, fetches of ranges and of
- * whole files, asks `check` on this thread, before it waits and every REFS_CANCEL_POLL_MS, and ends
- * with REFS_CANCELLED where it says so. Scopes nest: outer ones are asked, too. While a check is
- * asked, its thread has no scope, so that the check may read. */
-typedef struct refs_cancel_scope {
-    refs_cancel_check check;
-    const struct refs_cancel_scope *outer;
-} refs_cancel_scope;
-
-/** Begins and ends a scope, on one thread and properly nested. `scope` stays where it is. */
-void refs_cancel_scope_begin(refs_cancel_scope *scope, refs_cancel_check check);
-void refs_cancel_scope_end(const refs_cancel_scope *scope);
-
-/** Whether a scope of this thread has a check. */
-bool refs_cancel_scope_is_any(void);
-
-/** REFS_CANCELLED where a scope of this thread says so. */
-refs_status refs_cancel_scope_check(refs_error *err);
 
 /** How a request authenticates the client and the server, in addition to what its host sets on a
  * handle. Strings, or NULL. */

@@ -11,6 +11,7 @@
 
 extern "C" {
 #include "record.h"
+#include "refs/cancel.h"
 }
 #include "forked.h"
 #include "parquet_under_test.h"
@@ -60,7 +61,7 @@ class Cache {
         moved_.wait(guard, [&] { return loads_[{0, number}] > 0; });
     }
 
-    uint64_t absent = UINT64_MAX, failing = UINT64_MAX;
+    uint64_t absent = UINT64_MAX, failing = UINT64_MAX, cancelled = UINT64_MAX;
 
   private:
     static refs_status Load(void *user, refs_block_id id, refs_loaded_block *record,
@@ -72,6 +73,8 @@ class Cache {
         self->moved_.wait(guard, [&] { return !self->blocked_[id.number]; });
         if (id.number == self->absent) return REFS_OK;
         if (id.number == self->failing) return refs_fail(err, REFS_IO, "the line is cut");
+        if (id.number == self->cancelled && self->loads_[{id.group, id.number}] == 1)
+            return refs_fail(err, REFS_CANCELLED, "cancelled");
         return refs_references__record_open(self->vfs_.get(), "record", UINT64_MAX, record, err);
     }
 
@@ -128,6 +131,36 @@ TEST(ParquetCache, RemembersNoFailure) {
     EXPECT_EQ(cache.Get(1), "the line is cut");
     cache.failing = 2;
     EXPECT_EQ(cache.Get(1), "x");
+}
+
+// Another reader that was cancelled says nothing of this one.
+TEST(ParquetCache, LoadsAgainWhatACancelledReaderLeft) {
+    Cache cache;
+    cache.cancelled = 1;
+    cache.Block(1);
+    std::thread first([&] { EXPECT_EQ(cache.Get(1), "cancelled"); });
+    cache.WaitForLoad(1);
+    auto second = std::async(std::launch::async, [&] { return cache.Get(1); });
+    EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    cache.LetGo(1);
+    first.join();
+    EXPECT_EQ(second.get(), "x");
+    EXPECT_EQ(cache.Loads(1), 2);
+}
+
+TEST(ParquetCache, IsNotAwaitedByAReaderThatIsCancelled) {
+    Cache cache;
+    cache.Block(1);
+    std::thread first([&] { EXPECT_EQ(cache.Get(1), "x"); });
+    cache.WaitForLoad(1);
+    refs_cancel_scope scope;
+    refs_cancel_scope_begin(&scope, {[](void *) { return false; }, nullptr});
+    EXPECT_EQ(cache.Get(1), "cancelled");
+    refs_cancel_scope_end(&scope);
+    cache.LetGo(1);
+    first.join();
+    EXPECT_EQ(cache.Get(1), "x");
+    EXPECT_EQ(cache.Loads(1), 1);
 }
 
 TEST(ParquetCache, LetsTheLeastRecentlyUsedGo) {

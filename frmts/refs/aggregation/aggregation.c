@@ -1,5 +1,6 @@
 /* aggregation.c -- the aggregations of a hierarchy; see aggregation.h. */
 #include "aggregation_internal.h"
+#include "refs/cancel_wait.h"
 
 #include <stdio.h>
 
@@ -254,12 +255,15 @@ refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
 }
 
 /* Whether this thread has to load: not in a critical section, for it waits for other threads. */
-static bool begin_load(refs_aggregation *aggregation) {
+static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_error *err) {
+    refs_status status = REFS_OK;
     refs_lock(&aggregation->lock);
-    while (aggregation->is_loading) refs_wait(&aggregation->changed, &aggregation->lock);
-    bool begins = aggregation->is_loading = !aggregation->is_loaded;
+    while (aggregation->is_loading && status == REFS_OK)
+        status = refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
+    *begins = status == REFS_OK && !aggregation->is_loaded;
+    if (*begins) aggregation->is_loading = true;
     refs_unlock(&aggregation->lock);
-    return begins;
+    return status;
 }
 
 /* What another thread was loading is nobody's in the child, and not whole. */
@@ -276,7 +280,9 @@ static void in_child(void *self) {
 }
 
 static refs_status load_once(refs_aggregation *aggregation, refs_error *err) {
-    if (!begin_load(aggregation)) return REFS_OK;
+    bool begins;
+    REFS_TRY(begin_load(aggregation, &begins, err));
+    if (!begins) return REFS_OK;
     refs_status status = aggregation->encoding->load(aggregation, err);
     refs_lock(&aggregation->lock);
     aggregation->is_loading = false;

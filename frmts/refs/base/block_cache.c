@@ -1,7 +1,7 @@
 /* block_cache.c -- see block_cache.h. */
 #include "block_cache.h"
 
-#include "refs/fork.h"
+#include "cancel_wait.h"
 
 #define N_BUCKETS 4096
 
@@ -41,7 +41,7 @@ refs_status refs_block_cache_open(size_t max_bytes, refs_block_loader loader, vo
     opened->user = user;
     opened->max_bytes = max_bytes;
     pthread_mutex_init(&opened->lock, NULL);
-    pthread_cond_init(&opened->settled, NULL);
+    refs_cond_init(&opened->settled);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
     *cache = opened;
@@ -132,20 +132,25 @@ static void load(refs_block_cache *cache, entry *e) {
     settle(cache, e, status);
 }
 
+/* *is_of_other is whether the thread that loaded it was cancelled, and this one was not. */
 static refs_status get(refs_block_cache *cache, refs_block_id id, refs_block **block,
-                       refs_error *err) {
+                       bool *is_of_other, refs_error *err) {
     entry **place = place_of(cache, id), *e = *place;
-    bool is_new = e == NULL;
+    refs_status status = REFS_OK;
+    const bool is_new = e == NULL;
     if (is_new && (e = add_entry(place, id)) == NULL) return refs_fail_nomem(err);
     e->n_users++;
     if (is_new) load(cache, e);
-    while (e->state == LOADING) refs_wait(&cache->settled, &cache->lock);
+    while (e->state == LOADING && status == REFS_OK)
+        status = refs_cancel_scope_wait(&cache->settled, &cache->lock, err);
     if (e->state == LOADED && e->in_cache) {
         unlink_from_ages(cache, e);
         link_newest(cache, e);
     }
-    *block = refs_block_hold(e->loaded.block);
-    refs_status status = refs_fail(err, e->error.status, "%s", e->error.message);
+    *is_of_other = status == REFS_OK && !is_new && e->error.status == REFS_CANCELLED;
+    if (status == REFS_OK) *block = refs_block_hold(e->loaded.block);
+    if (status == REFS_OK && !*is_of_other)
+        status = refs_fail(err, e->error.status, "%s", e->error.message);
     e->n_users--;
     free_if_unused(e);
     return status;
@@ -153,9 +158,11 @@ static refs_status get(refs_block_cache *cache, refs_block_id id, refs_block **b
 
 refs_status refs_block_cache_get(refs_block_cache *cache, refs_block_id id, refs_block **block,
                                  refs_error *err) {
+    refs_status status = REFS_OK;
+    bool is_of_other = true;
     *block = NULL;
     refs_lock(&cache->lock);
-    refs_status status = get(cache, id, block, err);
+    while (status == REFS_OK && is_of_other) status = get(cache, id, block, &is_of_other, err);
     refs_unlock(&cache->lock);
     return status;
 }
@@ -183,7 +190,7 @@ void refs_block_cache_free(refs_block_cache *cache) {
 static void in_child(void *self) {
     refs_block_cache *cache = self;
     pthread_mutex_init(&cache->lock, NULL);
-    pthread_cond_init(&cache->settled, NULL);
+    refs_cond_init(&cache->settled);
     for (size_t i = 0; i < N_BUCKETS; i++) {
         for (entry **link = &cache->buckets[i]; *link != NULL;) {
             entry *e = *link;

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "host_internal.h"
+#include "refs/cancel_wait.h"
 #include "refs/earthdata.h"
 #include "refs/fork.h"
 #include "refs/vfs.h"
@@ -176,7 +177,7 @@ static bool is_good(const refs_granted *granted) {
 /* One thread asks, without the lock; the others wait for it. */
 static refs_status renew(refs_host *host, refs_granted *granted, refs_error *err) {
     refs_grant grant = {0};
-    while (granted->is_asked) refs_wait(&host->answered, &host->lock);
+    while (granted->is_asked) REFS_TRY(refs_cancel_scope_wait(&host->answered, &host->lock, err));
     if (is_good(granted)) return REFS_OK;
     REFS_TRY(open_engine(host, err));
     granted->is_asked = true;

@@ -57,6 +57,7 @@ refs_status RefsDescribeContents(const refs_set *set, std::string &contents, ref
     REFS_TRY(refs_store_open(set, fetcher.get(), &opened, error));
     const RefsStoreHandle store(opened);
     const refs_status status = refs_hierarchy_open(opened, nullptr, &read, nullptr);
+    if (status == REFS_CANCELLED) return refs_fail(error, status, "cancelled");
     if (status != REFS_OK) return status == REFS_NOMEM ? refs_fail_nomem(error) : REFS_OK;
     const RefsHierarchyHandle hierarchy(read);
     REFS_TRY(describe(read, opened, true, contents, error));

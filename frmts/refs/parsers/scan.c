@@ -1,5 +1,5 @@
 /* scan.c -- see refs/scan.h. */
-#include "refs/fork.h"
+#include "refs/cancel_wait.h"
 #include "refs/intern.h"
 #include "refs/now.h"
 #include "scan_internal.h"
@@ -54,7 +54,7 @@ const char *refs_scan_sniff(refs_bytes head) {
 static void in_child(void *self) {
     refs_scan *scan = self;
     pthread_mutex_init(&scan->lock, NULL);
-    pthread_cond_init(&scan->idle, NULL);
+    refs_cond_init(&scan->idle);
     if (!pthread_equal(scan->reader, pthread_self())) scan->is_busy = false;
 }
 
@@ -104,7 +104,7 @@ static refs_status open_file(refs_scan_files *files, uint32_t id, const refs_sca
     opened->files = files;
     opened->file = id;
     pthread_mutex_init(&opened->lock, NULL);
-    pthread_cond_init(&opened->idle, NULL);
+    refs_cond_init(&opened->idle);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
     const uint64_t began_us = refs_now_us();
@@ -250,8 +250,10 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
 static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&scan->lock);
-    while (scan->is_busy && !scan->arrays[number].is_indexed) refs_wait(&scan->idle, &scan->lock);
-    if (!scan->arrays[number].is_indexed) status = read_index(scan, number, err);
+    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK)
+        status = refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
+    if (status == REFS_OK && !scan->arrays[number].is_indexed)
+        status = read_index(scan, number, err);
     refs_unlock(&scan->lock);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "http/internal.h"
+#include "refs/cancel_wait.h"
 #include "refs/now.h"
 
 /* As much may be read of an object that is only looked at. */
@@ -56,28 +57,20 @@ struct refs_http_vfs {
 
 /* -- one request ------------------------------------------------------------------------------- */
 
-/* Whether the transfer is done, after a moment. */
-static bool has_ended(refs_transfer *transfer, bool is_watched) {
-    refs_waiter *waiter = transfer->waiter;
-    refs_lock(&waiter->lock);
-    if (!transfer->done && is_watched)
-        (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_CANCEL_POLL_MS);
-    else if (!transfer->done)
-        refs_wait(&waiter->moved, &waiter->lock);
-    const bool ended = transfer->done;
-    refs_unlock(&waiter->lock);
-    return ended;
-}
-
 /* One that is cancelled ends soon, and is waited for. */
 static void await(refs_transfer *transfer) {
-    bool is_watched = refs_cancel_scope_is_any();
-    while (!has_ended(transfer, is_watched)) {
-        if (!is_watched || refs_cancel_scope_check(NULL) == REFS_OK) continue;
-        is_watched = false;
-        atomic_store(&transfer->cancelled, true);
-        refs_http__wake(transfer->http);
-    }
+    refs_waiter *waiter = transfer->waiter;
+    refs_status status = REFS_OK;
+    refs_lock(&waiter->lock);
+    while (!transfer->done && status == REFS_OK)
+        status = refs_cancel_scope_wait(&waiter->moved, &waiter->lock, NULL);
+    refs_unlock(&waiter->lock);
+    if (status == REFS_OK) return;
+    atomic_store(&transfer->cancelled, true);
+    refs_http__wake(transfer->http);
+    refs_lock(&waiter->lock);
+    while (!transfer->done) refs_wait(&waiter->moved, &waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 /* Enters a transfer among those that a cancellation ends. */
@@ -143,7 +136,7 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
                                  .compressible = transfer->compressible,
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
-    pthread_cond_init(&waiter.moved, NULL);
+    refs_cond_init(&waiter.moved);
     for (unsigned n_refused = 0;;) {
         char *url = NULL;
         memcpy(transfer, &asked, sizeof asked);

@@ -1,7 +1,9 @@
 /* cancel_test.cc -- scopes in which a thread asks whether its work is still requested. */
 #include <gtest/gtest.h>
 
-#include "refs/http.h"
+extern "C" {
+#include "refs/cancel_wait.h"
+}
 
 namespace {
 

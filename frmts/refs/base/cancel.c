@@ -1,5 +1,5 @@
-/* cancel.c -- whether work is still requested, see http.h. */
-#include "refs/http.h"
+/* cancel.c -- see cancel.h and cancel_wait.h. */
+#include "cancel_wait.h"
 
 refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err) {
     if (check == NULL || check->go_on == NULL || check->go_on(check->user)) return REFS_OK;
@@ -32,4 +32,17 @@ refs_status refs_cancel_scope_check(refs_error *err) {
         status = refs_check_cancelled(&scope->check, NULL);
     innermost = first;
     return status == REFS_OK ? REFS_OK : refs_fail(err, REFS_CANCELLED, "cancelled");
+}
+
+refs_status refs_cancel_scope_wait(pthread_cond_t *changed, pthread_mutex_t *lock,
+                                   refs_error *err) {
+    if (!refs_cancel_scope_is_any()) {
+        refs_wait(changed, lock);
+        return REFS_OK;
+    }
+    (void)refs_wait_ms(changed, lock, REFS_CANCEL_POLL_MS);
+    refs_unlock(lock);
+    const refs_status status = refs_cancel_scope_check(err);
+    refs_lock(lock);
+    return status;
 }
