@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import unittest
+import zlib
 
 import numpy as np
 from osgeo import gdal
@@ -69,6 +70,61 @@ class InFolder(OwnFolder):
         before = os.getcwd()
         os.chdir(self.folder)
         self.addCleanup(os.chdir, before)
+
+
+class Version3(OwnFolder):
+    """Arrays of Zarr version 3, which sets of VirtualiZarr and repositories of Icechunk have."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def array(self, path, dims, values, codecs=(), **attributes):
+        """References of an array under keys as "v/c/0/1": a chunk for each element of the first dimension."""
+        chunk = [1, *values.shape[1:]] if values.ndim else []
+        document = {"zarr_format": 3, "node_type": "array", "shape": values.shape, "data_type": values.dtype.name,
+                    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}},
+                    "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0,
+                    "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, *codecs], "dimension_names": dims,
+                    "attributes": attributes}
+        refs = {path + "/zarr.json": json.dumps(document)}
+        for i in range(values.shape[0] if values.ndim else 1):
+            data = (values[i] if values.ndim else values).tobytes()
+            numbers = "".join(f"/{k}" for k in [i] + [0] * (values.ndim - 1)) if values.ndim else ""
+            refs[f"{path}/c{numbers}"] = "base64:" + base64.b64encode(zlib.compress(data) if codecs else data).decode()
+        return refs
+
+    def write(self, name, step, codecs):
+        group = {"zarr_format": 3, "node_type": "group", "attributes": {"title": "Archive"}}
+        refs = {"zarr.json": json.dumps(group), "g/zarr.json": json.dumps({**group, "attributes": {"of": "g"}})}
+        refs |= self.array("time", ["time"], np.arange(2.0) + 2 * step, units="days since 2000-01-01")
+        refs |= self.array("g/v", ["time", "x"], np.arange(60, dtype="<f4").reshape(2, 30) + 100 * step, codecs, units="K")
+        refs |= self.array("crs", [], np.array(1, "<i4"), grid_mapping_name="latitude_longitude")
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+
+    def test_is_combined_with_itself_and_with_version_2(self):
+        wanted = np.concatenate([np.arange(60).reshape(2, 30) + 100 * step for step in range(3)])
+        for codecs in (), ({"name": "numcodecs.zlib", "configuration": {"level": 1}},):
+            for step in range(3):
+                self.write(f"{step}.json", step, codecs)
+            run("combine", "0.json", "1.json", "-q", "-o", "two.json")  # of version 2
+            for output in "all.json", "all.parq", "all.nc":
+                run("combine", "two.json", "2.json", "-q", "--along", "time", "-o", output)
+                np.testing.assert_array_equal(read(output, "g/v"), wanted)
+                self.assertEqual(read(output, "time").tolist(), list(range(6)))
+                self.assertEqual(int(read(output, "crs")), 1)
+            with open("all.json", encoding="utf-8") as file:
+                refs = json.load(file)["refs"]
+            self.assertEqual((json.loads(refs[".zattrs"])["title"], json.loads(refs["g/.zattrs"])["of"]), ("Archive", "g"))
+            self.assertFalse([key for key in refs if key.endswith("zarr.json")])
+
+    def test_is_refused_by_what_version_2_does_not_have(self):
+        for step in range(2):
+            self.write(f"{step}.json", step, ({"name": "crc32c"},))
+        self.assertIn('version 2, in which sets are combined, does not have its codec "crc32c"',
+                      attempt("combine", "0.json", "1.json", "-o", "all.json").stderr)
 
 
 class Nothing(InFolder):

@@ -84,7 +84,8 @@ typedef struct refs_join_array {
     uint32_t digest;  /**< of values that are many: as refs_join__digest has them; or NONE */
     refs_dtype dtype;
     refs_join_unpacking unpacking;
-    bool is_v3, has_inline, is_thin, has_fill;
+    bool is_v3; /**< and not to be said in version 2, for the reason `problem` */
+    bool has_inline, is_thin, has_fill;
     bool is_grid; /**< longitudes or latitudes */
     bool
         has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
@@ -744,6 +745,17 @@ bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_membe
  * nothing. */
 refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
                               const refs_join_place *other, refs_buf *text, refs_error *err);
+
+/* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
+ */
+
+/** Appends what ".zarray" says of an array in the place of "zarr.json". REFS_UNSUPPORTED names what
+ * version 2 does not have: "its shards". */
+refs_status refs_join__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err);
+
+/** Appends its ".zattrs". */
+refs_status refs_join__write_v2_attributes(const refs_array_meta *meta, refs_buf *text,
+                                           refs_error *err);
 
 /** Appends numbers as a list of JSON. */
 refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,

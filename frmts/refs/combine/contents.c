@@ -229,8 +229,44 @@ static bool is_of_instructions(const reader *in, refs_str folder) {
     return group != NULL && group->is_instruction;
 }
 
-static refs_status add_document(reader *in, refs_str key, refs_error *err) {
+/* Adds the text in scratch. */
+static refs_status keep_document(reader *in, refs_str key, refs_error *err) {
     refs_join_member *member = in->member;
+    if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
+                   sizeof *member->documents))
+        return refs_fail_nomem(err);
+    refs_join_document *document = &member->documents[member->n_documents];
+    REFS_TRY(number_scratch(in, &document->text, err));
+    REFS_TRY(number_text(in, key, &document->key, err));
+    member->n_documents++;
+    return REFS_OK;
+}
+
+static refs_status keep_named_document(reader *in, refs_str folder, const char *name,
+                                       refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&key, err, "%.*s%s", REFS_STR_WHOLE(folder), name);
+    if (status == REFS_OK)
+        status = keep_document(in, refs_str_view((const char *)key.data, key.size), err);
+    refs_buf_clear(&key);
+    return status;
+}
+
+/* As the documents of a group in version 2; `key` is that of "zarr.json" in what is taken. */
+static refs_status add_group_of_version_3(reader *in, refs_str path, refs_str key,
+                                          refs_error *err) {
+    const refs_group_meta *group = refs_hierarchy_find_group(in->source.hierarchy, path);
+    const refs_str folder = refs_str_part(key, 0, key.size - strlen("zarr.json"));
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"zarr_format\":2}"));
+    REFS_TRY(keep_named_document(in, folder, ".zgroup", err));
+    if (group == NULL || refs_json_size(group->attributes) == 0) return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_json_write(group->attributes, &in->scratch, err));
+    return keep_named_document(in, folder, ".zattrs", err);
+}
+
+static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     size_t slash = refs_str_find_last(key, '/');
     refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
@@ -242,16 +278,12 @@ static refs_status add_document(reader *in, refs_str key, refs_error *err) {
         return REFS_OK;
     if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
         return REFS_OK;
-    if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
-                   sizeof *member->documents))
-        return refs_fail_nomem(err);
-    refs_join_document *document = &member->documents[member->n_documents];
+    const refs_str inside = refs_str_part(key, group.size, key.size);
+    if (refs_str_is(name, "zarr.json") && !refs_join__copies(in->join))
+        return add_group_of_version_3(in, folder, inside, err);
     in->scratch.size = 0;
     REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
-    REFS_TRY(number_scratch(in, &document->text, err));
-    REFS_TRY(number_text(in, refs_str_part(key, group.size, key.size), &document->key, err));
-    member->n_documents++;
-    return REFS_OK;
+    return keep_document(in, inside, err);
 }
 
 static refs_status visit_name(void *user, refs_str key, refs_error *err) {
@@ -409,10 +441,16 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
     }
     refs_join_n_keys(meta, array->n);
     REFS_TRY(cut_shape(in, meta, array, err));
-    array->separator = meta->separator;
+    const bool was_v3 = meta->zarr_format == 3 && !array->is_v3;
+    array->separator = was_v3 ? '.' : meta->separator;
     const container *whole = container_of(in, meta->path);
     const char *path = whole != NULL ? whole->meta->path : meta->path;
     REFS_TRY(number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
+    if (was_v3) {
+        in->scratch.size = 0;
+        REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_WHOLE(relative(in, path))));
+        return number_scratch(in, &array->prefix, err);
+    }
     return number_text(in, refs_str_from(meta->key_prefix + size_of_group(in, path) - 1),
                        &array->prefix, err);
 }
@@ -422,6 +460,27 @@ static refs_status number_json(reader *in, const refs_json *value, uint32_t *id,
     in->scratch.size = 0;
     REFS_TRY(refs_json_write(value, &in->scratch, err));
     return number_scratch(in, id, err);
+}
+
+/* Sets are written in version 2, and masters know none. */
+static refs_status take_version_3(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                  refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    if (refs_join__copies(in->join)) return REFS_OK;
+    in->scratch.size = 0;
+    const refs_status status = refs_join__write_v2(meta, &in->scratch, &problem);
+    if (status == REFS_UNSUPPORTED)
+        REFS_TRY(number_text(in, refs_str_from(problem.message), &array->problem, err));
+    else if (status != REFS_OK)
+        return refs_fail(err, status, "%s: %s", meta->path, problem.message);
+    else
+        REFS_TRY(number_scratch(in, &array->document, err));
+    if (status == REFS_UNSUPPORTED && !refs_join__is_of_fields(in->join)) return REFS_OK;
+    in->scratch.size = 0;
+    REFS_TRY(refs_join__write_v2_attributes(meta, &in->scratch, err));
+    REFS_TRY(number_scratch(in, &array->attributes, err));
+    array->is_v3 = status == REFS_UNSUPPORTED;
+    return REFS_OK;
 }
 
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
@@ -457,8 +516,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                          meta->path);
     array->attributes = REFS_JOIN_NONE;
     if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
-    if (array->is_v3 && refs_join__is_of_fields(in->join))
-        REFS_TRY(number_json(in, meta->attributes, &array->attributes, err));
+    if (array->is_v3) REFS_TRY(take_version_3(in, meta, array, err));
     array->whole = array->attributes;
     array->is_piece = whole != NULL;
     if (whole != NULL) array->whole = whole->attributes;
@@ -556,6 +614,7 @@ static refs_status each_chunk(reader *in, const refs_array_meta *meta, const ref
     uint64_t n[REFS_MAX_RANK];
     refs_chunk_keys keys = refs_join__keys(in->strings, array);
     refs_join_n_keys(meta, n);
+    keys.separator = meta->separator;
     keys.n = n;
     keys.prefix = refs_intern_get(in->strings, array->part_prefix);
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);

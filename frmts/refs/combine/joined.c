@@ -317,8 +317,10 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
                 refs_join__units_of(join, member, array) != units;
         if (array->is_v3 && !join->is_aggregated)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s of %s is of Zarr version 3, which is not joined",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+                             "%.*s of %s is of Zarr version 3: version 2, in which sets are "
+                             "combined, does not have %.*s",
+                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name,
+                             REFS_STR_ARG(refs_join__text(join, array->problem)));
         if (array->is_piece && !refs_join__may_split(join, joined))
             return fail_differ(join, joined, member, refs_str_from("that one is an aggregation"),
                                err);
