@@ -156,7 +156,7 @@ def cuts_the_set():
         return world.said(world.set('{"version": 1,\n "refs": {'))
 
 
-@produces("the version of a reference set is 1")
+@produces("expected version 1 of a reference set")
 def has_another_version():
     with World() as world:
         return world.said(world.set({"version": 2, "refs": {}}))
@@ -303,7 +303,7 @@ def said_of_sample(part):
 for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
                       ("is an axis of the raster, not of its bands", "/t2m[lat=41.9]"),
                       ("the bracket is not closed", "/t2m[time=2"),
-                      ("nothing stands in the bracket", "/t2m[]"),
+                      ("the bracket is empty", "/t2m[]"),
                       ("several dimensions stand in one bracket", "/z[level=850][time_12h=0]")):
     produces(message)(lambda part=part: said_of_sample(part))
 

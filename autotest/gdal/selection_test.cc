@@ -172,8 +172,8 @@ TEST(Selection, SaysWhatIsWrongWithItsBrackets) {
     const std::pair<const char *, const char *> rows[] = {
         {"/v[time=2", "/v[time=2: the bracket is not closed, as it is in /v[time=2]"},
         {"[time=2", "[time=2: the bracket is not closed"},
-        {"/v[]", "/v[]: nothing stands in the bracket: leave it out, or write /v[axis=value]"},
-        {"[]", "[]: nothing stands in the bracket"},
+        {"/v[]", "/v[]: the bracket is empty: leave it out, or write /v[axis=value]"},
+        {"[]", "[]: the bracket is empty"},
         {"/v[time=2]x", "/v[time=2]x: nothing may follow the bracket, as in /v[axis=value]"},
         {"/v[level=850][time=0]", "several dimensions stand in one bracket, as in "
                                   "/v[level=850,time=0]"},

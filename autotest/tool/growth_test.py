@@ -218,7 +218,7 @@ class Tiles(Steps):
         reader = self.open()
         reader.GetRootGroup().OpenMDArray("t").Read([0, 0, 0], [1, 1, N])
         said = run("append", "all.parq", names[4], "--rewrite", f"{self.folder}/=>{self.folder}/moved/")
-        self.assertIn("was written anew (t has other chunks, or values, where it had some)", said)
+        self.assertIn("was rewritten (t has other chunks, or values, where it had some)", said)
         expected = 1000 * np.arange(2)[:, None, None] + 100 * np.arange(3)[:, None] + np.arange(N)
         np.testing.assert_array_equal(self.open().GetRootGroup().OpenMDArray("t").ReadAsArray(), expected)
 
@@ -271,8 +271,8 @@ class Readers(Steps):
         run("combine", self.write(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
         before = self.open().GetRootGroup().OpenMDArray("t")
         self.assertEqual(before.ReadAsArray([0, 0], [1, 2]).tolist(), [[500, 501]])
-        self.assertIn("all.parq: was written anew (t has other chunks, or values, where it had some): programs that have it open have to open it again", self.append(0, 3))
-        with self.assertRaisesRegex(RuntimeError, "all.parq: the set was written anew since it was opened"):
+        self.assertIn("all.parq: was rewritten (t has other chunks, or values, where it had some): programs that have it open must open it again", self.append(0, 3))
+        with self.assertRaisesRegex(RuntimeError, "all.parq: the set was rewritten since it was opened"):
             before.ReadAsArray([2, 10], [1, 5])
         self.expect(self.open(), [0, 1, 2, 5, 6, 7])
         before = self.open().GetRootGroup().OpenMDArray("t")
@@ -289,13 +289,13 @@ class Readers(Steps):
                 shown = subprocess.run([REFS, "info", "all.parq", "t[0,19]", "--json"], capture_output=True, text=True,
                                        check=False)
                 if shown.returncode != 0:
-                    self.assertRegex(shown.stderr, "written anew|was replaced")
+                    self.assertRegex(shown.stderr, "was rewritten|was replaced")
                 dataset = self.open()
                 array = dataset.GetRootGroup().OpenMDArray("time")
                 try:
                     self.expect(dataset, range(17 - array.GetDimensions()[0].GetSize(), 17))
                 except RuntimeError as problem:
-                    self.assertRegex(str(problem), "written anew|not there any more|was replaced")
+                    self.assertRegex(str(problem), "was rewritten|not there any more|was replaced")
         self.assertEqual(appending.returncode, 0)
         self.expect(self.open(), range(17))
 
@@ -382,7 +382,7 @@ class Servers(Steps):
         shutil.rmtree("all.parq")
         run("combine", self.combine(0, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
         self.upload(5)
-        with self.assertRaisesRegex(RuntimeError, "all.parq/.zmetadata: the set was written anew since it was opened"):
+        with self.assertRaisesRegex(RuntimeError, "all.parq/.zmetadata: the set was rewritten since it was opened"):
             before.ReadAsArray([2, 10], [1, 5])
         self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
 
@@ -394,7 +394,7 @@ class Servers(Steps):
         run("combine", self.combine(0, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
         time.sleep(1.2)
         self.upload(0)
-        with self.assertRaisesRegex(RuntimeError, "was written anew"):
+        with self.assertRaisesRegex(RuntimeError, "was rewritten"):
             before.ReadAsArray([2, 10], [1, 5])
         self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
 

@@ -2135,7 +2135,7 @@ class Refusals(Folder):
         for name in ("a.tif", "a.zarr", "a.kerchunk.txt"):
             for verb in ("index", "combine", "convert"):
                 said = run(verb, "a.nc", "-o", name, status=2)
-                self.assertIn(f"{name}: its end tells no format: sets end in .json", said)
+                self.assertIn(f"{name}: unknown file extension: expected .json", said)
                 self.assertIn(".nc or .nca", said)
         self.assertIn("copy it there", run("index", "a.nc", "-o", "s3://bucket/a.json", status=2))
         self.assertEqual(os.listdir(), ["a.nc"])

@@ -248,7 +248,7 @@ class Lists(Store):
     def test_nothing_of_a_name_is_said(self):
         self.serve({"/data/f.h5": b""}, {})
         said = self.run_refs("index", "s3://data/x*", "-o", self.output, status=1)
-        self.assertIn("s3://data/x*: nothing has a name like this", said)
+        self.assertIn("s3://data/x*: no file matches this pattern", said)
 
     def test_a_list_that_is_none_is_said(self):
         server = self.serve({"/data/f.h5": b""}, KEYS)

@@ -83,7 +83,7 @@ class NamesOfMany(Folder):
         self.assertEqual(sorted(os.listdir()), ["all.json", "data", "list.txt"])
 
     def test_that_match_nothing_or_cannot_be_joined_say_so(self):
-        self.assertIn("data/*.nc: nothing has a name like this", run("ls", "data/*.nc", status=1))
+        self.assertIn("data/*.nc: no file matches this pattern", run("ls", "data/*.nc", status=1))
         os.mkdir("empty")
         self.assertIn("no file in this folder", run("ls", "empty", status=1))
         with open("none.txt", "w", encoding="utf-8") as file:

@@ -130,5 +130,6 @@ TEST(Hdf5Faults, AUserBlockMayBeLongerThanTheHeadOfAFile) {
     EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_OK) << err.message;
     vfs.files["file"] = std::string(16000, 'u') + Content("new_groups.h5").substr(1024);
     EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_INVALID);
-    EXPECT_STREQ(err.message, "is of no format that is scanned");
+    EXPECT_STREQ(err.message,
+                 "is not a supported data file: expected HDF5, netCDF-3, TIFF or GRIB");
 }

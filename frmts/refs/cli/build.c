@@ -874,7 +874,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                  .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
-        fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
+        fprintf(stderr, "refs: no output: name the set to write by -o NAME\n");
         return TOOL_USAGE;
     }
     const bool is_master =
@@ -907,8 +907,9 @@ static bool has_known_name(const char *output) {
     }
     if (is_aggregation(output) || refs_writer_check_name(output, NULL) == REFS_OK) return true;
     fprintf(stderr,
-            "refs: %s: its end tells no format: sets end in .json, .json.gz, .json.zst or .parq "
-            "(.parquet, or a slash), a folder of Parquet files, and aggregations in .nc or .nca\n",
+            "refs: %s: unknown file extension: expected .json, .json.gz, .json.zst or .parq "
+            "(.parquet, or "
+            "a slash) for a set, .nc or .nca for an aggregation\n",
             output);
     return false;
 }
@@ -970,7 +971,7 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
     static const tool_append_ways ways = {join_to_master, grow_set};
     int file;
     if (arguments->names.n < 2) {
-        fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
+        fprintf(stderr, "usage: refs append SET SOURCE...\n");
         return TOOL_USAGE;
     }
     const char *set = arguments->names.items[0];

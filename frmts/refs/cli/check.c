@@ -239,8 +239,7 @@ static void print_result(const tool_checking *at) {
     const unsigned long long n_undecoded = tool_findings_n_not_decoded(&at->findings);
     printf("%zu source%s", at->locations.count, at->locations.count == 1 ? "" : "s");
     if (at->n_unused > 0)
-        printf(" (%llu of them recorded only: nothing refers to them)",
-               (unsigned long long)at->n_unused);
+        printf(" (%llu of them recorded, but not referenced)", (unsigned long long)at->n_unused);
     printf(", %llu problem%s", n_problems, n_problems == 1 ? "" : "s");
     if (n_undecoded > 0)
         printf(", %llu array%s not decoded", n_undecoded, n_undecoded == 1 ? "" : "s");

@@ -385,7 +385,7 @@ refs_status refs_join_expand(const refs_names_host *host, const char *name, refs
     refs_status status = match(&all, folder, sign, 0, err);
     refs_free(folder);
     if (status != REFS_OK || names->size > before) return status;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this%s", name,
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern%s", name,
                      strstr(name, "**") != NULL
                          ? " (** is as *, of one folder: the name of a folder stands for all below)"
                          : "");

@@ -136,7 +136,7 @@ std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierar
     const std::string selected = inside.substr(0, inside.find(']'));
     if (inside.find(']') == std::string::npos)
         return "the bracket is not closed, as it is in " + name.array + "]";
-    if (selected.empty()) return "nothing stands in the bracket: leave it out, or write " + form;
+    if (selected.empty()) return "the bracket is empty: leave it out, or write " + form;
     if (name.selection.empty()) return "nothing may follow the bracket, as in " + form;
     return "several dimensions stand in one bracket, as in " + array + '[' + selected + ',' +
            name.selection + ']';

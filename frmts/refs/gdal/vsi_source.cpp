@@ -245,7 +245,8 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
         REFS_TRY(refuseSpecial(location, err));
         const RefsS3ncNamed named(location);
         if (!named.isRightServer() || VSIStatL(named.get(), &status) != 0)
-            return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+            return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date",
+                             location);
         fillValidators(status, validators);
         return REFS_OK;
     });
@@ -280,7 +281,7 @@ std::string fileBehind(const std::string &name) {
 refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
     if (RefsIsStandardInput(location) || VSIStatL(fileBehind(location).c_str(), &status) != 0)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
     fillValidators(status, known);
     return REFS_OK;
 }
@@ -294,7 +295,7 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
     if (native == nullptr) return RefsGuard(err, [&] { return peekNamed(location, known, err); });
     struct stat status = {};
     if (fstat(static_cast<int>(reinterpret_cast<intptr_t>(native)), &status) != 0)
-        return refs_fail(err, REFS_IO, "%s: nothing is known of it", location);
+        return refs_fail(err, REFS_IO, "%s: cannot stat it: no size and no date", location);
     fillValidators(status, known);
     return REFS_OK;
 }

@@ -70,7 +70,8 @@ static refs_status choose_format(refs_scan *scan, refs_error *err) {
         if (is_it) scan->format = formats[i];
     }
     if (scan->format != NULL) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "is of no format that is scanned");
+    return refs_fail(err, REFS_INVALID,
+                     "is not a supported data file: expected HDF5, netCDF-3, TIFF or GRIB");
 }
 
 static refs_status list(refs_scan *scan, refs_error *err) {

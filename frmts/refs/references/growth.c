@@ -518,7 +518,7 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
 
 static void note_anew(const refs_growth *growth) {
     refs_note(&growth->notes, REFS_NOTE_WARNING,
-              "%s: was written anew (%.*s): programs that have it open have to open it again",
+              "%s: was rewritten (%.*s): programs that have it open must open it again",
               growth->folder, (int)growth->reason.size, (const char *)growth->reason.data);
 }
 

@@ -181,7 +181,7 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
     refs_candidates candidates;
     refs_error problem = REFS_ERROR_INIT;
     if (vfs->validators == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
     refs_status status = refs_references__candidates(location, NULL, &candidates, &problem);
     const bool are_known = status == REFS_OK;
     if (are_known) status = REFS_NOT_FOUND;

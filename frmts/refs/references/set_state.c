@@ -33,7 +33,7 @@ static refs_status fail_gone(const char *what, refs_error *err) {
 
 static refs_status fail_anew(const char *what, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT,
-                     "%s: the set was written anew since it was opened: open it again", what);
+                     "%s: the set was rewritten since it was opened: open it again", what);
 }
 
 /* -- folders of this machine ------------------------------------------------------------------- */

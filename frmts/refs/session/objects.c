@@ -36,7 +36,7 @@ refs_status refs_objects_list(const refs_object_lister *by, const char *name, re
     refs_status status = refs_host_list(by->host, by->vfs, &request, &visitor, err);
     refs_free(begin);
     if (status == REFS_OK && urls->size == before)
-        status = refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", name);
+        status = refs_fail(err, REFS_NOT_FOUND, "%s: no file matches this pattern", name);
     return status;
 }
 

@@ -83,7 +83,7 @@ static refs_status read_index_parameters(const refs_hdf5_file *file, refs_hdf5_c
         break;
     case REFS_HDF5_BTREE_1:
     default:
-        return refs_fail(err, REFS_UNSUPPORTED, "chunks are indexed in way %u",
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown chunk index type %u: expected 1 to 5",
                          (unsigned int)layout->index);
     }
     layout->address = refs_hdf5__address(file, cursor);

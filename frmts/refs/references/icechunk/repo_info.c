@@ -189,7 +189,9 @@ static refs_status go_back(const refs_repo_info *info, int64_t place, const char
         if (snapshot->written_us <= latest) return REFS_OK;
         place = snapshot->parent;
     }
-    return refs_fail(err, REFS_CORRUPT, "snapshots of the repository are each other's parents");
+    return refs_fail(
+        err, REFS_CORRUPT,
+        "snapshots of the repository form a circle: expected each to have an older parent");
 }
 
 static refs_status choose_ref(const refs_repo_info *info, const refs_icechunk_version *version,

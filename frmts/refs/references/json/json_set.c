@@ -43,7 +43,7 @@ static refs_status read_version(set_reader *set, refs_error *err) {
                (token == REFS_JSON_NUMBER && refs_json_number_to_u64(text, &number, &integral) &&
                 number == 1);
     if (token == REFS_JSON_FALSE) text = refs_str_from("false");
-    if (!one) return fail_at(set, err, "the version of a reference set is 1, not", text);
+    if (!one) return fail_at(set, err, "expected version 1 of a reference set, found", text);
     set->said = true;
     set->version = REFS_JSON_VERSION_1;
     return REFS_OK;
@@ -63,7 +63,7 @@ static refs_status read_refs(set_reader *set, refs_error *err) {
     refs_json_token token;
     REFS_TRY(refs_json_next(set->reader, &token, NULL, err));
     if (token != REFS_JSON_OBJECT_BEGIN)
-        return fail_at(set, err, "there should be an object as", refs_str_from("refs"));
+        return fail_at(set, err, "expected an object as", refs_str_from("refs"));
     set->version = REFS_JSON_VERSION_1;
     set->has_refs = true;
     return read_references(set, err);
@@ -77,8 +77,7 @@ static refs_status keep_text(set_reader *set, refs_buf *kept, refs_error *err) {
     if (token == REFS_JSON_OBJECT_BEGIN || token == REFS_JSON_ARRAY_BEGIN)
         return refs_json_capture(set->reader, token, kept, err);
     if (token == REFS_JSON_NULL) return REFS_OK;
-    return fail_at(set, err, "there should be an object or array as",
-                   refs_str_from("templates, gen"));
+    return fail_at(set, err, "expected an object or array as", refs_str_from("templates, gen"));
 }
 
 static refs_status read_reference(set_reader *set, refs_str key, refs_error *err) {

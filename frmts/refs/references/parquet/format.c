@@ -64,7 +64,8 @@ static refs_status read_held(const refs_set_input *input, refs_json_doc **docume
         refs_json_doc_free(*document);
         *document = NULL;
     }
-    return refs_fail(err, REFS_CORRUPT, "%.*s: is written anew all the time", REFS_STR_ARG(folder));
+    return refs_fail(err, REFS_CORRUPT, "%.*s: keeps changing while it is being read",
+                     REFS_STR_ARG(folder));
 }
 
 static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {

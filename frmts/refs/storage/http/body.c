@@ -149,7 +149,7 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
     if (response->multipart)
         return refs_fail(err, REFS_IO, "HTTP 206 with several parts for one range");
     if (!response->has_range)
-        return refs_fail(err, REFS_IO, "HTTP 206 without the range that it is");
+        return refs_fail(err, REFS_IO, "HTTP 206 without a Content-Range header");
     if (response->range_begin != begin || response->range_end > end)
         return refs_fail(err, REFS_IO, "the server sent [%llu+%llu] for [%llu+%llu] (HTTP 206)",
                          (unsigned long long)response->range_begin,

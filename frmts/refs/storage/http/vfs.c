@@ -230,7 +230,7 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
     if (status == REFS_OK) return REFS_OK;
     if (status != REFS_UNSUPPORTED) return fail_at(location, http_status, &problem, err);
     if (vfs->other->validators == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
     return vfs->other->validators(vfs->other->self, location, validators, err);
 }
 
@@ -395,7 +395,7 @@ static refs_status open_new(refs_http_vfs *vfs, const char *location,
                             refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
                             opened **object, refs_error *err) {
     if (begins_silent(vfs, location, '/'))
-        return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
+        return refs_fail(err, REFS_IO, "%s: skipped: its parent archive could not be read",
                          location);
     opened *made = new_object(location);
     if (made == NULL) return refs_fail_nomem(err);
@@ -562,8 +562,8 @@ static refs_status list(void *self, const char *location, const refs_vfs_listing
     refs_status status = url_of(vfs, location, &url, NULL);
     refs_free(url);
     if (status == REFS_OK && is_local(self, location))
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: what another machine has is not listed",
-                         location);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: cannot list folders on this server: name the files", location);
     return vfs->other->list(vfs->other->self, location, listing, err);
 }
 
