@@ -321,7 +321,7 @@ class Combine(Folder):
         self.split(subarray_shape="1,6,8")
         done = self.combine("m/m.tas.0.0.0.nc", "m/m.tas.2.0.0.nc")
         self.assertIn("tas: 1 of 3 fragments were written, and are not given", done)
-        self.assertIn("of 4 fragments along time the last 1 are left out", done)
+        self.assertIn("4 fragments along time, of which the last 1 are left out", done)
         values = self.values()[:3]
         values[1] = -9999
         np.testing.assert_array_equal(read("again.nca"), values)
@@ -516,7 +516,7 @@ class Combine(Folder):
         for other, said in (({**one, "earth_radius": 6378137.0}, "6378137"),
                             ({**one, "grid_mapping_name": "mercator"}, "mercator")):
             said_all = self.combine(mapped("a.nc", 0, **one), mapped("b.nc", 1, **other), status=1)
-            self.assertIn("a.nc and b.nc do not lie in one place: crs", said_all)
+            self.assertIn("grids of a.nc and b.nc differ: crs", said_all)
             self.assertIn(said, said_all)
         mapped("b.nc", 1, **one)
         self.combine("a.nc", "b.nc")
@@ -752,7 +752,7 @@ class Combine(Folder):
     def test_refuses_what_has_no_place(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
         self.write("b.nc", (0, 1), data=self.values()[:2])
-        self.assertIn("a.nc and b.nc both have one place", self.combine("a.nc", "b.nc", status=1))
+        self.assertIn("duplicate place in a.nc and b.nc", self.combine("a.nc", "b.nc", status=1))
         self.split(subarray_shape="1,6,8")
         os.remove("m/m.tas.1.0.0.nc")
         os.remove("m/m.outline.nca")

@@ -394,7 +394,7 @@ class Hostile(InFolder):
         made["refs"]["lead/.zarray"] = json.dumps(document)
         with open("all.json", "w", encoding="utf-8") as file:
             json.dump(made, file)
-        self.assertIn("both have", run("append", "all.json", self.tile(1, 0, 99), status=1))
+        self.assertIn("duplicate ", run("append", "all.json", self.tile(1, 0, 99), status=1))
         run("append", "all.json", tiles[3])
         np.testing.assert_array_equal(read("all.json", "lead"), [[0, 1], [10, 11]])
 
@@ -762,7 +762,7 @@ class Outputs(InFolder):
                   array("name", ["t"], np.array([value], dtype=f"S{len(value)}")))
         done = attempt("combine", "a.json", "b.json", "--along", "t", "-o", "ab.json")
         self.assertNotEqual(0, done.returncode)
-        self.assertIn("name: a.json and b.json both have", done.stderr)
+        self.assertIn("in a.json and b.json: remove one of them", done.stderr)
 
     def test_large_arrays_that_sets_share_are_compared(self):
         """A coordinate along one of two dimensions is that of the first part: sets tell as files do where they differ."""

@@ -1522,9 +1522,9 @@ class Places(Folder):
             names = [self.write_tiff(1), self.write_tiff(2, **differ)]
             for output in ("all.json", "all.nc"):
                 found = run("index", *names, "-p", "t_{time:%Y%m%d}.tif", "-o", output, status=1)
-                self.assertIn(f"{names[0]} and {names[1]} do not lie in one place: {said}", found)
+                self.assertIn(f"grids of {names[0]} and {names[1]} differ: {said}", found)
                 self.assertIn("gdalbuildvrt", found)
-            with self.assertRaisesRegex(RuntimeError, "do not lie in one place"):
+            with self.assertRaisesRegex(RuntimeError, "grids of .* differ"):
                 gdal.OpenEx('REFS:"t_*.tif"', gdal.OF_RASTER,
                             open_options=["PATTERN=t_{time:%Y%m%d}.tif"])
 
@@ -1573,7 +1573,7 @@ class Places(Folder):
             second = self.write_projected("b.nc", 1, **differ)
             for output in ("all.json", "all.nc"):
                 found = run("index", first, second, "-o", output, status=1)
-                self.assertIn(f"a.nc and b.nc do not lie in one place: crs: {said}", found)
+                self.assertIn(f"grids of a.nc and b.nc differ: crs: {said}", found)
         run("index", first, "-o", "a.parq", "--along", "time")
         before = content("a.parq")
         run("append", "a.parq", second, "--along", "time", status=1)
@@ -1909,7 +1909,7 @@ class Refusals(Folder):
         self.write("a.nc", [0, 1])
         self.write("b.nc", [1, 2])
         said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
-        for part in ("a.nc", "b.nc", "both have step 1 of time (2020-01-01T01:00:00)"):
+        for part in ("a.nc", "b.nc", "duplicate step 1 of time (2020-01-01T01:00:00)"):
             self.assertIn(part, said)
 
     def test_values_in_the_set_that_two_files_have_are_named(self):
@@ -1924,7 +1924,7 @@ class Refusals(Folder):
         for name in ("all.json", "all.nc"):
             for names in (["0.nc", "1.nc", "2.nc"], ["1.nc", "0.nc", "2.nc"]):
                 said = run("index", *names, "-o", name, status=1)
-                self.assertIn(f"w: {names[0]} and {names[1]} both have step 0 of time (2000-01-01T00:00:00)", said)
+                self.assertIn(f"w: duplicate step 0 of time (2000-01-01T00:00:00) in {names[0]} and {names[1]}", said)
                 self.assertFalse(os.path.exists(name))
 
     def test_coordinates_that_do_not_agree_are_named(self):

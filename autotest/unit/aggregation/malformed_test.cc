@@ -157,7 +157,7 @@ TEST(MalformedAggregations, HaveAMatrixThatMakesNoSense) {
         withJson(R"({"pmdimensions":["y","x"],"pmshape":[4294967296,4294967296],"Partitions":[]})"),
         "more than 16777216 partitions");
     expectProblem(withJson(R"({"pmdimensions":["y","x"],"pmshape":[1,1],"Partitions":[]})"),
-                  "nothing tells the size of dimension y");
+                  "dimension y has no size: expected a coordinate or fragments that have one");
     expectProblem(withJson(matrix(onePartition("[0,2]", "[[0,0],[0,1]]"))),
                   "index is not inside pmshape");
     expectProblem(withJson(matrix(onePartition("[0]", "[[0,0],[0,1]]"))),

@@ -11,7 +11,7 @@
 #include "refs/refset.h"
 #include "refs/store.h"
 
-/* What reading is expected to move on by, along the last two dimensions. */
+/* The expected steps of reading, along the last two dimensions. */
 enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
 
 /* Elements of a variable that is read whole, such as a map, or partitions of a matrix: how many may
@@ -71,7 +71,8 @@ refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t d
                          (unsigned long long)told);
     aggregation->meta.shape[dim] = told > 0 ? told : end;
     if (aggregation->meta.shape[dim] > 0) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "nothing tells the size of dimension %s",
+    return refs_fail(err, REFS_CORRUPT,
+                     "dimension %s has no size: expected a coordinate or fragments that have one",
                      aggregation->names[dim]);
 }
 
@@ -81,7 +82,7 @@ static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
     return 0;
 }
 
-/* What a scanner tells of dimensions of the file, which may have no variables (scan.h). */
+/* A scanner's list of dimensions of the file, which may have no variables (scan.h). */
 static uint64_t size_in_file(const refs_aggregation *aggregation, refs_str name) {
     const refs_json *sizes = refs_json_get(aggregation->container.attributes, REFS_DIMENSION_SIZES);
     uint64_t size = 0;
@@ -266,7 +267,7 @@ static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_
     return status;
 }
 
-/* What another thread was loading is nobody's in the child, and not whole. */
+/* Files that another thread was loading are without an owner in the child, and incomplete. */
 static void in_child(void *self) {
     refs_aggregation *aggregation = self;
     pthread_mutex_init(&aggregation->lock, NULL);
@@ -325,7 +326,7 @@ bool refs_aggregation__is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
-/* What stands for missing values: what the container says, or what netCDF fills its type with. */
+/* The missing value: that of the container, or netCDF's default for its type. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_array_meta *meta = &aggregation->meta;

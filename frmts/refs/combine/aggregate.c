@@ -459,7 +459,7 @@ static refs_status put_values(aggregating *at, const refs_joined *joined, refs_s
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-/* What the variable is called in its part, whose group may have become the root. */
+/* The name of the variable in its part, whose group may have become the root. */
 static refs_status name_variable(aggregating *at, const refs_joined *joined, refs_buf *name,
                                  refs_error *err) {
     const char *group = at->join->options.group != NULL ? at->join->options.group : "";
@@ -509,7 +509,7 @@ static refs_status place_members(const aggregating *at, const field *of,
         }
         if (fragments[place].file != NULL && joined->n_lines == join->n_dims)
             return refs_fail(err, REFS_INVALID,
-                             "%.*s: %s and %s both have one place: one of them is to be left out",
+                             "%.*s: duplicate place in %s and %s: remove one of them",
                              REFS_STR_ARG(refs_join__text(join, joined->path)),
                              fragments[place].file, at->urls[i]);
         if (fragments[place].file == NULL) {
@@ -624,12 +624,13 @@ static void tell_left_out(const refs_join *join, const refs_joined *joined,
                           const refs_join_numbers *numbers) {
     for (size_t dim = 0; dim < numbers->rank; dim++)
         if (numbers->n[dim] < numbers->outline->n[dim])
-            refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                      "%.*s: of %zu fragments along %.*s the last %zu are left out: some of them "
-                      "were written, and none is given",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)), numbers->outline->n[dim],
-                      REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])),
-                      numbers->outline->n[dim] - numbers->n[dim]);
+            refs_note(
+                &join->options.notes, REFS_NOTE_WARNING,
+                "%.*s: %zu fragments along %.*s, of which the last %zu are left out: expected "
+                "those that were written among the sources",
+                REFS_STR_ARG(refs_join__text(join, joined->path)), numbers->outline->n[dim],
+                REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])),
+                numbers->outline->n[dim] - numbers->n[dim]);
 }
 
 /* Fragments that held nothing but the fill value were not written: without an outline, names of
@@ -982,8 +983,10 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     if (at->n_fields == 0 && join->n_parts == join->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)
-        return refs_fail(err, REFS_INVALID, "%s: none of the fragments that it tells of is given",
-                         join->members[join->n_members - 1].name);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: expected some of the fragments that it lists among the sources, found none",
+            join->members[join->n_members - 1].name);
     return put_unused(at, err);
 }
 

@@ -88,7 +88,7 @@ static uint64_t steps_as_before(const refs_join *join, const refs_joined *joined
                : 0;
 }
 
-/* What is loaded has one chunk, as it lies in memory; it is at least one long. */
+/* A loaded array has one chunk, as it lies in memory; it is at least one long. */
 static void set_loaded_grid(const refs_join *join, refs_joined *joined) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
         joined->chunk[dim] = joined->shape[dim] > 0 ? joined->shape[dim] : 1;
@@ -283,7 +283,8 @@ static refs_status put_loaded(const emission *at, const refs_joined *joined, ref
     return refs_join__put_values(at->sink, refs_buf_view(&joined->values), size, err);
 }
 
-/* Where the chunks of a part go: place[dim][i] is the joined index of its chunk i along dim. */
+/* The destination of the chunks of a part: place[dim][i] is the joined index of its chunk i along
+ * dim. */
 typedef struct moves {
     uint64_t *place[REFS_MAX_RANK]; /* or NULL: the same */
     uint64_t n[REFS_MAX_RANK];      /* of the part, with those that it gets */
@@ -392,12 +393,11 @@ static refs_status fail_twice(const emission *at, const refs_joined *joined, con
             status = print_step(at, joined->line[dim], number % joined->n[dim] * joined->chunk[dim],
                                 &text, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID,
-                           "%.*s: %s and %s both have %.*s: one of them is to be left out",
-                           REFS_STR_ARG(refs_join__text(at->join, joined->path)),
-                           at->join->members[at->plan->order[one->member]].name,
-                           at->join->members[at->plan->order[other->member]].name, (int)text.size,
-                           (const char *)text.data);
+        status =
+            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
+                      REFS_STR_ARG(refs_join__text(at->join, joined->path)), (int)text.size,
+                      (const char *)text.data, at->join->members[at->plan->order[one->member]].name,
+                      at->join->members[at->plan->order[other->member]].name);
     refs_buf_clear(&text);
     return status;
 }
@@ -427,7 +427,7 @@ static void note_difference(const emission *at, const refs_joined *joined, const
               at->join->members[at->plan->order[other->member]].name);
 }
 
-/* Of references that hold the same, the one whose text comes first: whichever parts were joined
+/* If references hold the same, the one whose text comes first counts: whichever parts were joined
  * before. Those in the set come before others. */
 static bool is_preferred(const emission *at, const moved *one, const moved *other) {
     const refs_stream_ref *a = &one->ref, *b = &other->ref;
@@ -445,7 +445,7 @@ static bool is_preferred(const emission *at, const moved *one, const moved *othe
     return a->offset < b->offset;
 }
 
-/* Of an array that does not have all joined dimensions, several parts may hold the same place. */
+/* If an array does not have all joined dimensions, several parts may hold the same place. */
 static refs_status put_sorted(const emission *at, const refs_joined *joined, moved *all, size_t n,
                               refs_error *err) {
     bool differs = false;

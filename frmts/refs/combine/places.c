@@ -2,8 +2,8 @@
  * by joined.c.
  *
  * Grid mappings are variables without dimensions (CF 1.11, section 5.6), GeoKeys and tags of TIFF
- * files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. Of all of
- * them a joined set has those of the first part.
+ * files attributes of groups (OGC GeoTIFF 1.1), keys of GRIB grids attributes of arrays. A joined
+ * set has those of the first part.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "combine_internal.h"
 #include "refs/one_crs.h"
 
-/* What an attribute tells. */
+/* The place that an attribute states. */
 typedef enum attribute_role {
     ROLE_NONE,      /* says nothing of where anything lies */
     ROLE_REFERENCE, /* what coordinates are measured in */
@@ -251,8 +251,8 @@ static refs_status fail(const comparing *at, refs_str where, const char *const n
                         refs_error *err) {
     return refs_fail(
         err, REFS_UNSUPPORTED,
-        "%s and %s do not lie in one place: %.*s%s%.*s: sources of one grid are joined; "
-        "index these one by one, or make a mosaic of them (gdalbuildvrt)",
+        "grids of %s and %s differ: %.*s%s%.*s: expected sources of one grid: index these one by "
+        "one, or make a mosaic of them (gdalbuildvrt)",
         names[0], names[1], REFS_STR_ARG(where), where.size > 0 ? ": " : "", (int)at->text.size,
         (const char *)at->text.data);
 }
@@ -330,7 +330,7 @@ static bool is_placed(const refs_join *join, const refs_join_member *member,
     return has_axes;
 }
 
-/* Of a part, those of most dimensions are its rasters. */
+/* The arrays of most dimensions are the rasters of a part. */
 static bool has_placed(const refs_join *join, const refs_join_member *member) {
     size_t most = 2;
     for (size_t i = 0; i < member->n_arrays; i++)

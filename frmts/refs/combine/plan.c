@@ -43,11 +43,12 @@ static bool has_place(const refs_value *value) {
 static refs_status check_place(const line_steps *all, const step *at, refs_error *err) {
     char text[REFS_VALUE_TEXT];
     if (has_place(&at->value) && !at->value.is_missing) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: step %llu of %s is %s, which has no place among the others: leave the "
-                     "source out, or mend it",
-                     all->join->members[at->member].name, (unsigned long long)at->step,
-                     all->join->options.dims[all->line], refs_join__print_value(&at->value, text));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: %s[%llu] is %s, so the sources cannot be sorted: fix the source, or leave "
+        "it out",
+        all->join->members[at->member].name, all->join->options.dims[all->line],
+        (unsigned long long)at->step, refs_join__print_value(&at->value, text));
 }
 
 static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
@@ -179,8 +180,8 @@ static bool common_value(const refs_join *join, const refs_join_array *first,
     return scale > 0;
 }
 
-/* Of two that are the same but for what converting rounds, that in the units that come first by
- * name: whatever the order of parts. */
+/* If two are the same but for what converting rounds, the one in the units that come first by name
+ * counts: whatever the order of parts. */
 static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
                       double difference, double least) {
     const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
@@ -501,7 +502,7 @@ static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, d
     refs_buf_clear(&other);
 }
 
-/* What is missing between steps that are equally far apart but for that. */
+/* The missing steps between steps that are equally far apart but for that. */
 static void tell_gaps(const line_steps *all, const double *widths, size_t n, double usual) {
     size_t n_gaps = 0, first = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {

@@ -2,8 +2,8 @@
  *
  * An atom is a row of chunks along the joined dimension. Atoms in the order of their steps, put
  * together as long as they are alike and fill whole chunks, are the fragments: whatever sets the
- * atoms came in, they are the same. Of thin arrays, the values are put into the set: a step is an
- * atom.
+ * atoms came in, they are the same. The values of per-step arrays are put into the set: a step is
+ * an atom.
  */
 #include <stdlib.h>
 
@@ -91,10 +91,10 @@ static refs_status fail_twice(const refs_join *join, const refs_joined *joined,
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_join__print_step(join, 0, other->begin, &text, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_INVALID,
-                           "%.*s: %s and %s both have %.*s: one of them is to be left out",
-                           REFS_STR_ARG(refs_join__text(join, joined->path)), one->at.member->name,
-                           other->at.member->name, (int)text.size, (const char *)text.data);
+        status =
+            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
+                      REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
+                      (const char *)text.data, one->at.member->name, other->at.member->name);
     refs_buf_clear(&text);
     return status;
 }
@@ -192,9 +192,9 @@ static bool is_unsigned(const refs_join_array *array) {
            array->unpacking.is_unsigned;
 }
 
-/* What holds all values, unpacked: integers where there are no others, and one size more than they
- * need, for a fill value that is none of them. Of 64 bits there is no size more: a value that does
- * not fit is an error when it is read. */
+/* The type that holds all values, unpacked: integers where there are no others, and one size more
+ * than they need, for a fill value that is none of them. For 64 bits there is no size more: a value
+ * that does not fit is an error when it is read. */
 static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
                                 size_t n) {
     bool are_integers = true, are_short = true, are_below_4 = true, are_unsigned = true,
