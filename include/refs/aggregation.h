@@ -80,10 +80,10 @@ typedef struct refs_file_renamer {
 } refs_file_renamer;
 
 /** Tells a renamer of all variables and attributes that name files otherwise than the renamer does.
- * What it is given is borrowed for the call. With `location`, REFS_INVALID where a name may not
- * stand where it does (refs_location_confine): in a remote file, or in bytes of one that a local
- * set refers to; an aggregation that makes no sense fails for no other reason. `all` may be NULL:
- * none. */
+ * Its arguments are borrowed for the call. With `location`, REFS_INVALID where a name may not stand
+ * where it does (refs_location_confine): in a remote file, or in bytes of one that a local set
+ * refers to; an aggregation that makes no sense fails for no other reason. `all` may be NULL: none.
+ */
 refs_status refs_aggregations_rename(const refs_aggregations *all, const refs_file_renamer *renamer,
                                      refs_error *err);
 
@@ -100,7 +100,7 @@ typedef enum refs_missing {
 /** Whether elements outside the valid range of their own fragment are missing. */
 typedef enum refs_ranges { REFS_RANGES_HONOURED, REFS_RANGES_IGNORED } refs_ranges;
 
-/** What becomes of fragments in units that cannot be converted into those of the aggregation. */
+/** The treatment of fragments in units that cannot be converted into those of the aggregation. */
 typedef enum refs_other_units {
     REFS_OTHER_UNITS_NOTED, /**< values are read as they are, with one warning for an aggregation */
     REFS_OTHER_UNITS_ERROR  /**< reading them is REFS_UNSUPPORTED */

@@ -50,7 +50,7 @@ typedef struct refs_array_stats {
 
 typedef struct refs_array refs_array;
 
-/** What arrays are read with; all of it must outlive the arrays. */
+/** The environment of reading arrays; all of it must outlive the arrays. */
 typedef struct refs_array_context {
     struct refs_store *store;
     refs_cache *cache;               /**< or NULL: nothing is kept */
@@ -178,8 +178,8 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
  * has them. */
 bool refs_array_has_letters(const refs_array_meta *meta);
 
-/** As refs_array_read_strings, for such letters, at most `max_elements` of them; a string ends at
- * its first NUL, and trailing blanks are left out. */
+/** Works like refs_array_read_strings, for such letters, at most `max_elements` of them; a string
+ * ends at its first NUL, and trailing blanks are left out. */
 refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err);
 
@@ -188,7 +188,7 @@ refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, re
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
                                  struct refs_store_part *part, refs_error *err);
 
-/** Where an element comes from; strings are borrowed for the call that it comes with. */
+/** The origin of an element. strings are borrowed for the call that it comes with. */
 typedef struct refs_array_source {
     const char *variable; /**< path of the array that contains it; for a mosaic, the piece's */
     const char *target;   /**< what messages call the file of its chunk; NULL: the chunk is absent,
@@ -216,10 +216,10 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
 
 /* -- readers ----------------------------------------------------------------------------------- */
 
-/** Whoever reads an array again and again: a dataset, a window on the screen. When its reads move
- * on step by step, other threads prefetch what comes next: at most half of the cache, shared among
- * the readers that prefetch. A read waits for its own requests and for those of its chunks that are
- * already requested, but for no other prefetching.
+/** A repeated reader of an array: a dataset, a window on the screen. When its reads move on step by
+ * step, other threads prefetch what comes next: at most half of the cache, shared among the readers
+ * that prefetch. A read waits for its own requests and for those of its chunks that are already
+ * requested, but for no other prefetching.
  *
  * A reader may be used from several threads at once, of which each goes on step by step for it; an
  * array may have any number of readers, which must be freed before it. */
@@ -258,7 +258,7 @@ void refs_progress_parts_next(refs_progress_parts *parts, double share);
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);
 
-/** Where a read puts elements, and who watches it. */
+/** The destination of the elements of a read, and who watches it. */
 typedef struct refs_read_target {
     void *dst;
     const int64_t *stride;         /**< as of refs_array_read */
@@ -285,7 +285,7 @@ refs_status refs_array_check_selection(const refs_array_meta *meta, const refs_s
 
 /** Reads `n` selections of one array, planned as one fetch: points that lie anywhere, or indices
  * along several dimensions (orthogonal: all combinations). Chunks that several need are read once
- * if they fit into the cache. Of mosaics, at most 256 pieces are one plan. `progress` may be NULL;
+ * if they fit into the cache. At most 256 pieces of a mosaic are one plan. `progress` may be NULL;
  * nothing is prefetched. */
 refs_status refs_array_read_selections(refs_array *array, const refs_selection *selections,
                                        size_t n, const refs_progress *progress, refs_error *err);

@@ -55,10 +55,10 @@ void *refs_alloc(size_t size);
 /** `count` times `size` zeroed bytes; NULL on failure and where the product overflows. */
 void *refs_calloc(size_t count, size_t size);
 
-/** As realloc(3); NULL leaves `memory` as it was. */
+/** Works like realloc(3); NULL leaves `memory` as it was. */
 void *refs_realloc(void *memory, size_t size);
 
-/** As free(3). */
+/** Works like free(3). */
 void refs_free(void *memory);
 
 /* -- checked arithmetic ---------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ refs_str refs_str_part(refs_str text, size_t begin, size_t end);
 /** `text` without any characters of `blanks` at its beginning and end. */
 refs_str refs_str_trim(refs_str text, const char *blanks);
 
-/** What stands between words of an attribute. */
+/** The separators of words in an attribute. */
 #define REFS_BLANKS " \t\r\n"
 
 /** Cuts the next word, ended by one of the characters of `separators`, from the front of `*text`,

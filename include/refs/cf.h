@@ -46,8 +46,8 @@ typedef struct refs_cf_geotiff {
     void *user;
 } refs_cf_geotiff;
 
-/** Where versions of GDAL's netCDF driver place the same file differently. A host sets what holds
- * for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
+/** The cases in which versions of GDAL's netCDF driver place the same file differently. A host sets
+ * what holds for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
 typedef struct refs_cf_placement {
     bool lonlat_by_axes; /**< longitudes and latitudes along the raster that are not evenly spaced
                               are its geolocation arrays, on a rotated grid too (GDAL 3.7) */
@@ -63,7 +63,7 @@ typedef struct refs_cf_placement {
                              are axes without the attribute `axis` (3.11) */
 } refs_cf_placement;
 
-/** Where the columns of a grid of longitudes begin. */
+/** The longitude at which the columns of a grid begin. */
 typedef enum refs_cf_longitudes {
     REFS_CF_LONGITUDES_AS_IS,
     REFS_CF_LONGITUDES_FROM_180, /**< from -180 to 180 */
@@ -110,7 +110,7 @@ typedef struct refs_cf_options {
             {false, false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                   \
     }
 
-/** What runs along a dimension. */
+/** The quantity along a dimension. */
 typedef enum refs_cf_axis_kind {
     REFS_CF_AXIS_OTHER,
     REFS_CF_AXIS_X,
@@ -119,7 +119,7 @@ typedef enum refs_cf_axis_kind {
     REFS_CF_AXIS_TIME
 } refs_cf_axis_kind;
 
-/** What a coordinate variable stands for along its dimension; its units count too and, if it has no
+/** The meaning of a coordinate variable along its dimension; its units count too and, if it has no
  * attribute that identifies an axis, its name. */
 refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 
@@ -138,8 +138,8 @@ bool refs_cf_has_missing_value(const refs_array_meta *array);
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** What the file of a numeric array declared as _FillValue: its attribute, or the fill value that a
- * writer moved it to (of bytes, as refs_cf_fill_is_chosen judges). Writes one element of its
+/** The _FillValue that the file of a numeric array declared: its attribute, or the fill value that
+ * a writer moved it to (of bytes, as refs_cf_byte_fill_is_chosen judges). Writes one element of its
  * type, in this machine's byte order; false, and nothing written, if it declared none. */
 bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                            uint8_t *fill);
@@ -150,10 +150,9 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
 refs_status refs_cf_read_element(const refs_array_meta *array, const refs_json *value,
                                  uint8_t *element, bool *is_element, refs_error *err);
 
-/** As refs_cf_fill_is_declared, judged by that array alone, whatever else is in its set, and
- * whether or not that keeps attributes: neither zero, which HDF5 and Zarr fill with by themselves,
- * nor what netCDF fills with, unless that is the largest byte, and none of the valid ones that
- * attributes tell. */
+/** Works like refs_cf_fill_is_declared for an array of bytes, judged by that array alone, whatever
+ * else is in its set, and whether or not that keeps attributes: the largest byte is none of the
+ * valid ones that attributes state. */
 bool refs_cf_fill_is_chosen(const refs_array_meta *array);
 
 /** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
@@ -254,7 +253,7 @@ typedef struct refs_cf_color {
     uint8_t alpha;
 } refs_cf_color;
 
-/** What is known about one sample of a TIFF file's pixels. */
+/** The known facts about one sample of a TIFF file's pixels. */
 typedef struct refs_cf_sample {
     bool has_scale;
     double scale;
@@ -360,7 +359,7 @@ refs_status refs_cf_list_band_axes(const refs_cf_description *description, refs_
  * elements. */
 void refs_cf_band_index(const refs_cf_description *description, uint64_t band, uint64_t *index);
 
-/** What is known about the sample of band number `band`, from 0, alone; NULL if nothing is. It
+/** The known facts about the sample of band number `band`, from 0, alone; NULL if nothing is. It
  * takes precedence over what the description says about all samples. */
 const refs_cf_sample *refs_cf_sample_of(const refs_cf_description *description, uint64_t band);
 
@@ -514,7 +513,7 @@ bool refs_cf_wrap_keeps(const refs_cf_wrap *wrap, double value);
 
 /* -- units ------------------------------------------------------------------------------------- */
 
-/** What numbers count. */
+/** The quantity that numbers count. */
 typedef struct refs_cf_units {
     refs_str units;    /**< empty: none */
     refs_str calendar; /**< of times; empty: the standard one */
@@ -526,7 +525,7 @@ refs_cf_units refs_cf_units_of(const refs_json *attributes);
 /** Whether a unit counts time from an instant: "hours since …". */
 bool refs_cf_counts_since(refs_str units);
 
-/** What a unit alone says that its numbers are (CF-1.13, sections 4.1 and 4.2). */
+/** The quantity that a unit alone implies (CF-1.13, sections 4.1 and 4.2). */
 typedef enum refs_cf_unit_kind {
     REFS_CF_UNIT_OTHER,
     REFS_CF_UNIT_LATITUDE, /**< "degrees_north" and its other names */

@@ -33,7 +33,7 @@ extern "C" {
 #define REFS_MAX_CHEAP_BYTES (256 * REFS_MIB)
 #define REFS_MAX_EXPANSION   4096
 
-/** Where no codec fixes the stored size, a chunk may take this many times as many bytes stored as
+/** If no codec fixes the stored size, a chunk may take this many times as many bytes stored as
  * decoded (numbers as strings do), plus this many bytes (headers, tables, colour profiles); in all
  * no more than REFS_MAX_CHUNK_BYTES plus these bytes. */
 #define REFS_MAX_INFLATION      64
@@ -41,10 +41,10 @@ extern "C" {
 
 /* -- one codec: for those who add one ---------------------------------------------------------- */
 
-/** Where a codec puts what it decodes: memory of a known size, or a buffer that grows. */
+/** The destination of decoded bytes: memory of a known size, or a buffer that grows. */
 struct refs_codec_output;
 
-/** What a codec is told when it is opened. */
+/** The arguments of opening a codec. */
 typedef struct refs_codec_context {
     const char *id;                      /**< the name under which the metadata ask for it */
     const refs_json *config;             /**< its configuration; NULL or an object */
@@ -52,7 +52,7 @@ typedef struct refs_codec_context {
     size_t decoded_size; /**< bytes that decoding must give; 0 when that is not known */
 } refs_codec_context;
 
-/** What a codec file provides. */
+/** The functions of a codec file. */
 typedef struct refs_codec_type {
     const char *name;           /**< numcodecs' id, "zlib" */
     const char *const *aliases; /**< other names, NULL-ended, or NULL */
@@ -74,8 +74,8 @@ typedef struct refs_codec_type {
     refs_status (*decode)(const void *self, refs_bytes encoded, struct refs_codec_output *output,
                           refs_error *err);
 
-    /** As decode, for codecs that turn `size` bytes into as many: it changes them in place. `spare`
-     * is working memory; a chain needs less of it this way. May be NULL. */
+    /** Works like decode, for codecs that turn `size` bytes into as many: it changes them in place.
+     * `spare` is working memory; a chain needs less of it this way. May be NULL. */
     refs_status (*decode_in_place)(const void *self, uint8_t *data, size_t size, refs_buf *spare,
                                    refs_error *err);
 
@@ -140,16 +140,16 @@ typedef struct refs_chain_output {
     size_t size;       /**< bytes that were decoded */
 } refs_chain_output;
 
-/** As above for a chunk that may lack its last elements: gives at most as many bytes. Callers know
+/** The same for a chunk that may lack its last elements: gives at most as many bytes. Callers know
  * which sizes make sense. */
 refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
                                     refs_scratch *scratch, refs_chain_output *output,
                                     refs_error *err);
 
-/** As above for elements of variable length: whatever comes out, in a buffer of `scratch`,
- * borrowed until its next use. "vlen-utf8" and "vlen-bytes" give their elements as numcodecs
- * frames them, and check that: the number of elements in four bytes, little-endian, then the size
- * of each in four bytes and its bytes. */
+/** The same for elements of variable length: whatever comes out, in a buffer of `scratch`, borrowed
+ * until its next use. "vlen-utf8" and "vlen-bytes" give their elements as numcodecs frames them,
+ * and check that: the number of elements in four bytes, little-endian, then the size of each in
+ * four bytes and its bytes. */
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
 

@@ -62,7 +62,7 @@ typedef struct refs_fetch_stats {
     uint64_t bytes;
 } refs_fetch_stats;
 
-/** What happens when a location is not in the state that the client expects. */
+/** The treatment of a location that is not in the state that the client expects. */
 typedef enum refs_changed {
     REFS_CHANGED_ERROR,  /**< REFS_IO, with what is known and what was expected */
     REFS_CHANGED_WARN,   /**< a note for each location */
@@ -70,7 +70,7 @@ typedef enum refs_changed {
     REFS_CHANGED_STRICT  /**< REFS_IO, also where it may only have been copied */
 } refs_changed;
 
-/** What people can try, in the words of the program that they use. Members are NULL where it has
+/** The advice for people, in the words of the program that they use. Members are NULL where it has
  * nothing to offer. */
 typedef struct refs_fetch_advice {
     const char *moved;   /**< where files moved: "-oo URL_REWRITE=old=>new" */
@@ -159,7 +159,7 @@ typedef struct refs_expected {
                              any */
 } refs_expected;
 
-/** What is known of a location. */
+/** The known state of a location. */
 typedef struct refs_known_state {
     const char *etag;     /**< or "" */
     int64_t modified_s;   /**< or 0 */
@@ -199,8 +199,8 @@ typedef struct refs_fetch_client {
      * of one. May be NULL. */
     void (*failed)(void *user, size_t index);
 
-    /** The expected state of the location of range `index`. What its server or the host does not
-     * tell is not checked. Called on the calling thread. NULL: nothing is expected. */
+    /** The expected state of the location of range `index`. Properties that its server or the host
+     * does not state are not checked. Called on the calling thread. NULL: nothing is expected. */
     refs_expected (*expected)(const void *user, size_t index);
 
     /** Called on the calling thread with each range that a request brings, right before the request
@@ -229,9 +229,9 @@ typedef struct refs_sized_location {
     uint64_t size;
 } refs_sized_location;
 
-/** Finds the sizes of `n` locations. Of those read over HTTP that have not answered yet, the first
+/** Finds the sizes of `n` locations. For those read over HTTP that have not answered yet, the first
  * byte is requested, of all at the same time; `client` is asked as by refs_fetch, but its sink is
- * not called. What fails tells no size; only REFS_CANCELLED and REFS_NOMEM are failures. */
+ * not called. A failure gives no size; only REFS_CANCELLED and REFS_NOMEM are failures. */
 refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
                                  const refs_fetch_client *client);
 

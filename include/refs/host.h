@@ -82,7 +82,7 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
 /** Frees the host; no engine may use it any more. NULL is allowed. */
 void refs_host_free(refs_host *host);
 
-/** What refs_http_open takes; lives as long as the host. */
+/** The arguments of refs_http_open; lives as long as the host. */
 const refs_http_host *refs_host_functions(const refs_host *host);
 
 /** Whether the settings allow what refs_location_confine refuses: the value of
@@ -119,7 +119,7 @@ typedef struct refs_list_visitor {
     void *user;
 } refs_list_visitor;
 
-/** What is to be listed. */
+/** The objects to list. */
 typedef struct refs_list_request {
     const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", or gs:// */
     refs_list_depth depth;
@@ -151,8 +151,8 @@ refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list
 refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
                              refs_error *err);
 
-/** What tells one state of an object from others, with quotes as the store writes them: its ETag;
- * "" where there is no object, "*" where the store tells nothing. */
+/** The validator that distinguishes states of an object, with quotes as the store writes it: its
+ * ETag; "" where there is no object, "*" where the store tells nothing. */
 typedef struct refs_validator {
     char text[128];
 } refs_validator;
@@ -161,7 +161,7 @@ typedef struct refs_validator {
 refs_status refs_host_validator(refs_host *host, const char *location, refs_validator *validator,
                                 refs_error *err);
 
-/** What is sent, and in place of what. */
+/** The file to send, and the object that it replaces. */
 typedef struct refs_replacement {
     const char *path;     /**< of a local file */
     const char *location; /**< of the object */

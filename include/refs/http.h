@@ -89,13 +89,13 @@ typedef struct refs_http_signed_answer {
     unsigned n_refused; /**< how often this request was refused, this time included */
 } refs_http_signed_answer;
 
-/** What a request is of. */
+/** The object of a request. */
 typedef struct refs_http_object {
     const char *location, *url;
 } refs_http_object;
 
-/** What the engine needs from its host. Called on the thread that fetches, so that options set for
- * that thread alone apply. */
+/** The functions that the engine needs from its host. Called on the thread that fetches, so that
+ * options set for that thread alone apply. */
 typedef struct refs_http_host {
     void *self;
 
@@ -113,9 +113,9 @@ typedef struct refs_http_host {
     refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err);
 
-    /** What users can try when a server refuses `location` with HTTP status 401 or 403, or with 404
-     * for a bucket that it does not have; or, with status 0, when there is no such server. NULL: no
-     * advice. The member may be NULL. */
+    /** The advice for users when a server refuses `location` with HTTP status 401 or 403, or with
+     * 404 for a bucket that it does not have; or, with status 0, when there is no such server.
+     * NULL: no advice. The member may be NULL. */
     const char *(*advice)(void *self, const char *location, long status);
 
     /** Called with the answer to a signed request of `location`. Returns whether to repeat a
@@ -197,7 +197,7 @@ void refs_http_free(refs_http *http);
 
 /** A refs_vfs that reads what has a URL over HTTP, and everything else with another vfs. One GET
  * brings the first 64 KiB of an object, which is all of a small one; the rest is read by ranges
- * when needed. What is opened by `open_whole` comes whole with one GET. Names imply nothing. An
+ * when needed. A location opened by `open_whole` comes whole with one GET. Names imply nothing. An
  * object that was only looked at is kept until it is opened again; one that should come whole but
  * is larger than `max_whole_bytes` is left to the other vfs. */
 typedef struct refs_http_vfs refs_http_vfs;

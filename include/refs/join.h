@@ -35,14 +35,14 @@ typedef struct refs_join_urls {
     uint8_t *used; /**< one for each rewrite, set to 1 when it is applied; or NULL */
 } refs_join_urls;
 
-/** Who chose the dimensions. */
+/** The origin of the dimensions. */
 typedef enum refs_join_dims {
     REFS_JOIN_ASKED,  /**< people */
     REFS_JOIN_GUESSED /**< refs_join_guess_dims: parts must be tiles along them, but times may
                          interleave */
 } refs_join_dims;
 
-/** What happens to arrays that cannot be joined into one: those of another type, chunk shape,
+/** The treatment of arrays that cannot be joined into one: those of another type, chunk shape,
  * codec, packing or fill value, or with chunks that would have to be cut. */
 typedef enum refs_join_unlike {
     REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
@@ -69,9 +69,9 @@ typedef enum refs_join_values {
 
 #define REFS_JOIN_MAX_VALUE_CHUNKS 16
 
-/** Where values of coordinates and other small arrays of parts are kept between runs, as they were
- * read: in this machine's byte order. Both functions are called on the thread that adds the part.
- */
+/** The store in which values of coordinates and other small arrays of parts are kept between runs,
+ * as they were read: in this machine's byte order. Both functions are called on the thread that
+ * adds the part. */
 typedef struct refs_join_kept_values {
     void *self;
     /** Appends the values of the array at `path` of part `number`; false: none are kept. NULL: none
@@ -80,7 +80,7 @@ typedef struct refs_join_kept_values {
     void (*keep)(void *self, size_t number, refs_str path, refs_bytes values);
 } refs_join_kept_values;
 
-/** What is taken along a dimension of a part: whole chunks, except of arrays whose values are put
+/** The interval along a dimension of a part: whole chunks, except of arrays whose values are put
  * into the set. */
 typedef struct refs_join_cut {
     const char *dim;        /**< without its group: one of the options' dims */
@@ -109,7 +109,7 @@ typedef struct refs_join_options {
     refs_join_values values;
     refs_fetch_advice advice; /**< of messages about sources */
     refs_join_kept_values kept;
-    /** Of each part by its number, ended by one without a dimension, or NULL; set before the part
+    /** For each part by its number, ended by one without a dimension, or NULL; set before the part
      * is added. NULL: none are cut. */
     const refs_join_cut *const *cuts;
     refs_join_parts parts_are;
@@ -138,7 +138,7 @@ typedef struct refs_join refs_join;
 refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err);
 void refs_join_free(refs_join *join);
 
-/** Where the values of dimensions in the options' pattern come from. */
+/** The source of the values of dimensions in the options' pattern. */
 typedef enum refs_join_values_from {
     REFS_JOIN_FROM_NAME, /**< the name of the part, which has to fit */
     REFS_JOIN_FROM_SET   /**< its coordinates: a joined set, whatever it is called. All of it is
@@ -158,13 +158,14 @@ typedef struct refs_join_part {
 /** Takes what is needed of a part. Safe from any thread. */
 refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err);
 
-/** Where the joined set goes: as the calls of a writer (write.h). */
+/** The destination of the joined set: as the calls of a writer (write.h). */
 typedef struct refs_join_sink {
     void *self;
     refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
     refs_status (*array)(void *self, const refs_chunk_keys *keys, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_chunk *chunk, refs_error *err);
-    /** As refs_writer_other. NULL: keys that belong to no array are left out, with a warning. */
+    /** Works like refs_writer_other. NULL: keys that belong to no array are left out, with a
+     * warning. */
     refs_status (*other)(void *self, refs_str key, const refs_write_chunk *value, refs_error *err);
 } refs_join_sink;
 
@@ -234,7 +235,7 @@ typedef enum refs_name_kind {
     REFS_NAME_DEVICE         /**< or a pipe, or a socket: none is looked for in a folder */
 } refs_name_kind;
 
-/** Where names are looked up. */
+/** The environment in which names are looked up. */
 typedef struct refs_names_host {
     void *user;
     refs_name_kind (*look)(void *user, const char *name);
@@ -289,7 +290,7 @@ refs_status refs_join_open_files(const refs_join_files *files, const char *const
 refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
                                 refs_set **set, refs_error *err);
 
-/** What a document of STAC names, each with a NUL. */
+/** The names in a document of STAC, each with a NUL. */
 typedef struct refs_stac {
     refs_str base;    /**< its own name, which others are relative to; with a NUL behind it */
     refs_buf *assets; /**< data: those with the role "data" or, if none has it, those of a type that
@@ -308,7 +309,7 @@ refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *er
  * without bytes mark folders, unless they are called as data files are. */
 bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size);
 
-/** What to do where nothing is found at `name`, which may be a folder or a pattern of an HTTP
+/** The fallback if nothing is found at `name`, which may be a folder or a pattern of an HTTP
  * server; NULL where it is none. */
 const char *refs_join_advice_for(const char *name);
 
@@ -337,7 +338,7 @@ void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between the sets
  * of two parts: they are to be joined along these, as REFS_JOIN_GUESSED. None of sets that have no
  * variable in common, unless only one dimension differs of a grid that they share: REFS_INVALID
- * with the reason, and what to do, for which `along` is how people say along which dimension. Of
+ * with the reason, and what to do, for which `along` is how people say along which dimension. In
  * the options, only vfs and http count. */
 refs_status refs_join_guess_dims(const refs_join_part ends[2], const refs_join_options *options,
                                  const char *along, refs_buf *dims, refs_error *err);

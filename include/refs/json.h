@@ -60,9 +60,9 @@ refs_status refs_json_reader_open_text(refs_str text, refs_json_reader **reader,
 void refs_json_reader_free(refs_json_reader *reader);
 
 /** Moves to the next token. `text` has its escapes resolved to UTF-8, borrowed until the next call;
- * it may be NULL. Where a string holds a lone surrogate, the token is delivered, `text` ends
- * before the surrogate, and refs_json_reader_lone_surrogate is true until the next call.
- * REFS_CORRUPT carries line and column. */
+ * it may be NULL. If a string holds a lone surrogate, the token is delivered, `text` ends before
+ * the surrogate, and refs_json_reader_lone_surrogate is true until the next call. REFS_CORRUPT
+ * carries line and column. */
 refs_status refs_json_next(refs_json_reader *reader, refs_json_token *token, refs_str *text,
                            refs_error *err);
 
@@ -75,8 +75,8 @@ uint64_t refs_json_reader_n_controls(const refs_json_reader *reader);
 /** Reads on to the end of the value that `token` begins (nothing to do for a scalar). */
 refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs_error *err);
 
-/** As refs_json_skip for an object or array, appending its text as it stands in the document,
- * from its bracket to its bracket, to `text`; REFS_LIMIT beyond `max_token` bytes. */
+/** Works like refs_json_skip for an object or array, appending its text as it stands in the
+ * document, from its bracket to its bracket, to `text`; REFS_LIMIT beyond `max_token` bytes. */
 refs_status refs_json_capture(refs_json_reader *reader, refs_json_token token, refs_buf *text,
                               refs_error *err);
 
@@ -96,7 +96,7 @@ bool refs_json_peek_range(const refs_json_reader *reader, refs_json_range *range
  */
 void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range);
 
-/** Where the last token began: line and column from 1, in bytes; position from 0. */
+/** The beginning of the last token: line and column from 1, in bytes; position from 0. */
 void refs_json_where(const refs_json_reader *reader, uint64_t *line, uint64_t *column,
                      uint64_t *position);
 
@@ -106,7 +106,7 @@ void refs_json_where(const refs_json_reader *reader, uint64_t *line, uint64_t *c
  * (*integral tells whether it was written as one). False for any other number. */
 bool refs_json_number_to_u64(refs_str text, uint64_t *number, bool *integral);
 
-/** As above for the range of int64_t. */
+/** The same for the range of int64_t. */
 bool refs_json_number_to_i64(refs_str text, int64_t *number, bool *integral);
 
 /** The nearest double; NaN and the infinities by name; overflow gives an infinity. */
@@ -133,7 +133,7 @@ typedef struct refs_json_doc refs_json_doc;
  * surrogate ends before it. REFS_LIMIT for a tree of more than REFS_JSON_MAX_TREE_BYTES. */
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err);
 
-/** As refs_json_reader_n_controls for all strings of a tree. */
+/** Works like refs_json_reader_n_controls for all strings of a tree. */
 uint64_t refs_json_doc_n_controls(const refs_json_doc *doc);
 
 /** Bytes that the tree takes. */
@@ -157,7 +157,7 @@ const refs_json *refs_json_at(const refs_json *value, size_t i);
 /** Name of member `i` of an object, with a NUL after it; empty when there is none. */
 refs_str refs_json_name_at(const refs_json *object, size_t i);
 
-/** The member called `name`, or NULL. Of duplicates only the last is kept. */
+/** The member called `name`, or NULL. Among duplicates only the last is kept. */
 const refs_json *refs_json_get(const refs_json *object, const char *name);
 const refs_json *refs_json_get_str(const refs_json *object, refs_str name);
 

@@ -29,8 +29,8 @@ void refs_pool_free(refs_pool *pool);
 
 unsigned refs_pool_n_threads(const refs_pool *pool);
 
-/** What a task takes along from the thread that adds it to the one that runs it, such as options
- * that are set for a thread. All functions may be called from any thread. */
+/** The context that a task takes along from the thread that adds it to the one that runs it, such
+ * as options that are set for a thread. All functions may be called from any thread. */
 typedef struct refs_task_context {
     /** On the thread that adds a task; NULL: there is no memory, and the task is not added. */
     void *(*capture)(void);

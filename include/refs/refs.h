@@ -10,7 +10,7 @@
  * the child may use datasets of its parent, too.
  *
  * The library prints nothing. It shares connections and threads among all datasets of a process.
- * Of error.h it uses the types and REFS_ERROR_INIT; it does not export the functions.
+ * It uses the types and REFS_ERROR_INIT of error.h; it does not export the functions.
  *
  * Read before this: error.h.
  */
@@ -139,9 +139,9 @@ typedef struct refs_listing {
 } refs_listing;
 
 /** Lists how long the fragments of an aggregation are along a dimension, from its first element on:
- * reads that do not cross them open fewest files. What no fragment has is a part of its own. At
- * most 33554432 of them. *lengths is for the caller to free. May read
- * where the fragments are. REFS_INVALID: it is no aggregation. */
+ * reads that do not cross them open fewest files. Elements of no fragment are a part of their own.
+ * At most 33554432 of them. *lengths is for the caller to free. May read where the fragments are.
+ * REFS_INVALID: it is no aggregation. */
 REFS_EXPORT refs_status refs_dataset_list_fragments(refs_dataset *dataset,
                                                     const refs_array_info *array,
                                                     const refs_listing *listing,
@@ -165,7 +165,7 @@ typedef struct refs_axis {
     const uint64_t *index; /**< of indices and points */
 } refs_axis;
 
-/** Where elements go. */
+/** The destination of elements. */
 typedef struct refs_target {
     void *values;
     size_t size;                 /**< bytes that `values` has room for */
@@ -247,7 +247,7 @@ REFS_EXPORT void refs_dataset_count(refs_dataset *dataset, refs_counters *counte
  * its NUL. False, and "", if there is none. At most 1000 are kept. */
 REFS_EXPORT bool refs_dataset_take_warning(refs_dataset *dataset, char *text, size_t size);
 
-/** What a failure is about; "" and 0 where its message does not say. */
+/** The object of a failure; "" and 0 where its message does not say. */
 typedef struct refs_error_place {
     char key[REFS_ERROR_SIZE]; /**< of a chunk or a document in the set: "t2m/3.0.1" */
     char url[REFS_ERROR_SIZE]; /**< of the file that it is in, … */

@@ -35,7 +35,7 @@ typedef enum refs_ref_kind {
 
 struct refs_block;
 
-/** What a key refers to. Views and strings are borrowed from the set where `block` is NULL;
+/** The reference of a key. Views and strings are borrowed from the set where `block` is NULL;
  * otherwise they live as long as the block is held. */
 typedef struct refs_ref {
     refs_ref_kind kind;
@@ -128,7 +128,7 @@ refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *e
  * gzip or zstd is judged by what it unpacks to. */
 bool refs_set_sniff(refs_bytes head);
 
-/** As above for a folder: whether it holds ".zmetadata" with a record size (the name may also be
+/** The same for a folder: whether it holds ".zmetadata" with a record size (the name may also be
  * that file's), or the file that identifies an Icechunk repository. Reads that file. */
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
 
@@ -136,8 +136,7 @@ bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
  * validators tell one state of the set from another. */
 const char *refs_set_document(const refs_set *set);
 
-/** What distinguishes states of the set at `location`: the validators of the file that makes it a
- * set. */
+/** The state of the set at `location`: the validators of the file that makes it a set. */
 refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
                                 refs_vfs_validators *validators, refs_error *err);
 
@@ -197,8 +196,8 @@ refs_status refs_set_each_version(const refs_set *set, const refs_set_version_vi
 
 /* -- looking up ------------------------------------------------------------------------------- */
 
-/** What `key` (no leading slash) refers to; release `ref` after a success. REFS_NOT_FOUND without a
- * message: absent. May read a file of a parquet set, and keeps it for later calls. */
+/** The reference of `key` (no leading slash); release `ref` after a success. REFS_NOT_FOUND without
+ * a message: absent. May read a file of a parquet set, and keeps it for later calls. */
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
 
 /** The name of a target in messages: its URL or, if that is relative, the location, which includes
@@ -273,7 +272,7 @@ uint32_t refs_set_n_locations(const refs_set *set);
  * (refs_set_is_whole); else NULL. */
 const char *refs_set_location_at(const refs_set *set, uint32_t id);
 
-/** What scanning the data file behind the set has cost so far (scan.h). */
+/** The cost of scanning the data file behind the set so far (scan.h). */
 typedef struct refs_set_scan_costs {
     bool is_scanned; /**< false: the set is no data file; all else is 0 */
     uint64_t reads, rounds, bytes, indexed_chunks, microseconds; /**< as in scan.h */
@@ -295,7 +294,7 @@ const char *refs_set_location(const refs_set *set);
 
 /* -- URLs ------------------------------------------------------------------------------------- */
 
-/** What refs_url_map needs to know of the set. */
+/** The facts about the set that refs_url_map needs. */
 typedef struct refs_url_context {
     const char *base;            /**< location of the set; relative URLs start at its folder */
     const char *const *rewrites; /**< as in refs_set_options */

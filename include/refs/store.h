@@ -40,8 +40,8 @@ typedef struct refs_locations refs_locations;
 refs_status refs_locations_open(refs_locations **locations, refs_error *err);
 void refs_locations_free(refs_locations *locations);
 
-/** The number of a location, which is added when new. Of very many locations the first are
- * forgotten: a location may get another number later, but two never have the same. */
+/** The number of a location, which is added when new. If there are very many locations the first
+ * are forgotten: a location may get another number later, but two never have the same. */
 refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
                                   refs_error *err);
 
@@ -112,10 +112,10 @@ uint64_t refs_store_max_gap(const refs_store *store);
  * call costs none either: false if a remote file would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
-/** As refs_fetcher_bandwidth_delay. */
+/** Works like refs_fetcher_bandwidth_delay. */
 uint64_t refs_store_bandwidth_delay(const refs_store *store);
 
-/** What is known of a value that was not read. */
+/** The known state of a value that was not read. */
 typedef struct refs_store_extent {
     bool is_at_hand; /**< it is in the set itself: reading it makes no request */
     uint64_t size;   /**< bytes; REFS_STORE_UNKNOWN: nobody knows before it is read */
@@ -133,7 +133,7 @@ refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store
 refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
                                        const refs_store_client *client, uint64_t *sizes);
 
-/** What a key, or the part of its value, refers to (refset.h); release `ref` after a success.
+/** The reference of a key, or of the part of its value (refset.h); release `ref` after a success.
  * REFS_NOT_FOUND without a message: absent. */
 refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
                             struct refs_ref *ref, refs_error *err);

@@ -16,7 +16,7 @@ struct sockaddr;
 extern "C" {
 #endif
 
-/** What follows the prefix in GDAL's name for a URL. */
+/** The part behind the prefix in GDAL's name for a URL. */
 typedef enum refs_url_form {
     REFS_URL_WHOLE,         /**< all of the URL */
     REFS_URL_PATH,          /**< what is behind "://" */
@@ -62,13 +62,13 @@ bool refs_url_take_file(refs_str *name);
 /** The name without the prefixes by which fsspec keeps copies: "simplecache::" and its kin. */
 refs_str refs_url_without_caches(refs_str name);
 
-/** Where the authority (host and port, or bucket) begins in a name with a URL, also one that is the
- * percent-encoded value of an option of "/vsicurl?"; SIZE_MAX without a URL. More than two slashes
- * are read as two. */
+/** The beginning of the authority (host and port, or bucket) in a name with a URL, also one that is
+ * the percent-encoded value of an option of "/vsicurl?"; SIZE_MAX without a URL. More than two
+ * slashes are read as two. */
 size_t refs_url_authority_begin(refs_str name);
 
-/** Where the path begins behind that authority: at its first slash, or at the end of the name; 0
- * without a URL. */
+/** The beginning of the path behind that authority: at its first slash, or at the end of the name;
+ * 0 without a URL. */
 size_t refs_url_path_begin(refs_str name);
 
 /** Whether a location is of an object store, as "/vsis3/bucket/key". */

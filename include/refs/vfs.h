@@ -23,7 +23,7 @@ typedef struct refs_vfs_range {
     uint8_t *dst;
 } refs_vfs_range;
 
-/** What tells one state of a thing from another. Members that are not known are zero or "". */
+/** The validators that distinguish states of a thing. Members that are not known are zero or "". */
 typedef struct refs_vfs_validators {
     uint64_t size;
     int64_t modified_s;   /**< seconds since 1970 */
@@ -46,15 +46,15 @@ typedef struct refs_vfs_listing {
 typedef struct refs_vfs {
     void *self;
 
-    /** As per open(2) for reading. REFS_NOT_FOUND only where it is certain that nothing has this
-     * name; everything else that prevents opening is REFS_IO. */
+    /** Works like open(2) for reading. REFS_NOT_FOUND only where it is certain that nothing has
+     * this name; everything else that prevents opening is REFS_IO. */
     refs_status (*open)(void *self, const char *location, void **handle, refs_error *err);
 
     /** Size in bytes. */
     refs_status (*size)(void *self, void *handle, uint64_t *size, refs_error *err);
 
-    /** As per pread(2), repeated until all of `range` is read or the end is reached; *got tells how
-     * many bytes came. Fewer without the end having been reached is REFS_IO. */
+    /** Works like pread(2), repeated until all of `range` is read or the end is reached; *got tells
+     * how many bytes came. Fewer without the end having been reached is REFS_IO. */
     refs_status (*read)(void *self, void *handle, const refs_vfs_range *range, size_t *got,
                         refs_error *err);
 
@@ -62,10 +62,10 @@ typedef struct refs_vfs {
     refs_status (*read_many)(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
                              refs_error *err);
 
-    /** As per close(2); never fails. */
+    /** Works like close(2); never fails. */
     void (*close)(void *self, void *handle);
 
-    /** What is known of `location` now, without reading it. May be NULL: nothing is known. */
+    /** The state of `location` now, without reading it. May be NULL: nothing is known. */
     refs_status (*validators)(void *self, const char *location, refs_vfs_validators *validators,
                               refs_error *err);
 
@@ -73,9 +73,9 @@ typedef struct refs_vfs {
      * be NULL: no. */
     bool (*is_local)(void *self, const char *location);
 
-    /** What is known of `location`, or of its open `handle` unless that is NULL, without asking
-     * another machine: REFS_UNSUPPORTED without a message if that would be necessary. May be NULL:
-     * it always is. */
+    /** The state of `location`, or of its open `handle` unless that is NULL, without asking another
+     * machine: REFS_UNSUPPORTED without a message if that would be necessary. May be NULL: it
+     * always is. */
     refs_status (*peek)(void *self, const char *location, void *handle,
                         refs_vfs_validators *validators, refs_error *err);
 
@@ -83,8 +83,8 @@ typedef struct refs_vfs {
      * nothing that could be out of date. */
     void (*forget)(void *self, const char *location);
 
-    /** As open, for what is going to be read from beginning to end, so that a host may fetch it at
-     * once. May be NULL: open is used. */
+    /** Works like open, for a file that is going to be read from beginning to end, so that a host
+     * may fetch it at once. May be NULL: open is used. */
     refs_status (*open_whole)(void *self, const char *location, void **handle, refs_error *err);
 
     /** Calls `listing` for the name of each file and folder in the folder `location`, in no
@@ -102,9 +102,9 @@ typedef struct refs_vfs {
 refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
                                 refs_error *err);
 
-/** What is known of `location` now, to be asked for before it is opened: where another file takes
- * its place meanwhile, what was read is no younger. False where another machine would be asked,
- * which answers with it when the file is opened: `validators` tells it afterwards. */
+/** The state of `location` now, to be requested before it is opened: if another file takes its
+ * place meanwhile, the bytes that were read are no younger. False where another machine would be
+ * asked, which answers with it when the file is opened: `validators` tells it afterwards. */
 bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validators *seen);
 
 /** Opens `location` and reads one range of it, as `read` does. */

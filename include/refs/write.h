@@ -53,7 +53,7 @@ typedef enum refs_write_documents {
  * machine that fails may leave half a set. */
 typedef enum refs_write_sync { REFS_WRITE_SYNCED, REFS_WRITE_UNSYNCED } refs_write_sync;
 
-/** What happens to an existing Parquet set. One that grows stays in place with all that it holds:
+/** The treatment of an existing Parquet set. One that grows stays in place with all that it holds:
  * only what is new is written, and programs that have opened it go on reading its old state.
  * Otherwise it is written anew, like all others. */
 typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_write_growth;

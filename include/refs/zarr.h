@@ -111,7 +111,7 @@ typedef struct refs_chunk_edges {
     size_t n_runs;
 } refs_chunk_edges;
 
-/** What metadata say about an array; everything is borrowed from the hierarchy. */
+/** The metadata of an array; everything is borrowed from the hierarchy. */
 typedef struct refs_array_meta {
     const char *path;  /**< with leading slash: "/t2m", "/forecast/t2m" */
     const char *name;  /**< the part after the last slash */
@@ -188,7 +188,7 @@ refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *note
                                 refs_hierarchy **hierarchy, refs_error *err);
 void refs_hierarchy_free(refs_hierarchy *hierarchy);
 
-/** As refs_store_keeps_attributes. */
+/** Works like refs_store_keeps_attributes. */
 bool refs_hierarchy_keeps_attributes(const refs_hierarchy *hierarchy);
 
 /** Arrays and groups in the order in which the set first names them; group 0 is the root. */

@@ -147,14 +147,14 @@ const char *refs_aggregation__print_index(const refs_aggregation *aggregation, u
 
 /* -- names.c ----------------------------------------------------------------------------------- */
 
-/** Where files of one aggregation are. */
+/** The places of the files of one aggregation. */
 typedef struct refs_agg_names {
     const char *master;          /**< location of the aggregation's file */
     const char *const *rewrites; /**< or NULL */
     bool remote_to_local;
 } refs_agg_names;
 
-/** Where a file may be, in the order in which it is looked for. */
+/** The places where a file may be, in the order in which it is looked for. */
 typedef enum refs_location_kind {
     REFS_LOCATION_AS_NAMED,
     REFS_LOCATION_UNESCAPED, /**< the name is a URI (CF-1.13) */
@@ -303,7 +303,7 @@ refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *
 void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted, size_t n);
 void refs_fragments__release(refs_fragments *fragments, struct refs_fragment_file *file);
 
-/** What arrays of the fragments' aggregations are read with. */
+/** The environment of reading arrays of the fragments' aggregations. */
 refs_array_context refs_fragments__context(const refs_fragments *fragments);
 
 /** Lets go of what a mosaic knows of open fragments. */

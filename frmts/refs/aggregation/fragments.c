@@ -101,7 +101,7 @@ static void close_file(refs_fragment_file *file) {
     file->set = NULL;
 }
 
-/* What was opened, before it is the file's. */
+/* An opened source, before it is the file's. */
 typedef struct opening {
     refs_set *set;
     refs_store *store;
@@ -149,7 +149,7 @@ static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *wa
     return !is_later(part, was) && part->changed_s != 0 && is_unchanged;
 }
 
-/* What a master that is read is like, which may have lost its name to another. */
+/* The state of a master that is read, which may have lost its name to another. */
 static refs_status look_at_master(const refs_vfs *vfs, const char *location,
                                   refs_vfs_validators *known, refs_error *err) {
     uint8_t byte;
@@ -213,7 +213,8 @@ static void clear_opening(opening *made) {
     *made = (opening){NULL, NULL, NULL};
 }
 
-/* Of several names the first that is there is taken; why others are not is told if none is. */
+/* If there are several names, the first that is there is taken; why others are not is told if none
+ * is. */
 static refs_status open_any(const refs_fragment_file *file, opening *made, refs_error *err) {
     const refs_fragments *fragments = file->fragments;
     refs_error first = REFS_ERROR_INIT;
@@ -324,7 +325,7 @@ static refs_status locate(const refs_fragments *fragments, const refs_aggregatio
     return refs_buf_append(locations, "", 1, err);
 }
 
-/* Of several files for one fragment, any may be there. */
+/* If there are several files for one fragment, any may be there. */
 static refs_status find_recorded(const refs_fragments *fragments,
                                  const refs_aggregation *aggregation,
                                  const refs_fragment_source *fragment, refs_expected *expected,
@@ -424,8 +425,8 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     return status;
 }
 
-/* Where a pool without threads, or memory, drops a task, it does so at once: not with the lock
- * held. */
+/* If a pool without threads, or memory, drops a task, it does so at once: not with the lock held.
+ */
 static void start(refs_fragments *fragments, refs_fragment_file *file) {
     bool begins;
     if (file == &fragments->own) return;
@@ -632,7 +633,7 @@ void refs_fragments__leave(refs_agg_mosaic *mosaic) {
     refs_unlock(&mosaic->fragments->lock);
 }
 
-/* As the aggregation names it: what rewrites are held against. */
+/* The name in the aggregation: what rewrites are compared with. */
 static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
     const refs_fragment_source *fragment = &aggregation->grid.sources[number];
     for (size_t k = 0; k < aggregation->grid.n_alternatives; k++) {

@@ -42,7 +42,7 @@ static refs_status substitute(refs_str name, refs_str value, refs_buf *file, ref
     return status;
 }
 
-/* What users say goes before what the file says: "${BASE}=>/new/folder/". */
+/* The user's substitutions go before the file's: "${BASE}=>/new/folder/". */
 static refs_status apply_rewrites(const char *const *rewrites, refs_buf *file, refs_error *err) {
     for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
         refs_str rewrite = refs_str_from(*rewrites);

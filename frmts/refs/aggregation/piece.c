@@ -182,7 +182,7 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
 
 /* -- gathering --------------------------------------------------------------------------------- */
 
-/* What is gathered: pieces, and for those with fragments, which of them. */
+/* The collected pieces, and for those with fragments, which of them. */
 typedef struct gathering {
     refs_agg_mosaic *mosaic;
     const cut *made;

@@ -12,7 +12,7 @@ static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_
 }
 
 /* Fragments have the dimensions of the aggregation in their order, and may leave out those of one
- * element. Of place->rank of a variable's dimensions. */
+ * element. The part of place->rank of a variable's dimensions. */
 static bool match(const refs_aggregation *aggregation, const uint64_t *size,
                   const refs_array_meta *variable, refs_agg_place *place) {
     size_t k = 0;

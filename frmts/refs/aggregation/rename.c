@@ -196,8 +196,8 @@ static refs_status rename_all(const refs_aggregations *all, size_t i, refs_renam
                                                             : REFS_OK;
 }
 
-/* What is only wrong with an aggregation that makes no sense anyway. Its names are confined all the
- * same: it may make sense later, when more of it can be read. */
+/* A fault only of an aggregation that makes no sense anyway. Its names are confined all the same:
+ * it may make sense later, when more of it can be read. */
 static bool is_of_problem(const refs_aggregation *aggregation, refs_status status) {
     return aggregation->meta.status != REFS_OK && status != REFS_INVALID && status != REFS_NOMEM &&
            status != REFS_CANCELLED;

@@ -18,7 +18,7 @@ enum { BLOCK = 512 };
 
 /* -- describing -------------------------------------------------------------------------------- */
 
-/* What no element can be, such as 1e20 of a byte, is the missing value of none. */
+/* A value that no element can have, such as 1e20 of a byte, is the missing value of none. */
 static refs_status add_missing(const refs_array_meta *variable, const char *name,
                                refs_agg_values *values, refs_error *err) {
     const refs_json *json = refs_json_get(variable->attributes, name);
@@ -117,8 +117,8 @@ static void read_unsigned(const refs_array_meta *meta, refs_dtype *dtype) {
     if (refs_cf_has_unsigned_elements(meta)) dtype->type = REFS_TYPE_UINT;
 }
 
-/* CF 1.13, section 2.5.1: what is outside of the valid range is missing. Who reads the container
- * looks at the range that that has. */
+/* CF 1.13, section 2.5.1: what is outside of the valid range is missing. A reader of the container
+ * checks the range that that has. */
 static void describe_range(const refs_aggregation *aggregation, const refs_array_meta *variable,
                            refs_agg_values *values) {
     refs_cf_range own, whole;
@@ -311,7 +311,7 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
 }
 
-/* What is no number is in no range. */
+/* NaN is in no range. */
 static void find_invalid(const refs_agg_values *values, const double *numbers, size_t n,
                          bool *is_missing) {
     const double least = values->least, most = values->most;
@@ -336,7 +336,7 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     return fail_text(values, text, err);
 }
 
-/* What packing rounds is not what does not fit. */
+/* A value that packing rounds is not one that does not fit. */
 #define TO_INTEGER(type, low, high)                                                                \
     for (size_t i = 0; i < n; i++) {                                                               \
         double number = numbers[i], whole = rint(number);                                          \
@@ -359,8 +359,8 @@ typedef struct converted {
     size_t n;
 } converted;
 
-/* What one half of the last bit of a fragment's float is in steps of the container, for each of the
- * steps from the value that is 0. */
+/* The half of the last bit of a fragment's float, in steps of the container, for each of the steps
+ * from the value that is 0. */
 static double precision_of(const refs_agg_values *values) {
     if (!values->is_linear || values->from.type != REFS_TYPE_FLOAT) return 0;
     return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;

@@ -29,7 +29,7 @@ static refs_status measure_chunk(refs_array *array, refs_error *err) {
     return REFS_OK;
 }
 
-/* What decoding a chunk takes; `steps`, `shape` and `fill` have room for it. */
+/* The cost of decoding a chunk; `steps`, `shape` and `fill` have room for it. */
 static void describe_chunk(const refs_array *array, refs_chain_step *steps, uint64_t *shape,
                            uint8_t *fill) {
     const refs_array_meta *meta = array->meta;

@@ -133,7 +133,7 @@ refs_status refs_array__chain_for(const struct refs_array *array, uint32_t filte
 
 /* -- array.c ----------------------------------------------------------------------------------- */
 
-/** As refs_array_open, of an array whose chunks are not to be read by slices. */
+/** Works like refs_array_open, for an array whose chunks are not to be read by slices. */
 refs_status refs_array__open_unsliced(const refs_array_context *context,
                                       const refs_array_meta *meta, struct refs_array **array,
                                       refs_error *err);

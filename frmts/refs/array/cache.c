@@ -50,7 +50,7 @@ struct refs_cache {
  * stopped reading, and where they have not, what was used least recently goes. */
 #define MAX_SHARES 8
 
-/* Of chunks that were passed: more than are used again soon are let go. */
+/* Passed chunks: more than are used again soon are let go. */
 #define MAX_PASSED_BYTES (4 * REFS_MIB)
 
 /* Chunks that are looked at for one whose memory can be used again: who has just read or decoded a

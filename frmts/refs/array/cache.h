@@ -23,8 +23,8 @@ extern "C" {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-/** The bytes of one chunk, stored or decoded. Whoever holds a reference may read; nobody writes
- * after it was added to a cache. */
+/** The bytes of one chunk, stored or decoded. A holder of a reference may read; nobody writes after
+ * it was added to a cache. */
 typedef struct refs_chunk refs_chunk;
 
 /** The bytes of a chunk as they are stored, borrowed. */
@@ -41,7 +41,7 @@ refs_chunk *refs_chunk__new(size_t size);
  * and taking. */
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
 
-/** What a chunk in the cache costs beside its bytes, at most. */
+/** The most that a chunk in the cache costs beside its bytes. */
 #define REFS_CHUNK_OVERHEAD 256
 
 /** Gives one reference back; NULL is allowed. */
@@ -50,12 +50,12 @@ void refs_chunk__release(refs_chunk *chunk);
 uint8_t *refs_chunk__data(refs_chunk *chunk);
 size_t refs_chunk__size(const refs_chunk *chunk);
 
-/** What a chunk that is stored was made from. */
+/** The source of a stored chunk. */
 refs_stored refs_chunk__stored(refs_chunk *chunk);
 
 /* -- the cache --------------------------------------------------------------------------------- */
 
-/** What the cache knows a chunk by. */
+/** The key of a chunk in the cache. */
 typedef struct refs_chunk_id {
     uint64_t owner;  /**< of refs_cache__new_owner */
     uint64_t number; /**< in the owner's array */
@@ -79,7 +79,7 @@ void refs_cache__remove_stream(refs_cache *cache);
  * cache. */
 size_t refs_cache__readahead_share(const refs_cache *cache);
 
-/** What is wanted of a chunk. */
+/** The requested form of a chunk. */
 typedef enum refs_want {
     REFS_WANT_ELEMENTS, /**< a reader waits for its elements */
     REFS_WANT_AT_HAND,  /**< a reader needs its elements, if they are cached */
@@ -96,7 +96,7 @@ typedef struct refs_awaited {
 } refs_awaited;
 #endif
 
-/** What came of asking for a chunk. */
+/** The result of a request for a chunk. */
 typedef enum refs_claim {
     REFS_CLAIM_MINE,    /**< the caller is to fetch and decode it */
     REFS_CLAIM_STORED,  /**< the caller is to decode it: its stored bytes come with the claim */
@@ -119,9 +119,9 @@ bool refs_cache__has(refs_cache *cache, refs_chunk_id id);
 /** Whether somebody waits for a chunk that is loading, or found it BUSY and will. */
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
 
-/** Ends a claim: the chunk is decoded from now on. What was used least recently goes
- * until the budget holds. A chunk that is larger than the budget is not kept: who waits for it
- * claims it then. */
+/** Ends a claim: the chunk is decoded from now on. The least recently used chunks go until the
+ * budget holds. A chunk that is larger than the budget is not kept: who waits for it claims it
+ * then. */
 void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
 
 /** Ends a claim with a copy of the chunk's stored bytes, for who decodes them later. False without
@@ -129,7 +129,7 @@ void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *ch
 bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_stored stored);
 
 /** Says that a reader of more than the cache can hold has passed a chunk: it is the next to go, and
- * its memory the first to be used again. Whoever uses it takes that back. */
+ * its memory the first to be used again. A reader that uses it takes that back. */
 void refs_cache__pass(refs_cache *cache, refs_chunk_id id);
 
 /** Says that nobody is expected to use a chunk: unless somebody does, it goes before all others

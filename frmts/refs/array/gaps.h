@@ -1,8 +1,8 @@
 /* gaps.h -- chunks that nobody asked for and whose bytes come all the same.
  *
- * A request reaches over a small gap between two ranges (fetch.h). Where
- * chunks are small, chunks lie in such gaps. They are kept as they are stored: who reads a raster
- * column by column, or tile by tile, would else fetch the same bytes again and again.
+ * A request reaches over a small gap between two ranges (fetch.h). If chunks are small, chunks lie
+ * in such gaps. They are kept as they are stored: who reads a raster column by column, or tile by
+ * tile, would else fetch the same bytes again and again.
  *
  * Which chunks lie in gaps nobody knows before requests are planned: these are
  * guesses, and the plan takes those that are right.

@@ -178,7 +178,7 @@ static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
     return status == REFS_OK ? REFS_OK : locate(task, status, err);
 }
 
-/* What was prefetched in vain fails where it is read. */
+/* A chunk that could not be prefetched fails where it is read. */
 static refs_status run_decode(void *argument, refs_error *err) {
     const decode_task *task = argument;
     const refs_wanted *wanted = &task->one->wanted;
@@ -341,8 +341,8 @@ static void deliver_decoded(batch *job, const refs_wanted *wanted, refs_chunk *c
     atomic_fetch_add(&wanted->to->array->cache_hits, 1);
 }
 
-/* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. What is to
- * be fetched is claimed when it is requested: until then it is free for others. */
+/* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. A chunk is
+ * claimed when it is requested: until then it is free for others. */
 static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
     loading one = {.wanted = wanted};
@@ -506,8 +506,8 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
-/* Who waits for the index of a shard must have given its chunks up: whoever loads that index may
- * want them. */
+/* A read that waits for the index of a shard must have given its chunks up: the loader of that
+ * index may need them. */
 static void put_off(batch *job, loading *one) {
     give_up(job, one);
     leave_to_others(job, one);
@@ -609,8 +609,8 @@ static refs_status add_key(refs_key_list *keys, const loading *one, refs_error *
     return REFS_OK;
 }
 
-/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. Of a local file
- * nothing comes along. */
+/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. From a local
+ * file nothing comes along. */
 static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
     REFS_TRY(refs_key_list__open(keys, job->n_fetched + job->n_between, err));
     for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(keys, &job->fetched[i], err));
@@ -652,8 +652,8 @@ static void forget_scratches(const batch *job) {
     }
 }
 
-/* Decodes what was ready, and fetches and decodes the rest. What went wrong with a chunk explains
- * more than that the fetch was cancelled for it. */
+/* Decodes what was ready, and fetches and decodes the rest. The failure of a chunk explains more
+ * than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
     refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->context.pool : NULL;
     REFS_TRY(refs_group_open(pool, &job->group, err));
@@ -765,7 +765,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-/* Loads what nobody has or loads. What is in shards whose indices others load comes to the front of
+/* Loads what nobody has or loads. Chunks in shards whose indices others load come to the front of
  * `expected`. */
 static refs_status load_free_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
     reset_batch(job);

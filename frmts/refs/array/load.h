@@ -13,7 +13,7 @@
 
 #include "array_object.h"
 
-/** Where a reader wants the chunks of one array. */
+/** The destination of the chunks of one array. */
 typedef struct refs_delivery {
     refs_array *array;
 
@@ -21,8 +21,8 @@ typedef struct refs_delivery {
      * chunk is absent; on any thread. NULL: chunks only go to the cache. */
     void (*deliver)(void *user, uint64_t item, const uint8_t *elements);
 
-    /** Where all elements of chunk `item` are wanted in their order: it is decoded there, and
-     * neither delivered nor kept. NULL: nowhere; or no such function. */
+    /** If all elements of chunk `item` are needed in their order: it is decoded there, and neither
+     * delivered nor kept. NULL: nowhere; or no such function. */
     uint8_t *(*place)(void *user, uint64_t item);
     void *user;
 } refs_delivery;
@@ -34,7 +34,7 @@ typedef struct refs_wanted {
     uint64_t number; /**< in the array */
 } refs_wanted;
 
-/** Whoever watches a load. */
+/** The observer of a load. */
 typedef struct refs_load_watch {
     const refs_progress *progress; /**< or NULL */
 
@@ -54,7 +54,7 @@ typedef struct refs_load_watch {
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err);
 
-/** Whoever prefetches. All functions are called on any thread. */
+/** The prefetching reader. All functions are called on any thread. */
 typedef struct refs_prefetcher {
     refs_array *array; /**< that its reader reads: it may be a mosaic of others */
     bool (*is_wanted)(void *user, uint64_t box); /**< still, after it was claimed */
@@ -71,9 +71,9 @@ typedef struct refs_ahead_chunk {
 } refs_ahead_chunk;
 
 /** Loads those of `n` chunks that are neither there nor on their way: to the cache, as stored bytes
- * unless they are near or awaited. What is on its way when `who` has ended is cancelled, unless a
- * reader waits for it. Changes the order of `expected`. Who reads a chunk that failed
- * meets the failure. */
+ * unless they are near or awaited. Requests under way when `who` has ended are cancelled, unless a
+ * reader waits for them. Changes the order of `expected`. A read of a chunk that failed meets the
+ * failure. */
 void refs_array__load_ahead(const refs_prefetcher *who, refs_ahead_chunk *expected, size_t n);
 
 /** Decodes chunk `number`, if its stored bytes are in the cache. */

@@ -2,7 +2,7 @@
 #include "array_object.h"
 #include "refs/refset.h"
 
-/* Whoever is told. */
+/* The receiver. */
 typedef struct visitor {
     refs_status (*visit)(void *user, const refs_array_source *source, refs_error *err);
     void *user;

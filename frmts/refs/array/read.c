@@ -100,7 +100,7 @@ static void copy_listed(const listed_copy *of, size_t dim, const uint8_t *src, u
     }
 }
 
-/* Copies the wanted part of a chunk to the caller. Of an absent chunk every element is the fill
+/* Copies the wanted part of a chunk to the caller. Every element of an absent chunk is the fill
  * value: one element with no way to the next. */
 static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     static const int64_t no_stride[REFS_MAX_RANK] = {0};

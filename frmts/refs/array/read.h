@@ -4,7 +4,7 @@
 
 #include "load.h"
 
-/** What a read is asked for: as refs_array_read. */
+/** The arguments of a read: those of refs_array_read. */
 typedef struct refs_reading {
     refs_array *array;
     const refs_region *region;
@@ -28,10 +28,10 @@ void refs_array__set_strides(const refs_array_meta *meta, const refs_region *reg
 refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piece_list *list,
                                     uint8_t *dst, const refs_load_watch *watch, refs_error *err);
 
-/** As refs_array__read_cut, of a mosaic. */
+/** Works like refs_array__read_cut, for a mosaic. */
 refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err);
 
-/** As refs_array_read_selections, of a mosaic. */
+/** Works like refs_array_read_selections, for a mosaic. */
 refs_status refs_array__read_mosaic_selections(refs_array *array, const refs_selection *selections,
                                                size_t n, const refs_progress *progress,
                                                refs_error *err);

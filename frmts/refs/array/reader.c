@@ -137,7 +137,8 @@ void refs_reader_load(refs_reader *reader, const refs_region *region,
     refs_cut cut = {0};
     bool loads =
         array->mosaic.gather == NULL && cut_advised(array->meta, region, &cut) && fits(array, &cut);
-    /* What does not arrive now is asked for again by whoever reads it, and fails there. */
+    /* A chunk that does not arrive now is requested again by the read that needs it, and fails
+     * there. */
     const refs_load_watch watch = {progress, NULL, NULL, NULL};
     if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);
     refs_array__cut_clear(&cut);

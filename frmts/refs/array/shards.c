@@ -30,7 +30,7 @@ static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, 
     return refs_chain_open(&spec, &shards->chain, err);
 }
 
-/* As the codec module has it for one chunk of all bytes. */
+/* The form that the codec module has for one chunk of all bytes. */
 static uint64_t most_stored(const refs_array *array, uint64_t index_bytes) {
     uint64_t limit = array->context.max_chunk_bytes, most;
     limit = (limit > 0 ? limit : REFS_MAX_CHUNK_BYTES) + REFS_MAX_ENCODING_BYTES;
@@ -123,7 +123,7 @@ static uint64_t decoded_bytes(const refs_shard *shard) {
                                                                                  : UINT64_MAX;
 }
 
-/* What cannot be measured fails where it is read. */
+/* A shard that cannot be measured fails where it is read. */
 static refs_shard_state measure(refs_shard *shard) {
     refs_buf key = REFS_BUF_INIT;
     refs_store_extent extent = {true, REFS_STORE_UNKNOWN};
@@ -200,7 +200,7 @@ static void publish_index(refs_shard *shard) {
     shard->state = REFS_SHARD_OPEN;
 }
 
-/* Where the index of a shard is whose size is known, or which begins with it. */
+/* The place of the index of a shard whose size is known, or which begins with it. */
 static refs_status find_index(const refs_shard *shard, refs_store_part *part, refs_error *err) {
     *part = (refs_store_part){.length = shard->array->shards->index_bytes};
     if (shard->size < part->length)

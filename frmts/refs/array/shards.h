@@ -89,7 +89,7 @@ refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs
  * REFS_MAX_GAP_CHUNKS in all; returns how many are listed then. */
 size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *listed);
 
-/** Where in an open shard chunk `inner` of it is; a part of no bytes: it is absent. */
+/** The place of chunk `inner` in an open shard; a part of no bytes: it is absent. */
 refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,
                              refs_error *err);
 

@@ -56,8 +56,8 @@ void refs_slices__open(refs_array *array) {
         array->meta = &array->sliced;
 }
 
-/* Of the stored chunk that a slice is in; 0: a chunk that ends behind the array may lack what is
- * there (decode.c), so that nobody knows. */
+/* The stored chunk that a slice is in; 0: a chunk that ends behind the array may lack what is there
+ * (decode.c), so that nobody knows. */
 static uint64_t bytes_of_stored(const refs_array *array, const uint64_t *index) {
     const refs_array_meta *stored = array->stored;
     uint64_t bytes = stored->dtype.size;

@@ -1,6 +1,6 @@
 /* slices.h -- chunks that no codec packs, read a slice at a time.
  *
- * Where nothing packs a chunk, its elements lie in the file as they are: what a reader wants of a
+ * If nothing packs a chunk, its elements lie in the file as they are: what a reader needs of a
  * large one is a range of its bytes. Such an array is read as if its chunks were slices, each of
  * them contiguous in a chunk that is stored; all else works as for other chunks.
  *
@@ -11,7 +11,7 @@
 
 #include "array_object.h"
 
-/** What a slice has about. */
+/** The approximate size of a slice. */
 #define REFS_SLICE_BYTES (256 * (uint64_t)REFS_KIB)
 
 /** Chunks of so many bytes or fewer are read whole. */

@@ -31,7 +31,7 @@ static refs_status add_piece(strings_reading *job, piece *element, refs_bytes te
     return refs_buf_append(&job->bytes, text.data, text.size, err);
 }
 
-/* Where the element at `position` of a chunk is in the array; false where that is outside. */
+/* The place in the array of the element at `position` of a chunk; false where that is outside. */
 static bool place_of(const strings_reading *job, const refs_span *const *spans, size_t position,
                      size_t *element) {
     const refs_array_meta *meta = job->array->meta;

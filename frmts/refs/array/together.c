@@ -4,7 +4,7 @@
 /* Arrays and chunks that are loaded together at most: more are not small arrays. */
 enum { MAX_TOGETHER = 64, MAX_TOGETHER_CHUNKS = 16384 };
 
-/* What is being loaded. */
+/* The chunks being loaded. */
 typedef struct bundle {
     refs_delivery to[MAX_TOGETHER];
     size_t n;
@@ -37,7 +37,8 @@ void refs_arrays_load(refs_array *const *arrays, size_t n) {
     bundle *all = refs_calloc(1, sizeof *all);
     if (all == NULL) return;
     for (size_t i = 0; i < n; i++) add(all, arrays[i]);
-    /* What does not arrive now is asked for again by whoever reads it, and fails there. */
+    /* A chunk that does not arrive now is requested again by the read that needs it, and fails
+     * there. */
     refs_status status = refs_array__load(all->wanted, all->n_chunks, NULL, NULL);
     (void)status;
     refs_free(all);

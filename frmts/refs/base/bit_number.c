@@ -1,4 +1,4 @@
-/* bit_number.c -- see bit_number.h. What exponents and mantissas mean: HDF5 File Format
+/* bit_number.c -- see bit_number.h. The meaning of exponents and mantissas: HDF5 File Format
  * Specification IV.A.2.d, and what HDF5 1.10 makes of floats that it converts. */
 #include "refs/bit_number.h"
 
@@ -58,8 +58,8 @@ static bool has_fraction(const refs_bit_number *number, uint64_t mantissa) {
     return number->is_leading_implied ? mantissa != 0 : (mantissa & ~(UINT64_C(1) << (n - 1))) != 0;
 }
 
-/* The double nearest to mantissa * 2^exponent. Where that has fewer than 53 bits, it is rounded
- * here: ldexp would round what the conversion already has. */
+/* The double nearest to mantissa * 2^exponent. If that has fewer than 53 bits, it is rounded here:
+ * ldexp would round what the conversion already has. */
 static double scale(uint64_t mantissa, int exponent) {
     enum { LEAST_NORMAL = -1022, LEAST = -1074 };
     int top = 63;
@@ -84,7 +84,7 @@ bool refs_bit_number_float(const refs_bit_number *number, const uint8_t *bytes, 
         *value = has_fraction(number, mantissa) ? (double)NAN : sign * (double)INFINITY;
         return true;
     }
-    /* Of more than 64 bits the lowest are in the last one. */
+    /* If there are more than 64 bits, the lowest are in the last one. */
     uint32_t n = number->mantissa_bits < 64 ? number->mantissa_bits : 64;
     int power = (int)exponent - (int)number->bias - (int)n + 1;
     if (number->is_leading_implied && exponent > 0) {

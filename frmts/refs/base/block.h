@@ -30,8 +30,8 @@ refs_block *refs_block_hold(refs_block *block);
 void refs_block_release(refs_block *block);
 
 /** Says that a block is read in `n` parts, that begin at byte begins[0] <= begins[1] … of it, by
- * several who each say when they are done. What lies before the first part that is not done is let
- * go of. Takes over `begins`; called before anybody reads, by the only holder. */
+ * several who each say when they are done. Memory before the first part that is not done is
+ * released. Takes over `begins`; called before anybody reads, by the only holder. */
 void refs_block_split(refs_block *block, size_t *begins, size_t n);
 
 /** A part that begins at `part`, a place in the block, was read. Does nothing where the block was

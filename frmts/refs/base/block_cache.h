@@ -1,8 +1,8 @@
 /* block_cache.h -- parts of a set in memory: loaded once, kept as long as there is room.
  *
- * Whoever asks for a block that another thread is loading waits for it; who
- * asks for one that is there waits for nobody. The ones least recently used go
- * first; a block that was handed out lives on until its last holder lets go.
+ * A caller that requests a block that another thread is loading waits for it; who asks for one that
+ * is there waits for nobody. The ones least recently used go first; a block that was handed out
+ * lives on until its last holder lets go.
  *
  * Safe from any thread.
  *
@@ -23,8 +23,8 @@ typedef struct refs_block_id {
     uint64_t number;
 } refs_block_id;
 
-/** What was loaded: a block, held once, and how many bytes of memory it stands for; NULL where
- * there is no such thing. */
+/** A loaded block, held once, and its size in bytes of memory; NULL where there is no such thing.
+ */
 typedef struct refs_loaded_block {
     refs_block *block;
     size_t n_bytes;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What netCDF-4 puts before the names of variables that are called as dimensions are; paths with it
- * begin words, other than keys of chunks, which are shown as they are. */
+/* The prefix of netCDF-4 for variables that are called as dimensions are; paths with it begin
+ * words, other than keys of chunks, which are shown as they are. */
 static const char hidden[] = "/_nc4_non_coord_";
 
 static bool begins_word_with_slash(const char *text, const char *at) {

@@ -38,9 +38,9 @@ refs_str refs_file_name_folder(refs_str path);
  * paths of "file:" are absolute). */
 bool refs_file_name_is_relative(refs_str name);
 
-/** What stands before a relative path so that it is read back as one, here and elsewhere: "./"
- * where its first part has a colon ("file:/x.nc", in a folder that is called "file:"; RFC 3986,
- * section 4.2), else "". */
+/** The prefix of a relative path so that it is read back as one, here and elsewhere: "./" where its
+ * first part has a colon ("file:/x.nc", in a folder that is called "file:"; RFC 3986, section 4.2),
+ * else "". */
 const char *refs_file_name_relative_mark(refs_str path);
 
 /** Whether it depends on a folder which file it names: it is a relative path, or a chain or a URL

@@ -26,8 +26,8 @@ struct refs_file_pool {
     size_t n_open; /* files being opened included; under process.lock */
 };
 
-/* What all pools share, because file descriptors belong to the process. The lock guards what
- * follows it, and all local files. */
+/* The state that all pools share, because file descriptors belong to the process. The lock guards
+ * what follows it, and all local files. */
 static struct {
     pthread_once_t once;
     size_t max;

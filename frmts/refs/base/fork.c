@@ -11,7 +11,7 @@ static _Atomic unsigned n_inside;
 static _Atomic bool forking;
 static _Thread_local unsigned depth; /* of this thread's critical sections */
 
-/* Whoever waits for either to change. */
+/* Threads that wait for either to change. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 
@@ -57,7 +57,8 @@ void refs_unlock(pthread_mutex_t *lock) {
     refs_fork_allow();
 }
 
-/* Who wakes has the lock and is in no critical section: for as long as it takes to give it back. */
+/* A woken thread has the lock and is in no critical section: for as long as it takes to give it
+ * back. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
     refs_fork_allow();
     pthread_cond_wait(changed, lock);

@@ -1,8 +1,8 @@
 /* fork.h -- fork(2) while threads work: locks that no child inherits held, and what a child mends.
  *
- * A child of fork(2) has one thread, the one that forked. What its parent's
- * other threads had begun is never finished there: a lock that one of them
- * held stays locked, and who waits for one of them waits for ever. So
+ * A child of fork(2) has one thread, the one that forked. Work that its parent's other threads had
+ * begun is never finished there: a lock that one of them held stays locked, and a wait for one of
+ * them never ends. So
  *
  * - no fork happens while a thread is in a critical section, from refs_lock to
  *   refs_unlock or from refs_fork_hold_off to refs_fork_allow: fork(2) waits
@@ -52,14 +52,14 @@ void refs_cond_init(pthread_cond_t *changed);
 /** The moment in `ms` milliseconds. */
 struct timespec refs_deadline(unsigned ms);
 
-/** As refs_wait, at most until a moment; false where it has come. */
+/** Works like refs_wait, at most until a moment; false where it has come. */
 bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until);
 
 /** The same, at most for `ms` milliseconds. */
 bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms);
 
-/** As pthread_create. Signals stay with the threads of the application: the new thread takes none
- * but those that its own instructions raise, and those of profilers. */
+/** Works like pthread_create. Signals stay with the threads of the application: the new thread
+ * takes none but those that its own instructions raise, and those of profilers. */
 int refs_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 /** Something that is to be mended in children. */

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** What a key holds. */
+/** The value of a key. */
 typedef enum refs_geo_key_kind {
     REFS_GEO_KEY_CODE,
     REFS_GEO_KEY_NUMBERS,

@@ -37,8 +37,8 @@ bool refs_grib_rows_read(unsigned edition, refs_bytes section, refs_grib_rows *r
 /** Whether the order of the message is not row by row, each from its first point to its last. */
 bool refs_grib_rows_need_reordering(const refs_grib_rows *rows);
 
-/** Where point `i` of the message lies: row times nx plus column, both counted in the directions in
- * which the first row and the first column run. */
+/** The place of point `i` of the message: row times nx plus column, both counted in the directions
+ * in which the first row and the first column run. */
 size_t refs_grib_rows_place(const refs_grib_rows *rows, size_t i);
 
 #ifdef __cplusplus

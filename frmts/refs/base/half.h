@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** What the bits mean: exact, as every half is a double. */
+/** The value of the bits: exact, as every half is a double. */
 double refs_half_to_double(uint16_t bits);
 
 /** The bits of the nearest half, of two equally near ones the even. */

@@ -1,8 +1,7 @@
 /* intern.h -- a table of distinct strings, numbered 0, 1, 2 … in the order of their arrival.
  *
  * One structure for every "have I seen this text before": URLs, keys, folder
- * names. What belongs to a string is kept by its owner in an array under the
- * string's number.
+ * names. The owner keeps data of a string in an array under the string's number.
  *
  * A table has one writer at a time; once nobody adds, any number of threads may read.
  *

@@ -39,7 +39,7 @@ static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
 
 #else
 
-/** As above, eight bytes at a time. */
+/** The same, eight bytes at a time. */
 static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
     const uint64_t ones = 0x0101010101010101u;
     for (;; p += 8) {

@@ -81,7 +81,7 @@ void refs_json_doc_free(refs_json_doc *doc) {
 
 /* -- building ---------------------------------------------------------------------------------- */
 
-/* What is read waits on a stack until its container ends and takes it; names go with values. */
+/* Values wait on a stack until their container ends and takes them; names go with values. */
 typedef struct builder {
     refs_json_doc *doc;
     refs_json_reader *reader;

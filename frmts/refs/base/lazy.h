@@ -1,10 +1,8 @@
 /* lazy.h -- libraries that are loaded when they are first needed, and then stay.
  *
- * For libraries that are rarely needed and that take megabytes just by being there. Who uses one
- * lists the functions once, as a macro:
- *
- *     #define FUNCTIONS(F) F(zfp_stream_open) F(zfp_stream_close)
- *     static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
+ * For libraries that are rarely needed and that take megabytes just by being there. A user lists
+ * the functions once, as a macro: #define FUNCTIONS(F) F(zfp_stream_open) F(zfp_stream_close)
+ * static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
  *     #define ENTRY(function) REFS_LAZY_ENTRY(zfp, function)
  *     static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
  *     static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);

@@ -46,8 +46,8 @@ void refs_free(void *memory) {
     if (memory != NULL) current.free_fn(memory);
 }
 
-/* An allocator that was set is to see everything. What it gave before it was set goes back in the
- * same way: the first word says so. */
+/* An allocator that was set is to see everything. Memory that it gave before it was set goes back
+ * in the same way: the first word says so. */
 typedef union pages_head {
     bool mapped;
     max_align_t align;

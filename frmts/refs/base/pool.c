@@ -64,7 +64,7 @@ static void dequeue(refs_pool *pool, task *taken) {
     pool->n_queued--;
 }
 
-/* What is to be done next: what somebody waits for, else what came first. */
+/* The next task: one that a thread waits for, else the one that came first. */
 static task *most_wanted(const refs_pool *pool) {
     task *found = pool->first;
     for (unsigned i = 0; found != NULL && i < MAX_LOOKED_AT; i++, found = found->next)
@@ -74,8 +74,8 @@ static task *most_wanted(const refs_pool *pool) {
     return pool->first;
 }
 
-/* The task that whoever waits for a group is to do itself, or NULL. What comes next anyway is left
- * to the workers: one thread more than there are cores is no faster, and takes memory. */
+/* The task that whoever waits for a group is to do itself, or NULL. The next task is left to the
+ * workers: one thread more than there are cores is no faster, and takes memory. */
 static task *left_for(const refs_pool *pool, const refs_group *group) {
     task *found = most_wanted(pool);
     if (found != NULL && found->group == group && pool->n_started > 0 && !is_worker) return NULL;
@@ -330,7 +330,7 @@ refs_status refs_group_wait(refs_group *group, refs_error *err) {
 
 /* -- numbered items ---------------------------------------------------------------------------- */
 
-/* What is known of all items. */
+/* The known state of all items. */
 typedef struct numbered_run {
     const refs_each *each;
     pthread_mutex_t lock;

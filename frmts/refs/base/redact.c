@@ -36,7 +36,7 @@ static char quote_before(const char *text, const char *at) {
     return '\0';
 }
 
-/* Where a password ends that has blanks in it, behind its '@'; NULL where the authority before
+/* The end of a password that has blanks in it, behind its '@'; NULL where the authority before
  * `end` has none. */
 static const char *end_of_password(const char *authority, const char *end) {
     const char *colon = memchr(authority, ':', (size_t)(end - authority));

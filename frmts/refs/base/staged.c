@@ -77,7 +77,7 @@ static refs_status check_link(const char *link, const struct stat *status, refs_
                      link, (unsigned)status->st_uid);
 }
 
-/* What is written through a link takes the staged of what it leads to, be that there or not. */
+/* A result that is written through a link is staged where the link leads, be that there or not. */
 static refs_status follow_links(refs_staged *staged, refs_error *err) {
     struct stat status;
     for (int i = 0; lstat(staged->wanted, &status) == 0 && S_ISLNK(status.st_mode); i++) {
@@ -219,7 +219,7 @@ static void forget_written(refs_staged *staged) {
     staged->written = NULL;
 }
 
-/* Of what is settled. */
+/* The files that are settled. */
 static refs_status replace(refs_staged *staged, refs_error *err) {
     if (rename(staged->written, staged->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;

@@ -2,9 +2,9 @@
  * get it when they are whole and on the disk.
  *
  * A process that is killed, a machine that fails and a disk that is full leave the old state or
- * the new one. Of results that are several files, all but the last have names that nothing had:
- * the old ones go when the last file, which names the others, is in place. What is replaced
- * hands on its permissions and, where that is possible, its owner and group.
+ * the new one. If a result is several files, all but the last have names that nothing had: the old
+ * ones go when the last file, which names the others, is in place. A replaced file hands on its
+ * permissions and, where that is possible, its owner and group.
  */
 #ifndef REFS_STAGED_H
 #define REFS_STAGED_H
@@ -59,7 +59,7 @@ refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err
 bool refs_staged_is_unfinished(const char *name);
 
 /** Removes what has such a name for `path`, belongs to this user, and was being written by a
- * process of this machine that is no more. What was to become other results stays. */
+ * process of this machine that is no more. Files staged for other results stay. */
 void refs_staged_sweep(const char *path);
 
 /** Finds a name beside `path` that nothing has; for a folder, makes it. Sweeps before. A symbolic
@@ -72,8 +72,8 @@ refs_status refs_staged_open(const char *path, refs_staged_kind kind, refs_stage
  * name since is not followed, but replaced. */
 refs_status refs_staged_open_again(const refs_staged *staged, refs_staged *again, refs_error *err);
 
-/** What refs_staged_open would find wrong. Makes nothing. Where `target` is not NULL, it gets the
- * name that would be replaced, behind links; to be freed. */
+/** Finds the fault that refs_staged_open would find. Makes nothing. If `target` is not NULL, it
+ * gets the name that would be replaced, behind links; to be freed. */
 refs_status refs_staged_check(const char *path, refs_staged_kind kind, char **target,
                               refs_error *err);
 

@@ -44,7 +44,7 @@ static bool is_alive(long process) {
     return kill((pid_t)process, 0) == 0 || errno != ESRCH;
 }
 
-/* What such a name says. */
+/* The content of such a name. */
 typedef struct unfinished {
     size_t wanted; /* bytes of the name of the result */
     unsigned tag;
@@ -85,8 +85,8 @@ typedef struct sweeping {
 } sweeping;
 
 /* A folder may be shared with other programs, and with other machines: only what is provably of
- * this result, and of a process that is no more, is removed. What was moved away is all that is
- * there until the result has its name. */
+ * this result, and of a process that is no more, is removed. The files that were moved away are all
+ * that is there until the result has its name. */
 static refs_status sweep_one(void *user, int folder, const char *name, refs_error *err) {
     const sweeping *of = user;
     struct stat status;

@@ -37,7 +37,7 @@ static void remove_tree(int folder, const char *name, const struct stat *seen, i
         close(opened);
         return;
     }
-    /* What could not be listed remains, and with it the folder. */
+    /* Files that could not be listed remain, and with them the folder. */
     const refs_folder_visitor visitor = {remove_entry, &depth};
     (void)refs_folder_each_in(opened, name, &visitor, NULL);
     (void)unlinkat(folder, name, AT_REMOVEDIR);

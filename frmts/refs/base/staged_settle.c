@@ -67,7 +67,7 @@ static bool give(int file, const refs_staged_owner *owner) {
     return ((uint32_t)now.st_mode & PERMISSIONS) == mode || fchmod(file, mode) == 0;
 }
 
-/* Where something cannot be synchronised, it is not on a disk. */
+/* A file that cannot be synchronised is not on a disk. */
 static bool sync_file(int file) {
     return fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
 }

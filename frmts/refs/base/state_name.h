@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** What a state can be asked for by. */
+/** The words by which a state can be requested. */
 typedef enum refs_state_key {
     REFS_STATE_BRANCH,
     REFS_STATE_TAG,

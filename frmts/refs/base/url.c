@@ -105,7 +105,7 @@ const refs_url_archive *refs_url_split_archive(refs_str name, refs_str *member, 
     return NULL;
 }
 
-/* Where the brace at the beginning is closed; SIZE_MAX where it is not. */
+/* The closing brace of the one at the beginning; SIZE_MAX where it is not. */
 static size_t find_closing(refs_str text) {
     size_t depth = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -385,9 +385,9 @@ static bool take_number(const char **text, uint32_t *number) {
     return true;
 }
 
-/* As libcurl and resolvers read addresses, with one to four decimal, octal or hexadecimal parts.
- * Numbers that are too large are cut as some of these cut them; others take none of it for an
- * address. */
+/* Reads addresses as libcurl and resolvers do, with one to four decimal, octal or hexadecimal
+ * parts. Numbers that are too large are cut as some of these cut them; others take none of it for
+ * an address. */
 static bool read_ipv4(const char *text, uint8_t address[4]) {
     uint32_t number;
     for (size_t n = 0; n < 4; n++) {

@@ -13,7 +13,7 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 
-/* What is known of a location. */
+/* The known state of a location. */
 typedef struct seen {
     enum { KNOWN, ABSENT, UNKNOWN, FORGOTTEN } kind;
     uint32_t modified_ns, changed_ns;
@@ -321,7 +321,8 @@ static refs_status open_watched(void *self, const char *location, void **handle,
     return status;
 }
 
-/* What was written to while it was read is half of each. Asked only where that costs nothing. */
+/* A file that was written to while it was read is half of each. Asked only where that costs
+ * nothing. */
 static refs_status check(const refs_watch *watch, const opened *thing, refs_error *err) {
     if (!thing->is_local) return REFS_OK;
     const seen now = look(watch, thing->location, thing->handle);
@@ -476,7 +477,7 @@ bool refs_watch_is_current(refs_watch *watch) {
             current = false;
         } else if (noted.kind != UNKNOWN && noted.kind != FORGOTTEN) {
             const seen now = look(watch, location, NULL);
-            /* Who opens the name again means another file. */
+            /* A program that opens the name again means another file. */
             current = is_same(&noted, &now) && !is_elsewhere(watch, location);
         }
         refs_free(location);

@@ -1,8 +1,8 @@
 /* watch.h -- whether what was read is still as it was: a refs_vfs that remembers.
  *
  * Everything that is opened through a watch is noted with its validators: its size, its times, its
- * number. What was replaced since, and is not held, is an error and not a mixture of old and new;
- * and a question, one validators for each, tells whether all is as it was.
+ * number. A file that was replaced since, and is not held, is an error and not a mixture of old and
+ * new; and a question, one validators for each, tells whether all is as it was.
  *
  * Relative names of local files mean what they meant when the watch was opened, wherever the
  * process goes.
@@ -20,9 +20,8 @@
 extern "C" {
 #endif
 
-/** Of so many locations a watch remembers validators: what more are opened is not known to be
- * current.
- */
+/** The number of locations of which a watch remembers validators: further ones are not known to be
+ * current. */
 #define REFS_WATCH_MAX_LOCATIONS 16384
 
 /** Seconds after which a file that changed does not change again with the same time: some file
@@ -36,14 +35,14 @@ refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error 
 void refs_watch_free(refs_watch *watch);
 
 /** Those of the refs_vfs below, which note what is opened. Opening and reading fail with REFS_IO
- * where a location has another size or time than when it was first opened. What a host keeps of a
- * location (refs_vfs.forget) is dropped before it is opened first. */
+ * where a location has another size or time than when it was first opened. The cache of an
+ * application for a location (refs_vfs.forget) is dropped before it is opened first. */
 const refs_vfs *refs_watch_functions(const refs_watch *watch);
 
 /** Holds on to a local file that was opened, as it was then: where another file gets its name, it
  * is read on, and no longer current. Takes a file descriptor; does nothing where the system cannot
  * open one again (/proc/self/fd), and where another location is held. Called before other threads
- * use the watch. Of what is held refs_vfs.peek tells as changed_* when the watch was opened, or the
+ * use the watch. For held files refs_vfs.peek gives as changed_* when the watch was opened, or the
  * one from which it was taken over: a file changes when it loses its name. */
 void refs_watch_hold(refs_watch *watch, const char *location);
 
@@ -55,11 +54,11 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
 void refs_watch_expect_all(refs_watch *watch, refs_watch *other);
 
 /** Forgets what was seen of `location`, and of what is in that folder: they may be opened as they
- * are now, and do not count as changed before they change again. What is still open of them fails
- * when it is read on. */
+ * are now, and do not count as changed before they change again. Files of them that are still open
+ * fail when they are read on. */
 void refs_watch_forget(refs_watch *watch, const char *location);
 
-/** What a watch has seen. */
+/** The states that a watch has seen. */
 typedef struct refs_watch_sum {
     uint64_t locations; /**< that were opened, or were to be */
     uint64_t unknown;   /**< of them, those of which nothing is known */

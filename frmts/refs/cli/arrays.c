@@ -159,8 +159,8 @@ static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
                               meta->aggregation != NULL || !refs_set_is_file(arrays->set.set));
 }
 
-/* What is declared to be missing, not what Zarr and HDF5 fill gaps with: a zero that nobody
- * declared is a value (decision 12). NULL: nothing is. */
+/* The declared missing value, not the fill of gaps in Zarr and HDF5: a zero that was not declared
+ * is a value (decision 12). NULL: nothing is. */
 static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, const uint8_t **fill,
                              refs_error *err) {
     uint8_t declared[sizeof(double)];

@@ -66,8 +66,8 @@ static bool is_aggregation(const char *output) {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* What was indexed before an interruption is a set of its own in the folder, by the name of its
- * source: the next run may have other sources, in another order. */
+/* Each source that was indexed before an interruption is a set of its own in the folder, by the
+ * name of its source: the next run may have other sources, in another order. */
 static refs_status resumed_name(const build *all, const char *location, refs_buf *name,
                                 refs_error *err) {
     refs_bytes bytes = refs_bytes_view(location, strlen(location));
@@ -199,8 +199,8 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
-/* Whether a set has values that were in the names of data files. What cannot be read is told by who
- * notes how the parts were joined. */
+/* Whether a set has values that were in the names of data files. A source that cannot be read is
+ * reported when it is joined. */
 static bool has_values_of_names(const refs_set *set) {
     refs_buf how = REFS_BUF_INIT;
     tool_record record = {.pattern = NULL};
@@ -460,7 +460,7 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
-/* What goes to a writer, and is looked at on its way. */
+/* The calls of a writer, which are looked at on their way. */
 typedef struct telling {
     refs_join_sink to;
     const build *all;
@@ -511,7 +511,7 @@ static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *
     return at->to.other(at->to.self, key, value, err);
 }
 
-/* What the result says of how it was joined. */
+/* The result's record of how it was joined. */
 static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
     const tool_arguments *given = all->arguments;
     tool_record record = all->record, parts = {.pattern = NULL};
@@ -634,7 +634,7 @@ static refs_status find_part(void *user, int folder, const char *name, refs_erro
     return is_kept(name) && strcmp(name, KEPT_VALUES) != 0 ? REFS_CANCELLED : REFS_OK;
 }
 
-/* Where nothing was kept, nothing is left; what cannot be listed may hold what was kept. */
+/* If nothing was kept, nothing is left; what cannot be listed may hold what was kept. */
 static void remove_empty_kept(const build *all) {
     const refs_folder_visitor finder = {find_part, NULL}, remover = {remove_part, NULL};
     refs_buf path = REFS_BUF_INIT;
@@ -723,7 +723,7 @@ static refs_status set_options(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-/* What was asked for and did nothing is mostly a mistake. */
+/* An option that had no effect is mostly a mistake. */
 static void tell_unused_rewrites(const build *all) {
     const tool_list *rewrites = &all->arguments->rewrites;
     for (size_t i = 0; i < rewrites->n; i++)
@@ -788,7 +788,7 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     return result;
 }
 
-/* What the output is. */
+/* The kind of output. */
 typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
 
 static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {

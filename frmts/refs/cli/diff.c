@@ -110,7 +110,7 @@ static bool is_metadata(refs_str key) {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Of a data file there may be bytes at hand that are in the file all the same. */
+/* For a data file there may be bytes at hand that are in the file all the same. */
 static bool is_text(const refs_ref *ref) {
     return ref->kind == REFS_REF_INLINE && ref->location == NULL;
 }
@@ -256,7 +256,7 @@ static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
            a->offset == b->offset && a->length == b->length && a->filter_mask == b->filter_mask;
 }
 
-/* What a data file holds is compared, not where in it. */
+/* The contents of a data file are compared, not their places in it. */
 static bool is_within(const tool_set *set, const refs_ref *ref) {
     return ref->location != NULL && strcmp(ref->location, refs_set_location(set->set)) == 0;
 }

@@ -12,7 +12,7 @@ void tool_print_json_text(refs_str text) {
     refs_buf_clear(&json);
 }
 
-/* What is being printed. */
+/* The history being printed. */
 typedef struct printing {
     bool json;
     refs_set_version_kind kind; /* of the list that is open, in JSON */

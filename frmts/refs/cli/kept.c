@@ -67,7 +67,7 @@ static void read_records(tool_kept *kept, uint64_t end) {
             break;
         kept->records[kept->n++] = record;
     }
-    /* What was not written whole would hide what is added now. */
+    /* An incomplete file would hide what is added now. */
     const uint64_t whole =
         kept->n > 0 ? kept->records[kept->n - 1].offset + kept->records[kept->n - 1].head.size : 0;
     if (whole < end && ftruncate(kept->file, (off_t)whole) != 0) kept->n = 0;

@@ -33,7 +33,7 @@ void tool_kept_close(tool_kept *kept);
 /** Appends what the last of the earlier runs has kept; false: nothing, or it is damaged. */
 bool tool_kept_find(const tool_kept *kept, const tool_kept_key *key, refs_buf *values);
 
-/** Keeps values for later runs. What cannot be written is not kept. */
+/** Keeps values for later runs. A part that cannot be written is not kept. */
 void tool_kept_add(tool_kept *kept, const tool_kept_key *key, refs_bytes values);
 
 #endif

@@ -48,8 +48,7 @@ static void tell_absent(const tool_arguments *arguments) {
     if (!arguments->quiet) tool_note(NULL, REFS_NOTE_WARNING, text);
 }
 
-/* What the user names is seen from the working folder, what a master names from that of the
- * master. */
+/* The user's names are relative to the working folder, those in a master to that of the master. */
 static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
     const char *typed = arguments->prefix, *master = arguments->names.items[0];
     made->named = typed;
@@ -80,7 +79,7 @@ static void resolve_prefix(const tool_arguments *arguments, prefix *made) {
 #define BLOCK_BYTES    (16 * REFS_MIB)
 #define MAX_TEXT_BYTES (256 * REFS_MIB)
 
-/* Of arrays that are no aggregations: coordinates, and what is too small for fragments. */
+/* For arrays that are no aggregations: coordinates, and what is too small for fragments. */
 #define MAX_ARRAY_BYTES (4096 * (uint64_t)REFS_MIB)
 
 static refs_status read_rows(refs_array *array, const refs_array_meta *meta, refs_error *err) {

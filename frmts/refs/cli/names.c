@@ -128,7 +128,7 @@ static refs_status add_data_of_stac(const expanding *to, const char *name, refs_
     return refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
 }
 
-/* What GDAL calls "/vsis3/bucket/key" is "s3://bucket/key". */
+/* GDAL's "/vsis3/bucket/key" is "s3://bucket/key". */
 static refs_status add_of_gdal(const expanding *to, const char *name, refs_error *err);
 
 static refs_status add_argument(const expanding *to, const char *name, refs_error *err) {

@@ -59,7 +59,7 @@ static refs_status fail_data(const char *output, refs_error *err) {
                      output);
 }
 
-/* What cannot be read is not there: there may be rights to write, and none to read. */
+/* A folder that cannot be read counts as absent: there may be rights to write, and none to read. */
 static refs_status check_object(const char *output, const tool_names *sources, refs_error *err) {
     tool_session session;
     refs_buf location = REFS_BUF_INIT;

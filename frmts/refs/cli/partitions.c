@@ -5,7 +5,7 @@
 
 #include "arrays.h"
 
-/* What is to be shown of one variable. */
+/* The parts of one variable to show. */
 typedef struct partition_listing {
     const refs_array_meta *array;
     bool json;

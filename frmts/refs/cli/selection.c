@@ -14,7 +14,7 @@ size_t tool_name_size(const char *names) {
     return end != NULL ? (size_t)(end - names) + strcspn(end, ",") : strcspn(names, ",");
 }
 
-/* Where the selection begins, behind "["; NULL: there is none. */
+/* The beginning of the selection, behind "["; NULL: there is none. */
 static const char *find_selection(const char *name) {
     const size_t size = strlen(name);
     const char *bracket = strchr(name, '[');
@@ -27,7 +27,7 @@ bool tool_has_selection(const tool_list *variables) {
     return false;
 }
 
-/* Coordinates of a source. Where some cannot be read, nothing tells what they have. */
+/* Coordinates of a source. If some cannot be read, nothing shows what they have. */
 typedef struct selecting {
     tool_arrays arrays;
     refs_error unread; /* of the first that cannot */

@@ -16,7 +16,7 @@ typedef struct tool_selection {
     refs_notes notes; /**< set by the caller: they hear of ambiguous selections */
 } tool_selection;
 
-/** What selections take of one source. */
+/** The parts of one source that selections take. */
 typedef struct tool_cuts {
     tool_names names;     /**< of dimensions and their variables */
     refs_join_cut *items; /**< as in refs_join_options; NULL: all is taken */
@@ -36,8 +36,8 @@ bool tool_has_selection(const tool_list *variables);
 refs_status tool_selection_take(tool_list *variables, tool_selection *selection, refs_error *err);
 void tool_selection_clear(tool_selection *selection);
 
-/** What the selections take of a source. A failure where cuts->is_none says that it has no such
- * values; any other is that it cannot be read. Clear *cuts also after a failure. */
+/** The parts of a source that the selections take. A failure where cuts->is_none says that it has
+ * no such values; any other is that it cannot be read. Clear *cuts also after a failure. */
 refs_status tool_select(const tool_session *session, const char *source,
                         const tool_selection *selection, tool_cuts *cuts, refs_error *err);
 void tool_cuts_clear(tool_cuts *cuts);

@@ -103,7 +103,7 @@ static refs_status send_fragment(void *user, int folder, const char *name, refs_
     return status;
 }
 
-/* What was written in a folder beside the file: a master names it. */
+/* The files written in a folder beside the file: a master names it. */
 static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
     const tool_sending *sending = user;
     refs_buf path = REFS_BUF_INIT;

@@ -20,8 +20,8 @@ static _Atomic sig_atomic_t interrupted_by; /* a signal, or 0; read by any threa
 static int nowhere = -1;                    /* /dev/null */
 static int output = -1;                     /* standard output, also after a signal */
 
-/* Whatever is printed from now on goes nowhere: a reader that is behind would be waited for. A
- * second signal has its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
+/* All further output is discarded: a reader that is behind would be waited for. A second signal has
+ * its default action. POSIX.1-2017, 2.4.3 (functions that are safe here). */
 static void interrupt(int number) {
     const int error = errno;
     const struct sigaction ends = {.sa_handler = SIG_DFL};

@@ -15,7 +15,7 @@ typedef struct contents {
     size_t n, n_shown;
 } contents;
 
-/* What the references of an array, or of all, amount to. */
+/* The totals of the references of an array, or of all. */
 typedef struct totals {
     uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes, n_fragments;
     uint64_t n_values;            /* of the fragments: those that are one value each */
@@ -185,7 +185,7 @@ static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
     printf("]");
 }
 
-/* What was not counted is null: a zero would be a count. */
+/* A number that was not counted is null: a zero would be a count. */
 static void print_count(const char *name, bool is_known, uint64_t count) {
     printf(is_known ? "\"%s\":%llu" : "\"%s\":null", name, (unsigned long long)count);
 }

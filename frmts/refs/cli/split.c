@@ -7,7 +7,7 @@
 #include "refs/s3nc.h"
 #include "refs/staged.h"
 
-/* Where files go that are not local. */
+/* The destination of files that are not local. */
 typedef struct sending {
     refs_host *host;
     char folder[4096], shown[4096], scratch[TOOL_SCRATCH_BYTES];

@@ -39,7 +39,7 @@ typedef struct tool_session {
     refs_locations *locations; /**< of the fetcher, which sets that are read together share */
 } tool_session;
 
-/** What users of the program can try. */
+/** The advice for users of the program. */
 extern const refs_fetch_advice tool_advice;
 
 refs_status tool_session_open(tool_session *session, refs_error *err);
@@ -72,8 +72,8 @@ refs_set_options tool_set_options(const tool_session *session);
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
 
-/** As refs_location_confine, of what `document` names, unless the session allows all; both as users
- * write them. The failure names both. */
+/** Works like refs_location_confine, for what `document` names, unless the session allows all; both
+ * as users write them. The failure names both. */
 refs_status tool_confine(const tool_session *session, const char *document, const char *name,
                          refs_error *err);
 
@@ -84,8 +84,8 @@ refs_status tool_append_shown(const char *text, refs_buf *shown);
 /** The same without secrets (refs_redact_secrets): for whatever the core says. */
 refs_status tool_append_told(const char *text, refs_buf *told);
 
-/** Prints a line on standard error: "refs: ", what comes before, and a message as
- * tool_append_told has it. Whatever the core says comes this way. */
+/** Prints a line on standard error: "refs: ", what comes before, and a message as tool_append_told
+ * has it. All messages of the core come this way. */
 void tool_tell(const char *before, const char *message);
 void tool_complain(const refs_error *err);
 void tool_note(void *user, refs_note_kind kind, const char *text);
@@ -106,7 +106,7 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
                           refs_error *err);
 void tool_set_close(tool_set *set);
 
-/** As refs_sources_read and refs_joined_read; failures name the set. */
+/** Work like refs_sources_read and refs_joined_read; failures name the set. */
 refs_status tool_sources_read(const refs_set *set, const refs_source_visitor *visitor,
                               refs_error *err);
 refs_status tool_joined_read(const refs_set *set, refs_buf *how, refs_error *err);
@@ -132,12 +132,12 @@ typedef struct tool_names {
     size_t n_known;
 } tool_names;
 
-/** Where the session looks names up. */
+/** The environment in which the session looks names up. */
 refs_names_host tool_names_host(const tool_session *session);
 
-/** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
- * stores, and for "-" the lines of standard input. `skipped` gets why what a document of STAC names
- * cannot be had; if it is NULL, that is an error. */
+/** The sources that arguments name: files, URLs, what patterns match, what folders hold, also those
+ * of object stores, and for "-" the lines of standard input. `skipped` gets why what a document of
+ * STAC names cannot be had; if it is NULL, that is an error. */
 refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
                         tool_names *skipped, refs_error *err);
 void tool_names_clear(tool_names *names);
@@ -158,7 +158,8 @@ bool tool_is_master_of(const refs_hierarchy *hierarchy);
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
 
-/** What a new master replaces: a file, or also the folder of fragments that the name has. */
+/** The object that a new master replaces: a file, or also the folder of fragments that the name
+ * has. */
 typedef enum tool_replaced { TOOL_REPLACED_FILE, TOOL_REPLACED_WITH_FRAGMENTS } tool_replaced;
 
 struct tool_arrays;
@@ -255,7 +256,7 @@ tool_exit tool_aggregate(const tool_arguments *arguments);
 
 struct tool_master;
 
-/** What an append may turn out to be once the set is open. */
+/** The possible forms of an append once the set is open. */
 typedef struct tool_append_ways {
     /** One to a master that `refs index` made; takes what *master has. */
     tool_exit (*join)(const tool_arguments *arguments, struct tool_master *master);

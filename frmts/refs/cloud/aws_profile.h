@@ -18,8 +18,8 @@ typedef struct refs_aws_profile {
 refs_status refs_aws_profile__read(const refs_settings *settings, refs_aws_profile *profile,
                                    refs_error *err);
 
-/** Takes from the text of a file what it says of a profile; true where it has that. What is known
- * already stays. */
+/** Takes from the text of a file what it says of a profile; true where it has that. Values that are
+ * known already stay. */
 bool refs_aws_profile__take(refs_str text, const char *name, refs_aws_profile *profile);
 
 /** Frees what it holds, and leaves it empty. */

@@ -32,7 +32,7 @@ typedef struct refs_bucket {
     bool is_left;      /**< ... which reads it */
 } refs_bucket;
 
-/** What a service gave out; grants.c has it. */
+/** The grant of a service; grants.c has it. */
 typedef struct refs_granted refs_granted;
 
 struct refs_host {
@@ -133,10 +133,10 @@ unsigned refs_host__ms(double seconds);
 uint64_t refs_host__access_number(const refs_settings *settings);
 uint64_t refs_host__bucket_number(const refs_settings *settings);
 
-/** As refs_identity_check. */
+/** Works like refs_identity_check. */
 refs_status refs_host__check_identity(const refs_settings *settings, refs_error *err);
 
-/** As `rules` and `prepare` of refs_http_host. */
+/** Work like `rules` and `prepare` of refs_http_host. */
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules);
 /** The application's function, where it has one; else REFS_INVALID, with its name: libcurl does not
@@ -147,7 +147,7 @@ refs_status refs_host__prepare(const refs_settings *settings, const refs_http_ob
 /** Seconds to connect, unless a setting says how many; 0: as it is. */
 void refs_host__set_connect_timeout(const refs_settings *settings, double seconds, void *easy);
 
-/** What to try where a provider refuses a login, or NULL. */
+/** The advice if a provider refuses a login, or NULL. */
 const char *refs_host__login_advice(const refs_settings *settings, const char *location);
 
 #endif

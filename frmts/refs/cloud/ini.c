@@ -3,7 +3,7 @@
 
 static const char blanks[] = " \t\r";
 
-/* What follows a blank and one of "#;" is a comment. */
+/* The text behind a blank and one of "#;" is a comment. */
 static refs_str without_comment(refs_str line) {
     for (size_t i = 0; i < line.size; i++) {
         bool is_mark = line.data[i] == '#' || line.data[i] == ';';

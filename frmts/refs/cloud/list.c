@@ -18,7 +18,7 @@ bool refs_host_can_list(refs_str url) {
     return false;
 }
 
-/* What is asked for, and how far it has come. */
+/* The request, and its progress. */
 typedef struct listing {
     refs_host *host;
     const refs_vfs *vfs;

@@ -10,7 +10,7 @@
 
 #include "refs/bytes.h"
 
-/** Who signs, and for how long. */
+/** The identity of a signature, and its duration. */
 typedef struct refs_signer {
     const char *access_key, *secret_key;
     const char *session_token; /**< or NULL */
@@ -19,7 +19,7 @@ typedef struct refs_signer {
     unsigned valid_s;
 } refs_signer;
 
-/** What is asked for. Path and query are percent-encoded as refs_sigv4__escape does it. */
+/** The request to sign. Path and query are percent-encoded as refs_sigv4__escape does it. */
 typedef struct refs_signable {
     refs_str authority; /**< as in the header Host: with its port where that is not the scheme's */
     refs_str path;      /**< from the slash on */

@@ -139,7 +139,7 @@ bool refs_host__is_signed(refs_host *host, const refs_object *object) {
 
 /* -- servers ----------------------------------------------------------------------------------- */
 
-/* Where a store is, and how a bucket is named there. */
+/* The place of a store, and how a bucket is named there. */
 typedef struct server {
     refs_origin origin;
     refs_str path;   /* before the bucket: "" or "/…" */
@@ -272,7 +272,7 @@ static refs_status make_address(const server *at, const refs_object *object, add
     return refs_buf_append_str(&made->query, object->question, err);
 }
 
-/* Who pays, where that is not who owns the bucket, or NULL. */
+/* Requester pays: the caller pays instead of the owner of the bucket. */
 static const char *payer_of(const refs_object *object) {
     if (object->alias != NULL) return NULL;
     if (object->kind == REFS_OBJECT_GOOGLE)

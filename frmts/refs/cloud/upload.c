@@ -17,7 +17,7 @@
 /* The most time for telling a store to drop the parts of an upload that was cancelled. */
 #define CLEANUP_MS 1000
 
-/* As many parts as S3 takes. */
+/* The number of parts that S3 accepts. */
 #define MAX_PARTS 10000
 
 /* A file on its way. */

@@ -99,7 +99,7 @@ static void set_method(const refs_transfer *transfer) {
     curl_easy_setopt(transfer->easy, CURLOPT_CUSTOMREQUEST, transfer->method);
 }
 
-/* What it says of who asks is as in reads. */
+/* Its fields about the caller are as in reads. */
 static refs_status prepare(const refs_sending *sending, refs_transfer *transfer, const char *url,
                            refs_error *err) {
     refs_http_handle handle = {transfer->easy, NULL, false};
@@ -183,7 +183,7 @@ static bool is_for_the_moment(CURLcode code, long status) {
     }
 }
 
-/* What S3 says: "<Code>AccessDenied</Code>". */
+/* The error code of S3: "<Code>AccessDenied</Code>". */
 static refs_str code_in(const refs_buf *answer) {
     static const char before[] = "<Code>";
     refs_str text = refs_str_view((const char *)answer->data, answer->size);

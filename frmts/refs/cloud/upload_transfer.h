@@ -29,7 +29,7 @@ typedef struct refs_transfer {
     bool is_done;
 } refs_transfer;
 
-/** What requests are of. */
+/** The object of requests. */
 typedef struct refs_sending {
     refs_host *host;
     const char *location;
@@ -42,7 +42,7 @@ typedef struct refs_sending {
 refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
                                 size_t at_a_time, refs_error *err);
 
-/** What is said of an object that is not as it was: REFS_INVALID. */
+/** The error for an object that is not as it was: REFS_INVALID. */
 refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err);
 
 void refs_host__transfer_clear(refs_transfer *transfer);

@@ -1,7 +1,7 @@
 /* attributes.c -- attributes that later parts have and the result does not.
  *
  * Groups and arrays keep the attributes of the first part that has them, so that joining is
- * associative. What only a later part has would be lost without a word. */
+ * associative. Attributes that only a later part has would be lost without a word. */
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 

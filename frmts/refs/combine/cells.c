@@ -12,7 +12,7 @@
 
 enum { COVERED = 1, IS_HOLE = 2 };
 
-/* What is done with the cells of a box. */
+/* The operation on the cells of a box. */
 typedef enum action { MARK_HOLE, COVER, UNMARK_HOLE } action;
 
 /* Steps of a part that make a box. */
@@ -35,7 +35,7 @@ static void narrow(refs_join_steps *steps, uint64_t begin, uint64_t end) {
     if (end < steps->end) steps->end = end > steps->begin ? end : steps->begin;
 }
 
-/* What a fragment has is less than the part that it is in. */
+/* A fragment has less than the part that it is in. */
 static box piece_box(const refs_join_cells *all, const refs_join_member *member,
                      const refs_join_array *piece) {
     box of = whole_box(all, member);

@@ -276,7 +276,7 @@ static int by_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* What one part has and another cannot give would be missing without need. */
+/* Values that one part has and another cannot give would be missing without need. */
 static refs_status check_left_out(const refs_join *join, const refs_join_member *member,
                                   const refs_join_left_out *left_out, refs_error *err) {
     for (size_t i = 0; i < join->n_members; i++)
@@ -354,7 +354,7 @@ static int by_path_and_problem(const void *left, const void *right) {
     return 0;
 }
 
-/* Whatever the order of parts, and however they were joined before. */
+/* It does not depend on the order of parts, nor on how they were joined before. */
 refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err) {
     size_t n = 0, total = 0;
     for (size_t i = 0; i < join->n_members; i++) total += join->members[i].n_left_out;

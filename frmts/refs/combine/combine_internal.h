@@ -36,7 +36,7 @@
 #define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
-/** Of larger ones that say where others lie, digests of samples are compared: of rows at the
+/** For larger ones that say where others lie, digests of samples are compared: of rows at the
  * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
  * would cost more than all else that joining reads. */
 #define REFS_JOIN_N_SAMPLES 3
@@ -51,8 +51,8 @@ typedef struct refs_join_steps {
     uint64_t begin, end;
 } refs_join_steps;
 
-/** Where a joined array has nothing, and its metadata as they were without that: of the fields of
- * an array that are called so. */
+/** The holes of a joined array, and its metadata as they were without that: of the fields of an
+ * array that are called so. */
 typedef struct refs_join_holes {
     size_t n_along, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions along which they are told */
     refs_join_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
@@ -62,7 +62,8 @@ typedef struct refs_join_holes {
     uint8_t fill[16];
 } refs_join_holes;
 
-/** What stored numbers stand for: stored * scale + offset, of unsigned integers where told so. */
+/** The meaning of stored numbers: stored * scale + offset, of unsigned integers where attributes
+ * say so. */
 typedef struct refs_join_unpacking {
     double scale, offset;
     bool is_unsigned;
@@ -116,7 +117,7 @@ typedef struct refs_join_document {
     uint32_t key, text;
 } refs_join_document;
 
-/** Where a part is along one joined dimension. */
+/** The place of a part along one joined dimension. */
 typedef struct refs_join_axis {
     uint32_t array;     /**< number of its coordinate among the part's arrays; or NONE */
     uint64_t n;         /**< steps; 1 where the part has no such dimension */
@@ -180,7 +181,7 @@ typedef struct refs_join_place {
     const refs_join_array *array;
 } refs_join_place;
 
-/** What no part has along joined dimensions, of arrays that all parts have whole. */
+/** The holes along joined dimensions, of arrays that all parts have whole. */
 typedef struct refs_join_missing {
     size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions; none: not known yet */
     refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
@@ -215,7 +216,7 @@ struct refs_join {
                        planned */
 };
 
-/** What a value by a pattern is. */
+/** The kind of a value by a pattern. */
 typedef enum refs_pattern_kind {
     REFS_PATTERN_TEXT,
     REFS_PATTERN_INTEGER,
@@ -235,7 +236,7 @@ typedef struct refs_pattern_value {
 refs_status refs_join__match(const refs_join *join, const char *name,
                              refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
 
-/** What is in a part. Strings of the member are numbered by `strings`. */
+/** The contents of a part. Strings of the member are numbered by `strings`. */
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
                             refs_intern *strings, refs_error *err);
 void refs_join__member_clear(refs_join_member *member);
@@ -284,7 +285,7 @@ bool refs_join__is_only_told(const refs_join *join, const refs_join_member *memb
 /** Text number `id` of the join. */
 refs_str refs_join__text(const refs_join *join, uint32_t id);
 
-/** What stands behind the last slash. */
+/** The part behind the last slash. */
 refs_str refs_join__own_name(refs_str path);
 
 /** Whether an array is the coordinate of its dimension. */
@@ -296,7 +297,7 @@ bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
 
 struct refs_aggregations;
 
-/** What is copied: arrays of a part whose paths are without the first `group` bytes. */
+/** The arrays to copy: those of a part whose paths are without the first `group` bytes. */
 typedef struct refs_join_copied {
     const refs_set *set;
     refs_hierarchy *hierarchy;
@@ -587,7 +588,7 @@ typedef struct refs_common_type {
     bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
 } refs_common_type;
 
-/** What the arrays of one path become. */
+/** The result for the arrays of one path. */
 typedef struct refs_joined {
     uint32_t path;
     size_t first;                /**< member whose metadata it has: the first in the plan's order */
@@ -621,13 +622,13 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
                               refs_joined *joined, refs_error *err);
 void refs_join__joined_clear(refs_joined *joined);
 
-/** Where parts do not have the array, a note tells, and what stands there becomes a fill value that
+/** If parts do not have the array, a note says so, and what stands there becomes a fill value that
  * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
  * has to be. */
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
 
-/** What an aggregation of bytes has that are not in all parts: a value more than they have. */
+/** The type of an aggregation of bytes that are not in all parts: a value more than they have. */
 refs_common_type refs_join__wider_than_bytes(void);
 
 /** The same for what stands between the fragments of an array. */
@@ -686,8 +687,8 @@ bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint
 refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
                                   refs_error *err);
 
-/** What has to be alike in arrays whose chunks stand in one: members of the document, which is
- * given as text, and the attributes that change what values mean. */
+/** The properties that must be equal in arrays whose chunks stand in one: members of the document,
+ * which is given as text, and the attributes that change what values mean. */
 refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
                                        refs_error *err);
 refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
@@ -791,11 +792,11 @@ typedef struct refs_join_split {
     refs_common_type type; /**< of the aggregation */
 } refs_join_split;
 
-/** What an aggregation of the arrays is of. */
+/** The type of an aggregation of the arrays. */
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
                                         size_t n);
 
-/** Of an array without a valid range. */
+/** Those of an array without a valid range. */
 #define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
 
 /** The attribute valid_range that an aggregation of bytes needs which has no place without a
@@ -872,7 +873,7 @@ void refs_join__packer_clear(refs_packer *packer);
 /** Counts a reference that is looked at, and now and then asks go_on: REFS_CANCELLED. */
 refs_status refs_join__count_seen(refs_packer *packer, refs_error *err);
 
-/** What `ref` becomes: inlined where it is small. Bytes are borrowed until the next call. */
+/** The result for `ref`: inlined where it is small. Bytes are borrowed until the next call. */
 refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
                             refs_error *err);
 

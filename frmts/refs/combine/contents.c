@@ -77,8 +77,8 @@ static bool is_in_group(const reader *in, const char *path) {
     return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
 }
 
-/* Where a path begins that is relative to the group; of what lies above the group, and is put into
- * it, to its own group. */
+/* The beginning of a path that is relative to the group; of what lies above the group, and is put
+ * into it, to its own group. */
 static size_t size_of_group(const reader *in, const char *path) {
     return is_in_group(in, path) ? in->group.size
                                  : refs_str_find_last(refs_str_from(path), '/') + 1;
@@ -109,7 +109,7 @@ static refs_status want(reader *in, const refs_array_meta *meta, refs_error *err
                         : REFS_OK;
 }
 
-/* What the words of an attribute name. */
+/* The variables that the words of an attribute name. */
 static refs_status want_words(reader *in, const refs_array_meta *meta, const char *attribute,
                               refs_error *err) {
     refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
@@ -124,7 +124,7 @@ static refs_status want_words(reader *in, const refs_array_meta *meta, const cha
     return REFS_OK;
 }
 
-/* What describes an array. */
+/* The documents that describe an array. */
 static refs_status want_others(reader *in, const refs_array_meta *meta, refs_error *err) {
     static const char *const attributes[] = {"coordinates", "bounds", "climatology",
                                              "grid_mapping"};
@@ -333,7 +333,7 @@ static const refs_join_cut *cuts_of(const reader *in) {
     return cuts != NULL ? cuts[in->part->number] : NULL;
 }
 
-/* What is taken along a dimension, or NULL: all. Groups may have dimensions of one name. */
+/* The interval along a dimension, or NULL: all. Groups may have dimensions of one name. */
 static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
     const refs_join_cut *cut = cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
@@ -776,7 +776,7 @@ static bool is_told_first(refs_join *join, const char *path) {
     return is_first;
 }
 
-/* As above, what cannot be decoded is taken from the first, and so is, with a warning, what a set
+/* The same; what cannot be decoded is taken from the first, and so is, with a warning, what a set
  * names and cannot be read: sets are joined where their files are out of reach. */
 static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                refs_error *err) {
@@ -1212,8 +1212,8 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
     return !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
-/* Of files, not of sets, which are copied as a whole or not at all; and nothing that is damaged, or
- * that tells where a part lies. */
+/* For files, not for sets, which are copied as a whole or not at all; and nothing that is damaged,
+ * or that tells where a part lies. */
 static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
     size_t line;
     return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
@@ -1237,7 +1237,7 @@ static refs_status leave_out(reader *in, const refs_left_out *found, left_out_wh
     return REFS_OK;
 }
 
-/* What was left out of a set when it was made, as far as it would be taken now. */
+/* The variables left out of a set when it was made, as far as they would be taken now. */
 static refs_status take_left_out(void *user, const refs_left_out *found, refs_error *err) {
     reader *in = user;
     const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
@@ -1395,7 +1395,7 @@ static refs_status rename_fragments(reader *in, refs_error *err) {
 
 /* -- keys that belong to no array -------------------------------------------------------------- */
 
-/* What is below an array that cannot be read is left out with it. */
+/* Members below an array that cannot be read are left out with it. */
 static bool is_of_problem(const reader *in, refs_str key) {
     for (size_t end = key.size; end-- > 0;) {
         if (key.data[end] != '/') continue;

@@ -41,7 +41,7 @@ static refs_status put_under(const refs_join *join, const refs_join_array *array
     return status;
 }
 
-/* What is copied. */
+/* The parts to copy. */
 typedef struct copying {
     refs_packer packer;
     refs_intern urls;

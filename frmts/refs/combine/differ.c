@@ -137,7 +137,7 @@ static const char *print_declared(const refs_join_array *array, char text[REFS_V
     return refs_join__print_value(&value, text);
 }
 
-/* Of values that are put into the result, one fill value tells which are missing. */
+/* For values that are put into the result, one fill value says which are missing. */
 static refs_status differ_in_fill(const refs_join *join, const refs_join_array *a,
                                   const refs_join_array *b, refs_buf *text, refs_error *err) {
     char shown[2][REFS_VALUE_TEXT];

@@ -103,7 +103,7 @@ static refs_status differ(const refs_join_source *a, const refs_join_source *b,
     return REFS_OK;
 }
 
-/* What two sets share. */
+/* The properties that two sets share. */
 typedef struct common {
     bool has_variable;
     size_t n_axes;

@@ -139,7 +139,7 @@ static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text
     return status;
 }
 
-/* What the attributes say is missing, where it is a value of the type. */
+/* The missing value by the attributes, if it is a value of the type. */
 static refs_status take_declared(refs_join *join, refs_joined *joined, const refs_join_array *like,
                                  bool *is_declared, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
@@ -167,7 +167,7 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
     return status;
 }
 
-/* As others have it that join such files: as integers that have a value for what is missing. */
+/* Other programs join such files like this: as integers that have a value for what is missing. */
 refs_common_type refs_join__wider_than_bytes(void) {
     return (refs_common_type){{.type = REFS_TYPE_INT, .size = 4}, true};
 }

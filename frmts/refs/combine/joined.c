@@ -117,7 +117,7 @@ static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, 
     return REFS_OK;
 }
 
-/* What to do about sources that cannot be one array along several dimensions. */
+/* The treatment of sources that cannot be one array along several dimensions. */
 static const char *advice(const refs_join *join) {
     return join->n_dims > 1 && join->options.unlike != REFS_JOIN_REFUSE
                ? "; a set holds such sources as fragments along one dimension alone: write an "
@@ -389,8 +389,8 @@ static refs_status describe_difference(const refs_join *join, const refs_joined 
     return refs_buf_append(text, "", 1, err);
 }
 
-/* What serves others, a level or a height, says of none what they are in units that nobody knows to
- * convert. */
+/* A variable that serves others, a level or a height, describes none of them in units that cannot
+ * be converted. */
 static refs_status fail_other_units(const refs_join *join, const refs_joined *joined,
                                     const refs_join_place *at, refs_error *err) {
     const refs_str one = refs_join__text(join, joined->like->units);
@@ -468,7 +468,7 @@ static refs_values value_at_spot(const refs_join *join, const refs_join_array *a
     return value;
 }
 
-/* Of values in other types, packings or units, of which some are known. */
+/* For values in other types, packings or units, of which some are known. */
 static refs_status compare_spots(const refs_join *join, const refs_joined *joined,
                                  const refs_join_place *at, refs_error *err) {
     const refs_join_array *mine = joined->like, *theirs = at->array;
@@ -493,7 +493,7 @@ static refs_status compare_spots(const refs_join *join, const refs_joined *joine
     return REFS_OK;
 }
 
-/* Of grids that are large, digests are known. */
+/* For grids that are large, digests are known. */
 static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
                                    const refs_join_place *at, refs_error *err) {
     const refs_join_array *mine = joined->like, *theirs = at->array;
@@ -576,7 +576,7 @@ static refs_status tell_other_meaning(const refs_join *join, const refs_joined *
     return status;
 }
 
-/* What values mean in some parts only is told of none. */
+/* Meanings of values in some parts only are stated of none. */
 static void compare_attributes(const refs_join *join, refs_joined *joined,
                                const refs_join_place *at) {
     const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;

@@ -13,7 +13,7 @@
 #include "refs/staged.h"
 #include "refs/url.h"
 
-/* What files are told by. */
+/* The first bytes by which files are recognised. */
 #define HEAD_SIZE 4096
 
 /* Folders in folders. */
@@ -222,7 +222,7 @@ static int by_name(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* What an interrupted run has indexed, which the next one goes on from. */
+/* The parts that an interrupted run has indexed, which the next one goes on from. */
 static bool is_resumed(const expansion *all, const char *folder, const char *name) {
     return refs_str_ends(refs_str_from(name), ".resume") &&
            is_folder(look_inside(all, *folder != '\0' ? folder : ".", name));

@@ -8,7 +8,7 @@
 #include "refs/join.h"
 #include "refs/json.h"
 
-/* What data files are where no asset says that it is data. */
+/* The media types of data files if no asset says that it is data. */
 static const char *const data_types[] = {"application/x-netcdf",
                                          "application/netcdf",
                                          "application/x-hdf",

@@ -1,7 +1,7 @@
 /* stream.c -- references as differences to those before them, in numbers of seven bits a byte. */
 #include "combine_internal.h"
 
-/* What stands in the lowest bits of a reference's first number. */
+/* The meaning of the lowest bits of a reference's first number. */
 enum { INLINE, SAME_URL, OTHER_URL, WHOLE };
 
 static uint8_t *put(uint8_t *to, uint64_t number) {

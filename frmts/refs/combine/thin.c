@@ -46,7 +46,7 @@ bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *mem
     return false;
 }
 
-/* Where values go. */
+/* The destination of values. */
 typedef struct gathered {
     const refs_join *join;
     const refs_joined *joined;
@@ -155,8 +155,8 @@ static refs_status fail_told(const gathered *to, const refs_join_place *at, uint
                      refs_join__print_value(&told, shown[1]));
 }
 
-/* Copies the elements of a member to where they belong, but for those in holes. Where these are not
- * known, elements that are the fill value are taken for them. */
+/* Copies the elements of a member to where they belong, but for those in holes. If these are not
+ * known, elements that are the fill value count as them. */
 static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
                                const refs_join_mask *holes, refs_error *err) {
     const refs_joined *joined = to->joined;
@@ -322,8 +322,8 @@ static refs_cf_units find_units(const refs_join *join, const refs_join_plan *pla
     return units;
 }
 
-/* Of a place that several parts have, the first one's value is taken: backwards. What only a
- * master or an outline has comes before. */
+/* If several parts have a place, the first one's value is taken: backwards. What only a master or
+ * an outline has comes before. */
 static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
                               const refs_cf_units *units, refs_error *err) {
     for (size_t i = join->n_parts; i < join->n_members; i++) {

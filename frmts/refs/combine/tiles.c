@@ -9,7 +9,7 @@
 
 #include "combine_internal.h"
 
-/* What a part covers along one dimension: positions from `first` to `last`. */
+/* The interval of a part along one dimension: positions from `first` to `last`. */
 typedef struct tile {
     uint64_t first, last, n;
     size_t member;

@@ -39,7 +39,7 @@ static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err
     return status;
 }
 
-/* As seen from `folder`; both are absolute and plain. */
+/* The name as seen from `folder`; both are absolute and plain. */
 static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url, refs_error *err) {
     size_t common = 0;
     for (size_t i = 0; i <= path.size && i <= folder.size; i++) {

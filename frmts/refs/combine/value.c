@@ -144,7 +144,7 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
     return value;
 }
 
-/* What unpacking rounds is no difference; `step` is one of the packed values. */
+/* A difference by the rounding of unpacking is none; `step` is one of the packed values. */
 static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
     if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
     if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
@@ -173,7 +173,7 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
     const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
     const bool are_alike = are_unpacked_alike(a, b);
-    /* Where one is stored as float and the other as double, they are equal as floats. */
+    /* If one is stored as float and the other as double, they are equal as floats. */
     const bool as_floats =
         is_float(a->dtype) != is_float(b->dtype) || (!are_alike && (is_packed(a) || is_packed(b)));
     const double step = fmax(step_of(a), step_of(b));

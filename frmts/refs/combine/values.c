@@ -18,7 +18,7 @@ static refs_status read_all(refs_array *array, const refs_array_meta *meta, uint
     return refs_array_read(array, &all, to, NULL, err);
 }
 
-/* What is read at once is kept so long. */
+/* The time for which values that are read at once are kept. */
 #define CACHE_BYTES (16 * REFS_MIB)
 
 refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
@@ -51,7 +51,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
 }
 
-/* What a set refers to may be gone long after it was made. */
+/* The files of a set may be gone long after it was made. */
 static refs_status fail_read(const refs_join_source *source, refs_status status,
                              const refs_error *problem, refs_error *err) {
     if (status != REFS_IO || source->is_file) return refs_fail(err, status, "%s", problem->message);

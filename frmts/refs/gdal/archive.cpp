@@ -46,10 +46,10 @@ uint64_t trustMilliseconds() {
                                  1000);
 }
 
-/** What a set is found by. What one identity has read is not given to another. */
+/** The key of a set. Data that one identity has read are not given to another. */
 using Identity = std::pair<std::string, std::string>; // location; options, and who reads
 
-/** What is known of a set that was opened. */
+/** The known properties of a set that was opened. */
 struct Opened {
     std::weak_ptr<RefsArchive> archive; ///< while datasets use it
     std::shared_ptr<RefsIndex> index;   ///< where it may be kept
@@ -191,7 +191,7 @@ bool RefsArchive::hasCurrentTargets(uint64_t trust) {
     return refs_watch_is_current(watch_.get()) && refs_fetcher_is_current(fetcher_.get(), trust);
 }
 
-/** What is only prefetched is not worth waiting for. */
+/** Prefetched chunks are not worth waiting for. */
 RefsArchive::~RefsArchive() {
     if (index_.use_count() == 1) index_->cancel();
     if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
@@ -257,14 +257,14 @@ const refs_vfs *RefsArchive::source() const {
     return refs_file_pool_functions(filePool_.get());
 }
 
-/** Of a limit on memory a quarter is for what is known of files of fragments. */
+/** A quarter of a limit on memory is for the files of fragments. */
 size_t RefsArchive::cacheBytes() const {
     const uint64_t limit = index_->s3nc().memory();
     if (limit == 0) return bytesOption("REFS_CACHE_MAX", defaultCacheMegabytes);
     return static_cast<size_t>(std::min<uint64_t>(limit - limit / 4, SIZE_MAX));
 }
 
-/** Who says how much memory there may be means this, too. */
+/** A limit on memory applies to this, too. */
 size_t RefsArchive::aheadBytes() const {
     const bool isTold =
         index_->s3nc().memory() > 0 || CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr;

@@ -50,7 +50,7 @@ class RefsArchive {
      * returns what messages call that file; else "". Asks no other machine. */
     std::string warnOfGoneTarget(const refs_array_meta *meta);
 
-    /** Of all arrays, and of metadata that are not in the set itself. */
+    /** For all arrays, and metadata that are not in the set itself. */
     refs_fetch_stats fetchStats() const;
 
   private:

@@ -44,7 +44,7 @@ bool begins(const GByte *bytes, const char *signature) {
 constexpr size_t endSize = 22, locatorSize = 20, end64Size = 56, entrySize = 46;
 constexpr size_t maxCommentSize = 65535;
 
-/** Where the central directory says that it is. */
+/** The stated place of the central directory. */
 struct Directory {
     uint64_t n, size, end; ///< entries, bytes, and the offset of what follows it
 };

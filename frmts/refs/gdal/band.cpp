@@ -61,7 +61,7 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
 
 namespace {
 
-/** What reads are asked by whoever computes something of a band. */
+/** The reads of a function that computes something of a band. */
 GDALRasterIOExtraArg extraOf(GDALProgressFunc progress, void *user) {
     GDALRasterIOExtraArg extra;
     INIT_RASTERIO_EXTRA_ARG(extra);
@@ -289,8 +289,8 @@ void RefsBand::describe() {
     refs_cf_items_clear(&items);
 }
 
-/* What the array says, and then what PAM keeps beside it: statistics, for example. Strings that
- * have not changed stay where they are: other threads may have been given them. */
+/* The array's own metadata, and then those that PAM keeps for it: statistics, for example. Strings
+ * that have not changed stay where they are: other threads may have been given them. */
 RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
     describe();

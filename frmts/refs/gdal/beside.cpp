@@ -18,7 +18,7 @@
 
 namespace {
 
-/** What GDAL writes for the folder of a set in the names of overviews. */
+/** The word that GDAL writes for the folder of a set in the names of overviews. */
 const char *const inFolder = ":::BASE:::";
 
 /** Whether `name` is `set` and what GDAL adds to it. */

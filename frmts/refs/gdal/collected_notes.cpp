@@ -54,7 +54,7 @@ class RefsCollectedNotes {
 
 namespace {
 
-/** Of tasks whose call has ended: they are raised at the end of the next one. */
+/** Notes of tasks whose call has ended: they are raised at the end of the next one. */
 const std::shared_ptr<RefsCollectedNotes> &late() {
     static const auto notes = std::make_shared<RefsCollectedNotes>();
     return notes;

@@ -30,7 +30,7 @@ void RefsTakeNote(refs_note_kind kind, const char *text);
  * nothing on threads that work for others. */
 void RefsRaiseNotes();
 
-/** Where notes of tasks go that this thread adds. Throws std::bad_alloc. */
+/** The destination of notes of tasks that this thread adds. Throws std::bad_alloc. */
 std::shared_ptr<RefsCollectedNotes> RefsNotesOfTasks();
 
 /** While it lives, this thread works for another one, and keeps its notes there. */

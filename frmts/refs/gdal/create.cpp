@@ -223,7 +223,7 @@ class Delivery {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/** What a user calls the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
+/** The user's name of the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
 refs_status nameOf(const char *asked, RefsName &name, refs_error *error) {
     std::string problem;
     const bool isUrl = !RefsNameIsPrefixed(asked) && refs_file_name_has_url(refs_str_from(asked));
@@ -269,7 +269,7 @@ struct DataFile {
     std::string name, variable, selection, options;
 };
 
-/** What stands behind the name of the file in that of a subdataset: NETCDF:"x.nc":t2m,
+/** The part behind the name of the file in that of a subdataset: NETCDF:"x.nc":t2m,
  * HDF5:x.h5://t2m; false where the name says anything else. */
 bool splitSubdataset(const std::string &description, const std::string &file,
                      std::string &variable) {
@@ -283,14 +283,14 @@ bool splitSubdataset(const std::string &description, const std::string &file,
     return variable.find_first_of("[:") == std::string::npos;
 }
 
-/** What these drivers show is variables of the file, or all of it. */
+/** These drivers show variables of the file, or all of it. */
 DataFile dataFileOf(GDALDataset *dataset) {
     const char *driver =
         dataset->GetDriver() != nullptr ? dataset->GetDriver()->GetDescription() : "";
     const CPLStringList files(dataset->GetFileList());
     const std::string description = dataset->GetDescription();
     DataFile found;
-    // What these show need not be what the file has.
+    // These may show something else than the file has.
     if (EQUAL(driver, "VRT") || EQUAL(driver, "MEM") || files.size() == 0) return {};
     if (!refs_join_is_data_file(RefsVsiSource(), files[0])) return {};
     RefsName name;
@@ -366,7 +366,7 @@ GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREAT
 
 /* -- written part by part ---------------------------------------------------------------------- */
 
-/** What happened to the file in which a raster is kept. */
+/** The state of the file in which a raster is kept. */
 struct Kept {
     bool hasFailed = false; ///< to be written, at least once
     uint64_t nWritten = 0;  ///< times that pixels were
@@ -464,9 +464,9 @@ class CreatedDataset final : public GDALProxyDataset {
     void UnrefUnderlyingDataset(GDALDataset *) const override {}
 
   private:
-    /** What is written when the dataset is closed is written too late for programs to learn of a
-     * failure, but gdalwarp asks for errors when it flushes. So that looks for room; where nobody
-     * knows how much is needed, it writes. Nobody is told of one failure twice. */
+    /** Files written when the dataset is closed come too late for programs to learn of a failure,
+     * but gdalwarp asks for errors when it flushes. So that looks for room; where nobody knows how
+     * much is needed, it writes. Nobody is told of one failure twice. */
     bool flush(bool isClosing) {
         if (!flushKept(isClosing)) return false;
         if (isClosing) return true;

@@ -20,7 +20,8 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
     return isMade ? REFS_OK : REFS_NOT_FOUND;
 }
 
-/** What GDAL keeps of a grid that was turned, overviews among it, is not of one that was not. */
+/** GDAL's files for a grid that was turned, overviews among them, are not those of one that was
+ * not. */
 std::string turnOf(const refs_cf_description &description) {
     if (description.first_column == 0) return "";
     return " from column " + std::to_string(description.first_column);
@@ -143,8 +144,8 @@ void RefsDataset::loadKept() {
     }
 }
 
-/* A change by this is none that is to be kept. What GDALPamDataset is asked for it may remember,
- * and tell when it is no more. */
+/* A change by this is none that is to be kept. GDALPamDataset may remember an answer, and repeat it
+ * when it is no longer true. */
 void RefsDataset::forgetOldOverviews() {
     const char *kept = GDALDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
     if (kept == nullptr || !isOld(RefsOverviewFile(view_->name(), kept))) return;
@@ -241,7 +242,8 @@ CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFOR
     return CE_None;
 }
 
-/* Whoever only reads need not wait for PROJ to open its database, which each thread does anew. */
+/* A program that only reads need not wait for PROJ to open its database, which each thread does
+ * again. */
 void RefsDataset::makeSpatialRef(std::string &problem) const {
     std::call_once(spatialRefMade_, [&] { spatialRef_ = view_->spatialRef(problem); });
 }

@@ -96,10 +96,11 @@ class RefsDataset final : public GDALPamDataset {
     /** The share of a window that is stored somewhere; false where nobody knows. */
     bool coverage(const RefsWindow &window, double *share) const;
 
-    /** Where the first pixel of a window comes from, as XML; empty on failure, which is raised. */
+    /** The origin of the first pixel of a window, as XML; empty on failure, which is raised. */
     std::string locate(const RefsWindow &window) const;
 
-    /** Where reads that GDAL carries out for one of its own find whom to ask. */
+    /** The place where reads that GDAL carries out for one of its own find the progress function.
+     */
     RefsNestedReads *&nestedReads() { return nestedReads_; }
 
   protected:
@@ -125,7 +126,7 @@ class RefsDataset final : public GDALPamDataset {
      * it is first asked for. */
     RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem);
 
-    /** As that, for the first dataset of a raster: raises the problem as a warning. */
+    /** The same for the first dataset of a raster: raises the problem as a warning. */
     static RefsDataset *show(std::shared_ptr<const RefsRasterView> view);
     /** Makes spatialRef_, once; `problem` becomes why it stays empty. */
     void makeSpatialRef(std::string &problem) const;
@@ -133,7 +134,7 @@ class RefsDataset final : public GDALPamDataset {
     void setGeolocation();
     void setColors();
 
-    /** What the domain REFS says: requests and bytes of the whole set, chunks of this array. */
+    /** The items of the domain REFS: requests and bytes of the whole set, chunks of this array. */
     CPLStringList &readCounts();
     void loadKept();
     void forgetOldOverviews();
@@ -236,7 +237,7 @@ inline bool RefsIsDefaultDomain(const char *domain) {
 /** Items of the core as a list of GDAL. */
 CPLStringList RefsListOf(const refs_cf_items &items);
 
-/** What is listed: subdatasets, or all that may be rasters (open option LIST_ALL_ARRAYS). */
+/** The kind of list: subdatasets, or all that may be rasters (open option LIST_ALL_ARRAYS). */
 enum class RefsListing { rasters, all };
 RefsListing RefsListingOf(CSLConstList options);
 

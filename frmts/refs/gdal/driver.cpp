@@ -18,9 +18,9 @@ namespace {
 /** How much of a file without REFS: before its name is looked at. */
 constexpr int sniffBytes = 64 * 1024;
 
-/** What a person sets, as dialogs show it. GDAL accepts all others by the last one, whose scope
- * keeps it out of dialogs: docs/open-options.md has their list, RefsWarnOfOpenOptions checks them.
- */
+/** The options that a person sets, as dialogs show them. GDAL accepts all others by the last one,
+ * whose scope keeps it out of dialogs: docs/open-options.md has their list, RefsWarnOfOpenOptions
+ * checks them. */
 const char openOptions[] =
     "<OpenOptionList>"
     "<Option name='ALONG' type='string' description='Dimensions along which the files are joined "
@@ -57,7 +57,7 @@ bool mayBeJson(const GByte *head, int n) {
 }
 
 /** Whether a plain name may be that of a parquet set: of a folder, or of the file that makes it
- * one. What is a folder on another machine only its name can tell. */
+ * one. A folder on another machine is recognised by its name alone. */
 bool mayBeParquet(const GDALOpenInfo *info) {
     const char *name = info->pszFilename;
     if (info->bIsDirectory || EQUAL(CPLGetFilename(name), ".zmetadata")) return true;
@@ -123,9 +123,7 @@ std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
     return paths;
 }
 
-/** What is wrong with the brackets of a name of which no array is called so; empty where nothing
- * is.
- */
+/** The fault in the brackets of a name of which no array is called so; empty where nothing is. */
 std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierarchy) {
     const size_t bracket = name.array.find('[');
     if (bracket == std::string::npos) return "";
@@ -186,7 +184,7 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
     return nullptr;
 }
 
-/** What looks like a selection may be the end of an array's own name. */
+/** A selection may as well be the end of an array's own name. */
 RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     RefsName whole = name;
     whole.array += RefsSelectionSuffix(name);
@@ -195,7 +193,7 @@ RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
     return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
 }
 
-/** The only raster of a set that was named without it. Where it is too large for GDAL, or its
+/** The only raster of a set that was named without it. If it is too large for GDAL, or its
  * coordinates cannot be read and the user says nothing of that, the set is listed all the same:
  * null with `error` clear. */
 GDALDataset *openOnly(const RefsName &name, const std::shared_ptr<RefsArchive> &archive,

@@ -10,8 +10,7 @@
 /** GDAL's reading of GeoKeys. */
 refs_cf_geotiff RefsGeoTiff();
 
-/** What the bands of a TIFF file are, of which `head` is the beginning; nothing where that does not
- * tell. */
+/** The bands of a TIFF file that begins with `head`; nothing where that does not tell. */
 std::vector<GDALColorInterp> RefsTiffColors(refs_bytes head);
 
 #endif

@@ -1,7 +1,7 @@
 /* guard.h -- where memory runs out in C++: a failure like any other.
  *
  * No exception may leave the driver: callers are GDAL, which catches none, and the core, which is
- * C. Whatever either of them calls goes through here if it takes memory that new gives.
+ * C. Every call of theirs goes through here if it takes memory that new gives.
  */
 #ifndef REFS_GUARD_H
 #define REFS_GUARD_H
@@ -13,8 +13,8 @@
 #include "collected_notes.h"
 #include "report.h"
 
-/** What `work` returns, a refs_status; REFS_NOMEM where memory runs out in it. What the core notes
- * meanwhile is raised at the end of the outermost call. */
+/** Returns the result of `work`, a refs_status; REFS_NOMEM where memory runs out in it. Notes of
+ * the core are raised at the end of the outermost call. */
 template <class Work> refs_status RefsGuard(refs_error *error, Work work) {
     RefsNotesScope notes;
     try {
@@ -26,7 +26,7 @@ template <class Work> refs_status RefsGuard(refs_error *error, Work work) {
     }
 }
 
-/** What `work` returns; null, and REFS_NOMEM in `error`, where memory runs out in it. */
+/** Returns the result of `work`; null, and REFS_NOMEM in `error`, where memory runs out in it. */
 template <class Work> auto RefsGuardMade(refs_error *error, Work work) -> decltype(work()) {
     decltype(work()) made{};
     const refs_status status = RefsGuard(error, [&] {

@@ -230,13 +230,13 @@ const refs_vfs *RefsIndex::source() const {
     return refs_file_pool_functions(filePool_.get());
 }
 
-/** Of what is in a folder only the file that was found is asked for. */
+/** In a folder only the file that was found is checked. */
 refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const {
     return document_.empty() ? refs_set_validators(vfs, location_.c_str(), validators, nullptr)
                              : vfs->validators(vfs->self, document_.c_str(), validators, nullptr);
 }
 
-/** What another machine has is known by the answer that it came with, all else by what was known
+/** A file on another machine is known by the answer that it came with, all else by what was known
  * before: later it may be of another state. */
 refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
                                refs_error *error) {
@@ -248,7 +248,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     std::vector<std::string> files;
     refs_error problem = REFS_ERROR_INIT;
     const refs_status listed = RefsListFiles(location_, vfs, files, &problem);
-    // Where nothing is found, opening the name itself tells what it is.
+    // If nothing is found, opening the name itself shows what it is.
     if (listed != REFS_OK && listed != REFS_NOT_FOUND)
         return refs_fail(error, listed, "%s", problem.message);
     if (!files.empty()) return joinFiles(files, options, openOptions, error);

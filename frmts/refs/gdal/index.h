@@ -33,8 +33,8 @@ class RefsIndex {
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
 
-    /** Whether all that it was read from is as it was. Files are asked for their validators. Of
-     * another machine only the set itself is asked, and nothing where the last answer, or the
+    /** Whether all that it was read from is as it was. Files are asked for their validators. On
+     * another machine only the set itself is asked for, and nothing if the last answer, or the
      * whole, is no older than `trustMilliseconds`. */
     bool isCurrent(uint64_t trustMilliseconds);
 
@@ -48,12 +48,12 @@ class RefsIndex {
     /** Whether any of its arrays is made of fragments in other files. */
     bool hasAggregations() const { return aggregations_ != nullptr; }
 
-    /** What files of fragments are opened with: the open options that hold for them too. */
+    /** The options for files of fragments: the open options that hold for them too. */
     refs_set_options optionsOfFragments() const;
     refs_missing missing() const { return missing_; }
     refs_ranges ranges() const { return ranges_; }
 
-    /** What becomes of files that changed since the set was made, where it says so. */
+    /** The treatment of files that changed since the set was made, if it records their state. */
     refs_changed changed() const { return changed_; }
     /** Whether a user says that files have moved: they need not be those that were recorded. */
     bool isRewritten() const { return isRewritten_; }
@@ -68,10 +68,10 @@ class RefsIndex {
     /** Bytes of memory that it takes, where it stands alone. */
     size_t memory() const;
 
-    /** Of the set as it was read; zeroed where nothing is known of it. */
+    /** Those of the set as it was read; zeroed where nothing is known of it. */
     const refs_vfs_validators &validators() const { return validators_; }
 
-    /** Of metadata that are not in the set itself. */
+    /** Those of metadata that are not in the set itself. */
     refs_fetch_stats fetchStats() const;
 
     /** Ends what is under way, and all to come. */

@@ -4,7 +4,7 @@
  * that waits for a network would wait on. To look at the mark takes Python's lock, which must not
  * be waited for while other threads wait for what a read has requested. So a read has its own
  * handler set from its begin to its end, which counts, and calls Python's. The mark stays, so that
- * Python raises KeyboardInterrupt once the call has failed. Where Python does not handle SIGINT,
+ * Python raises KeyboardInterrupt once the call has failed. If Python does not handle SIGINT,
  * nothing is done: programs end by themselves then, or handle it.
  */
 #ifndef REFS_INTERRUPT_H
@@ -26,7 +26,7 @@ class RefsCancelScope {
     refs_cancel_scope scope_;
 };
 
-/** Of one read, on the thread that reads; Ctrl-C is heeded on that alone which Python handles
+/** For one read, on the thread that reads; Ctrl-C is heeded on that alone which Python handles
  * signals on. They nest. */
 class RefsInterrupt {
   public:

@@ -45,7 +45,7 @@ refs_name_kind look(void *, const char *name) {
     return VSI_ISDIR(status.st_mode) ? REFS_NAME_FOLDER : REFS_NAME_FILE;
 }
 
-/** Of a folder that may not be listed GDAL says no more than of an empty one. */
+/** For a folder that may not be listed GDAL says no more than for an empty one. */
 refs_status list(void *, const char *folder, refs_buf *names, refs_error *error) {
     if (isLocal(folder)) return refs_names_posix().list(nullptr, folder, names, error);
     const CPLStringList found(VSIReadDir(folder));

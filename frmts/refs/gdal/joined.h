@@ -13,7 +13,7 @@
 refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
                           std::vector<std::string> &files, refs_error *error);
 
-/** What a set is joined with. */
+/** The options that a set is combined with. */
 struct RefsJoinJob {
     const std::string &location; ///< that names the files
     const std::vector<std::string> &files;

@@ -29,8 +29,8 @@ class RefsLongitudes {
     /** Whether any band could be concerned: values are longitudes that may be negative. */
     bool isNeeded() const { return wrapRun_ != nullptr; }
 
-    /** Wraps those of these pixels that are to be. What has to be known for it is read with
-     * `reader`. */
+    /** Wraps those of these pixels that are to be. The values needed for it are read with `reader`.
+     */
     refs_status wrap(const Rows &rows, const RefsWindowReader &reader, refs_error *error);
 
   private:

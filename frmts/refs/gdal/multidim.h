@@ -16,7 +16,7 @@
 #include "multidim_description.h"
 #include "multidim_reader.h"
 
-/** What all objects of one opened set share; immutable. */
+/** The state that all objects of one opened set share; immutable. */
 struct RefsMultidimSet {
     RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options);
 

@@ -79,7 +79,7 @@ bool RefsAttribute::IRead(const GUInt64 *start, const size_t *count, const GInt6
 
 namespace {
 
-/** What is said of dimensions: xarray's convention for Zarr v2, and which had no limit. */
+/** The attributes about dimensions: xarray's convention for Zarr v2, and which had no limit. */
 bool isForZarr(const char *name) {
     return EQUAL(name, "_ARRAY_DIMENSIONS") || EQUAL(name, REFS_UNLIMITED_DIMENSIONS) ||
            EQUAL(name, REFS_UNUSED_DIMENSIONS);

@@ -49,7 +49,7 @@ class RefsAttribute final : public GDALAttribute {
 using RefsAttributeList = std::vector<std::shared_ptr<GDALAttribute>>;
 
 /** All members of `attributes`, which may be null, but for those that `hidden` names: a list that
- * ends with null. What only Zarr needs is never shown. */
+ * ends with null. Attributes that only Zarr needs are never shown. */
 RefsAttributeList RefsAttributesOf(const std::string &parent, const refs_json *attributes,
                                    GDALDataType variableType, const char *const *hidden);
 

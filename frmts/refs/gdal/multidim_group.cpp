@@ -39,7 +39,7 @@ bool isBelow(const refs_group_meta *group, const std::string &path) {
     return path.compare(0, begin.size(), begin) == 0;
 }
 
-/** Raises that there is no `what` called so, and what there is in the set. Where GDAL searches all
+/** Raises that there is no `what` called so, and what there is in the set. If GDAL searches all
  * groups for a name, the second would say the same again. */
 void reportMissing(const RefsArchive &archive, const char *what, const std::string &name,
                    const std::vector<std::string> &there) {

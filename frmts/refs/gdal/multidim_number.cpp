@@ -26,7 +26,7 @@ int digitsOf(const refs_json *number) {
         std::count_if(text.data, end, [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-/** What is to be added to a negative number for the unsigned one that has the same bits. */
+/** The number that turns a negative number into the unsigned one of the same bits. */
 int64_t rangeOf(GDALDataType type) {
     return type == GDT_Byte ? 256 : type == GDT_UInt16 ? 65536 : 0;
 }
@@ -84,7 +84,7 @@ void RefsNumberStore(const refs_json *number, GDALDataType type, void *element) 
     int64_t int64;
     uint64_t uint64;
     double real = 0;
-    /* As an integer, -0.0 would lose its sign. */
+    /* An integer would lose the sign of -0.0. */
     const bool isFloating = GDALDataTypeIsFloating(type) != 0;
     if (!isFloating && refs_json_i64(number, &int64)) {
         if (int64 < 0) int64 += rangeOf(type);

@@ -35,7 +35,7 @@ class RefsReader {
   public:
     RefsReader(refs_array *array, RefsElements elements, RefsIntegers integers);
 
-    /** What elements are. */
+    /** The kind of elements. */
     const GDALExtendedDataType &type() const { return type_; }
 
     /** Reads a slice into `buffer`, elements of `bufferType` there. */

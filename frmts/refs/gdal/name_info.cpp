@@ -7,7 +7,7 @@
 
 namespace {
 
-/** Of a name that begins with REFS: and names an array. */
+/** For a name that begins with REFS: and names an array. */
 struct NameInfo final : GDALSubdatasetInfo {
     NameInfo(const char *name, const RefsNameParts &parts)
         : GDALSubdatasetInfo(name), parts_(parts) {}

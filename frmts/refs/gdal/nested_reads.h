@@ -16,7 +16,7 @@ class RefsNestedReads {
     RefsNestedReads(const RefsNestedReads &) = delete;
     RefsNestedReads &operator=(const RefsNestedReads &) = delete;
 
-    /** What GDAL is to be called with instead. */
+    /** The progress function to call GDAL with instead. */
     GDALRasterIOExtraArg *extra() { return &extra_; }
 
     /** Has a window report that is loaded before GDAL begins: as the first part of the progress. */

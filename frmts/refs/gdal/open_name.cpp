@@ -22,7 +22,7 @@ namespace {
 const char prefix[] = "REFS:";
 constexpr size_t prefixSize = sizeof prefix - 1;
 
-/** Where the part of an unquoted name begins in which a colon can stand before an array: behind
+/** The beginning of the part of an unquoted name in which a colon can stand before an array: behind
  * "scheme://host:port" and behind a drive letter. */
 size_t colonsCountFrom(const std::string &name) {
     const size_t scheme = name.rfind("://");
@@ -44,8 +44,7 @@ bool isLocalFile(const std::string &name) {
     return isLocal(name) && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
-/** Where the bracket of a selection opens, which may not be closed: colons behind it are its own.
- */
+/** The opening bracket of a selection, which may not be closed: colons behind it are its own. */
 size_t bracketOfSelection(const std::string &text) {
     const size_t bracket = text.rfind('[');
     const size_t closed = bracket == std::string::npos ? bracket : text.find(']', bracket);

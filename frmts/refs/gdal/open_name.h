@@ -39,7 +39,7 @@ struct RefsNameParts {
 /** Takes a prefixed name apart; false with `problem` where that cannot be done. */
 bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem);
 
-/** Where GDAL keeps statistics and what else it finds out of a raster (PAM). */
+/** The file in which GDAL keeps statistics and other facts about a raster (PAM). */
 enum class RefsKeeping {
     beside,        ///< in a file beside the set, which is local
     inProxyFolder, ///< the set is remote, and the user has named a folder: GDAL_PAM_PROXY_DIR
@@ -61,7 +61,7 @@ std::string RefsShownSet(const std::string &set);
  */
 std::string RefsOptionsSuffix(CSLConstList options);
 
-/** What a selection adds to the name of its array: "[time=3]", or nothing. */
+/** The suffix of a selection to the name of its array: "[time=3]", or nothing. */
 std::string RefsSelectionSuffix(const RefsName &name);
 
 /** The path of an array in the file: <array>, or #<number><array> in a set of a list. */

@@ -19,7 +19,7 @@
 
 namespace {
 
-/** What an option may be: a word, or a number of [least, most]. */
+/** The values of an option: a word, or a number of [least, most]. */
 struct Rule {
     const char *name;
     const char *words; ///< as they are told to people: those of truth have more spellings

@@ -2,8 +2,8 @@
  *
  * The callback of GDAL's Python bindings hands on only another percent than the last one: a program
  * that wants to cancel a read of a silent server would not be asked. While nothing arrives it is
- * told one percent more now and then, ever more seldom, and never much more than is true. What it
- * is told never falls.
+ * told one percent more now and then, ever more seldom, and never much more than is true. Its
+ * values never fall.
  */
 #ifndef REFS_PROGRESS_CALLER_H
 #define REFS_PROGRESS_CALLER_H

@@ -50,7 +50,7 @@ class RefsRasterView {
     /** Whether there is one by a code that each PROJ has, which need not be tried. */
     bool hasCommonSpatialRef() const;
 
-    /** What a band, from 1, of samples of a TIFF file is; what the file says, of which the
+    /** The meaning of a band, from 1, of samples of a TIFF file; what the file says, of which the
      * beginning is read when this is first asked for. Undefined where nothing tells. */
     GDALColorInterp colorOf(int band) const;
 

@@ -39,7 +39,8 @@ void showUrls(std::string &text) {
         text.erase(at, prefix.size());
 }
 
-/** Calls `show` with `text` without its secrets. What there is no memory for is said in general. */
+/** Calls `show` with `text` without its secrets. A text without memory for it is replaced by a
+ * general one. */
 template <class Show> void showHidden(const char *text, const char *general, Show show) {
     std::string shown;
     const refs_status status = RefsGuard(nullptr, [&] {

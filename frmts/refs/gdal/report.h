@@ -14,7 +14,7 @@ std::string RefsHideSecrets(const char *text);
 /** Raises `error` as one CPLError and returns CE_Failure. */
 CPLErr RefsReport(const refs_error &error);
 
-/** What users of the driver can try. */
+/** The advice for users of the driver. */
 refs_fetch_advice RefsAdvice();
 
 /** Notes of the core as warnings and debug messages of GDAL, see collected_notes.h. */

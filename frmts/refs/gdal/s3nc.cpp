@@ -109,7 +109,7 @@ struct FreeConfig {
 };
 using ConfigHandle = std::unique_ptr<refs_s3nc, FreeConfig>;
 
-/** Null, without an error, where there is none. What is odd is said in `noted`. */
+/** Null, without an error, where there is none. Oddities are noted in `noted`. */
 ConfigHandle readFile(const Wanted &wanted, std::string &noted, refs_error *error) {
     VSIStatBufL status;
     GByte *bytes = nullptr;

@@ -1,8 +1,8 @@
 /* s3nc.h -- object stores by alias, from the configuration file of S3netCDF4 (refs/s3nc.h).
  *
- * What s3://alias/bucket/key names is at the location /vsis3/alias~1/bucket/key, in which the
- * number tells servers of one alias apart that different files have: a location alone says which
- * server is asked, and by whom. No bucket has such a name.
+ * The object s3://alias/bucket/key is at the location /vsis3/alias~1/bucket/key, in which the
+ * number distinguishes servers of one alias in different files: a location alone says which server
+ * is asked, and with which identity. No bucket has such a name.
  */
 #ifndef REFS_GDAL_S3NC_H
 #define REFS_GDAL_S3NC_H
@@ -18,8 +18,8 @@
 class RefsS3nc {
   public:
     /** By the open option S3NC_CONFIG, the configuration options S3NC_CONFIG and S3_NC_CONFIG, or
-     * ~/.s3nc.json. Where there is no such file, or the option is NONE, there are no aliases and
-     * no limits; a file that the open option names must be there. */
+     * ~/.s3nc.json. If there is no such file, or the option is NONE, there are no aliases and no
+     * limits; a file that the open option names must be there. */
     static std::shared_ptr<const RefsS3nc> open(CSLConstList options, refs_error *error);
 
     /** The location of a set that the user has named: of an alias, or as it is. */
@@ -74,7 +74,7 @@ class RefsS3ncNamed {
     RefsS3ncNamed(const RefsS3ncNamed &) = delete;
     RefsS3ncNamed &operator=(const RefsS3ncNamed &) = delete;
 
-    /** What GDAL calls it. */
+    /** GDAL's name of it. */
     const char *get() const { return name_.c_str(); }
 
     /** Whether GDAL would ask that server: options that are set for a bucket may name another. */
@@ -88,7 +88,7 @@ class RefsS3ncNamed {
     std::vector<std::string> changed_;
 };
 
-/** What to try where a bucket is refused or is not there, for people; "" without advice. */
+/** The advice for a bucket that is refused or is not there, for people; "" without advice. */
 std::string RefsS3ncAdvice(const char *location);
 
 #endif

@@ -18,7 +18,7 @@
 
 namespace {
 
-/** Where the names of a listing begin, and how deep it goes. */
+/** The beginning of the names of a listing, and its depth. */
 struct Listed {
     std::string folder; ///< with a slash at its end
     std::string prefix; ///< that names in it begin with
@@ -66,7 +66,7 @@ struct CloseDir {
 };
 using DirHandle = std::unique_ptr<VSIDIR, CloseDir>;
 
-/** What a server answers repeats what was asked and by whom: its code says why. */
+/** A server's answer repeats the request and its identity: its code says why. */
 std::string reasonOf(const std::string &said) {
     const size_t begin = said.find("<Code>"), end = said.find("</Code>");
     if (begin != std::string::npos && end != std::string::npos && end > begin)
@@ -94,7 +94,7 @@ refs_status listObjects(const Listed &listed, std::vector<std::string> &files, r
     if (!listed.prefix.empty()) options.SetNameValue("PREFIX", listed.prefix.c_str());
     std::string name = named.get();
     while (name.back() == '/') name.pop_back();
-    // Of the others GDAL keeps no lists.
+    // GDAL keeps no lists of the others.
     if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
     const DirHandle opened(VSIOpenDir(name.c_str(), listed.depth, options.List()));
     for (uint64_t n = 0;; n++) {

@@ -102,7 +102,7 @@ std::string withoutWrappers(std::string name) {
 }
 
 /** Pipes, devices and standard input are not opened: a read of one may never end, and they are read
- * only once. What archives hold is behind the name of the archive. */
+ * only once. Members of archives have the name of the archive before theirs. */
 refs_status refuseSpecial(const char *location, refs_error *err) {
     if (isRemote(location)) return REFS_OK;
     const std::string name = withoutWrappers(location);
@@ -132,7 +132,7 @@ refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, 
                      location, named.get());
 }
 
-/** What is in a folder that may not be entered is not known. */
+/** The contents of a folder that may not be entered are not known. */
 refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
         return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
@@ -275,9 +275,8 @@ std::string fileBehind(const std::string &name) {
     return name;
 }
 
-/** Of an open file of the system its number tells more than its name, which may be another's by
- * now.
- */
+/** For an open file of the system its number says more than its name, which may be another's by
+ * now. */
 refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
     if (RefsIsStandardInput(location) || VSIStatL(fileBehind(location).c_str(), &status) != 0)

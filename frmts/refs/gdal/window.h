@@ -10,8 +10,8 @@
 #include "mask.h"
 #include "pixel_type.h"
 
-/** Who reads an array for one dataset. What comes before the seam of a grid that was turned, and
- * what comes behind it, moves on by steps of its own. */
+/** A reader of an array for one dataset. The parts before and behind the seam of a grid that was
+ * turned move on by steps of their own. */
 struct RefsReaders {
     RefsReaderHandle ahead;
     RefsReaderHandle behind; ///< null where there is no seam
@@ -102,7 +102,7 @@ class RefsWindowReader {
         std::unique_ptr<GByte[]> bytes_;
         size_t capacity_ = 0;
     };
-    /** Where a run goes to, and by way of what where its type is not the caller's. */
+    /** The destination of a run, and the buffer in between if its type is not the caller's. */
     struct Buffers {
         GByte *dst = nullptr;
         Buffer elements, promoted;

@@ -306,7 +306,7 @@ class Raster {
     };
     const std::vector<Extra> &extra() const { return extra_; }
 
-    /** What the metadata say of `variable`: "variable#name=value". */
+    /** The metadata item of `variable`: "variable#name=value". */
     void addMetadata(const std::string &variable, RefsJsonMembers &members) const {
         const std::string prefix = variable + "#";
         for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
@@ -529,7 +529,7 @@ void addValidBytes(GDALRasterBand *band, RefsJsonMembers &members) {
                         GDALDataTypeIsSigned(band->GetRasterDataType()) ? "{-128,127}" : "{0,255}");
 }
 
-/** What all bands say of themselves that is none of a file's ways of naming. */
+/** The items that all bands have and that are none of a file's ways of naming. */
 void addBandMetadata(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
     if (*band->GetUnitType() != '\0') members.addText("units", band->GetUnitType());

@@ -70,7 +70,7 @@ class RefsWriteSource {
     /** Dimensions that may grow. */
     void setUnlimited(const CPLStringList &names) { unlimited_ = names; }
 
-    /** What is to be written; lives as long as this. */
+    /** The variables to write; lives as long as this. */
     const refs_cfa_source *get(refs_error *error);
 
   private:
@@ -113,7 +113,7 @@ class RefsWriteSource {
     RefsProgressCaller caller_;
     bool isCancelled_ = false;
 
-    // What get() points to.
+    // The target of get().
     std::vector<std::unique_ptr<refs_json_doc, FreeDoc>> docs_;
     std::deque<std::vector<const char *>> dimNames_;
     std::vector<refs_cfa_group> cGroups_;

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** The login for "/vsicurl/http…", by EARTHDATA_TOKEN, or EARTHDATA_USERNAME and
- * EARTHDATA_PASSWORD; zeroed for other locations. Where settings of GDAL say who asks it has hosts
+ * EARTHDATA_PASSWORD; zeroed for other locations. GDAL's settings name its identity for hosts
  * alone. Strings are those of settings. */
 refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const char *location);
 
@@ -21,7 +21,7 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
  * Earthdata included, on whatever port: nothing that says who asks goes there, .netrc included. */
 bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url);
 
-/** What to try where a server refuses a request that carried no login (refs_login__advice is for
+/** The advice if a server refuses a request that carried no login (refs_login__advice is for
  * others); NULL where it is not Earthdata that was asked. */
 const char *refs_earthdata_advice(const refs_http_login *login, const char *location);
 

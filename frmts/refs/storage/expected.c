@@ -30,7 +30,7 @@ static void format_fraction(uint32_t ns, char text[32]) {
         snprintf(text + size - 1, 32 - size + 1, ".%06uZ", (unsigned)ns / 1000);
 }
 
-/* What copies keep are microseconds, or whole seconds. */
+/* Copies keep microseconds, or whole seconds. */
 static bool is_other_fraction(const refs_expected *expected, const refs_known_state *known) {
     return expected->modified_s != 0 && expected->modified_s == known->modified_s &&
            expected->modified_ns != 0 && known->modified_ns != 0 &&

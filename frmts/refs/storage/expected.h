@@ -1,8 +1,8 @@
 /* expected.h -- whether a location is in the state that whoever refers to it has seen.
  *
- * Clients may say which ETag a location shall have, or when it was seen (fetch.h). What is
- * known of a location by then, by HTTP or of a file, tells whether it changed. What its server does
- * not say cannot differ.
+ * Clients may say which ETag a location shall have, or when it was seen (fetch.h). The state of a
+ * location known by then, by HTTP or of a file, shows whether it changed. Properties that its
+ * server does not state cannot differ.
  */
 #ifndef REFS_STORAGE_EXPECTED_H
 #define REFS_STORAGE_EXPECTED_H

@@ -8,7 +8,7 @@
 #include "refs/now.h"
 
 /* A transfer under way, for a request or, where that is long, for a part of it: several connections
- * carry more than one. What is of the request is in the flight of its first part, the lead. */
+ * carry more than one. The state of the request is in the flight of its first part, the lead. */
 typedef struct flight {
     refs_transfer transfer;
     const refs_request *request;
@@ -40,7 +40,7 @@ typedef struct flights {
     refs_fetch_again *again;
 } flights;
 
-/* Of very long ranges the parts are longer than others. */
+/* The parts of very long ranges are longer than others. */
 #define MAX_PARTS 64
 
 /* -- submitting -------------------------------------------------------------------------------- */
@@ -215,8 +215,8 @@ static refs_status note_again(flights *self, const refs_request *request, size_t
     return REFS_OK;
 }
 
-/* Of a location that is only to be had whole: from what was kept of it, or to be asked for again as
- * a whole. */
+/* For a location that is only to be had whole: from what was kept of it, or to be requested again
+ * as a whole. */
 static refs_status submit_rangeless(flights *self, size_t request, refs_error *err) {
     const refs_request *planned = &self->job->plan->requests[request];
     uint32_t id = refs_fetch__first_range(self->job, request)->location_id;

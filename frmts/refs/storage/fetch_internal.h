@@ -14,7 +14,7 @@ struct refs_fetch_job;
 /** Locations that are remembered; of more, one is forgotten for each that comes. */
 #define REFS_FETCH_MAX_PLACES 65536
 
-/** What was learned of a location. Zeroed: nothing. */
+/** The known facts about a location. Zeroed: nothing. */
 typedef struct refs_fetch_place {
     uint32_t location_id;
     refs_validators *validators; /**< of the first answer; NULL before */
@@ -51,7 +51,7 @@ struct refs_fetcher {
     size_t n_spare;
 };
 
-/** Whoever waits for bytes: woken as they arrive, and when memory is given back. */
+/** A waiter for bytes: woken as they arrive, and when memory is given back. */
 typedef struct refs_waiter {
     pthread_mutex_t lock;
     pthread_cond_t moved;
@@ -74,7 +74,7 @@ void refs_waiter__give_back(void *waiter, size_t size);
 /** In the child of a fork: no other thread holds anything. */
 void refs_fetch__forget_process_bytes(void);
 
-/** What one call of refs_fetch works on. */
+/** The state of one call of refs_fetch. */
 typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
@@ -130,7 +130,7 @@ void refs_fetch__await_workers(refs_fetch_job *job);
 /** The most bytes that a request for all of a location may return. */
 uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);
 
-/** What has come of a request. */
+/** The state of a request. */
 typedef struct refs_arrival {
     refs_block *block;    /**< that holds the bytes */
     const uint8_t *bytes; /**< of the request, from its first byte on */
@@ -148,7 +148,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
                                          const refs_validators *validators, refs_error *err);
 
-/** What the first answer of a location said; false where there was none over HTTP. */
+/** The first answer of a location; false where there was none over HTTP. */
 bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered);
 
 /** Notes that a location changed since it was referred to; false where that is known. */

@@ -17,7 +17,7 @@
 /* So many jobs at once find the memory of earlier ones: as many as often prefetch. */
 #define MAX_SPARE 2
 
-/* What a request of several pieces has for each of its slots: together they fill one huge page. */
+/* The slots of a request of several pieces: together they fill one huge page. */
 #define SHARE (REFS_HUGE_PAGE / N_SLOTS)
 
 /* Memory for one piece. */

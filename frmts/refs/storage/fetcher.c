@@ -126,7 +126,7 @@ bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range) {
     return job->dropped != NULL && job->dropped[range];
 }
 
-/* Of one member; *is_needed stays what it was where the member is dropped. */
+/* The state of one member; *is_needed stays what it was where the member is dropped. */
 static refs_status begin_member(refs_fetch_job *job, size_t index, bool *is_needed,
                                 refs_error *err) {
     bool is_member_needed = true;
@@ -140,7 +140,7 @@ static refs_status begin_member(refs_fetch_job *job, size_t index, bool *is_need
     return REFS_OK;
 }
 
-/* Of the members that are required, or for REFS_RANGE_OPTIONAL of all others. */
+/* That of the required members, or for REFS_RANGE_OPTIONAL of all others. */
 static refs_status begin_members(refs_fetch_job *job, size_t request, refs_range_need need,
                                  bool *is_needed, refs_error *err) {
     const refs_request *planned = &job->plan->requests[request];
@@ -254,8 +254,8 @@ static refs_status plan_requests(refs_fetch_job *job, size_t n, refs_plan *plan,
     return refs_fetch__plan(&input, plan, err);
 }
 
-/* What is prefetched comes in requests that take a slow line for a moment only: a reader
- * that waits for the last bytes of one waits for all of them. */
+/* Prefetching uses requests that take a slow line for a moment only: a reader that waits for the
+ * last bytes of one waits for all of them. */
 static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     const refs_fetch_options *options = &job->fetcher->options;
     refs_fetch_policy policy = options->policy;
@@ -272,7 +272,7 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     return policy;
 }
 
-/* As many bytes as the line carries while answers are waited for, up to twice the limit. */
+/* The bytes that the line carries while answers are awaited, up to twice the limit. */
 static uint64_t memory_of(const refs_fetcher *fetcher) {
     uint64_t least = fetcher->options.max_memory_bytes > 0 ? fetcher->options.max_memory_bytes : 1;
     uint64_t wanted = refs_fetcher_bandwidth_delay(fetcher);

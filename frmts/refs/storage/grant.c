@@ -146,7 +146,7 @@ static bool origin_of(refs_str url, refs_origin *origin) {
     return is_one;
 }
 
-/* What is behind scheme, host and port. */
+/* The part behind the user of a URL; */
 static refs_str behind_origin(refs_str url) {
     size_t size = 0;
     if (!cut(&url, "https://")) (void)cut(&url, "http://");
@@ -334,7 +334,7 @@ refs_status refs_grant_service(const char *list, const char *location, refs_str 
 
 /* -- URLs -------------------------------------------------------------------------------------- */
 
-/* What a shared access signature of Azure consists of. */
+/* The parts of a shared access signature of Azure. */
 static const char azure[] =
     "sv ss srt sr st se sp spr sip sig si skoid sktid skt ske sks skv saoid "
     "suoid scid rscc rscd rsce rscl rsct sdd ses";

@@ -43,7 +43,7 @@ bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s)
 bool refs_grant_may_renew(int64_t renewed_s, int64_t now_s);
 
 /** Appends a URL with a token in its query, in place of the parameters of its names: of a signature
- * of Azure that has expired nothing is left. What is behind "#" is left away. A URL with a
+ * of Azure that has expired nothing is left. The part behind "#" is left out. A URL with a
  * signature of another kind stays as it is. */
 refs_status refs_grant_url(refs_str url, const char *token, refs_buf *with, refs_error *err);
 

@@ -4,7 +4,7 @@
 
 #include "http/origin.h"
 
-/** What ports are to who asks. */
+/** The meaning of ports for the caller. */
 typedef enum refs_host_ports {
     REFS_HOST_PORTS_COUNT,  /**< a host on another port is another host */
     REFS_HOST_PORTS_DROPPED /**< of the list and of what is looked for */

@@ -10,8 +10,8 @@ static const char *const names[] = {
     "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
     "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
 
-/* What else decides who reads, and from which server: names are GDAL's, whose documentation of its
- * network file systems lists them. */
+/* The other settings that decide who reads, and from which server: names are GDAL's, whose
+ * documentation of its network file systems lists them. */
 static const char *const store_names[] = {
     "GDAL_HTTP_AUTH", "GDAL_HTTP_COOKIEFILE", "GDAL_HTTP_SSLKEY", "GDAL_HTTP_PROXYUSERPWD",
     "REFS_TOKEN_URL", "EARTHDATA_HOSTS", "EARTHDATA_LOGIN_HOST",

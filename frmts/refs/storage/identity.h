@@ -17,17 +17,17 @@ typedef struct refs_setting_lookup {
 /** A number for each identity: another one when a setting changes that says who asks. */
 uint64_t refs_identity_number(const refs_setting_lookup *settings);
 
-/** The same of all that decides who reads: keys, profiles and endpoints of object stores, too. What
- * was read with one number must not be given to who has another. */
+/** The same of all that decides who reads: keys, profiles and endpoints of object stores, too. Data
+ * that were read with one number must not be given to a reader with another. */
 uint64_t refs_identity_access_number(const refs_setting_lookup *settings);
 
 /** The same of what decides where a bucket is and who asks it: what was learned of a bucket holds
  * for one number. */
 uint64_t refs_identity_bucket_number(const refs_setting_lookup *settings);
 
-/** REFS_IO, naming the setting, where one that goes into requests holds a control character,
- * which would end its line, or a token a blank. What the functions below leave away does not count.
- */
+/** REFS_IO, naming the setting, where one that goes into requests holds a control character, which
+ * would end its line, or a token a blank. The parts that the functions below leave out do not
+ * count. */
 refs_status refs_identity_check(const refs_setting_lookup *settings, refs_error *err);
 
 /** REFS_IO where `header`, "Name: value", holds a control character other than a tabulator. */

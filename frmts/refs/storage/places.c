@@ -58,7 +58,7 @@ static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_
             (refs_fetch_name){range->location_id, refs_str_copy(refs_str_from(range->location))};
 }
 
-/* What was too fresh to tell states apart is not any more. */
+/* A state that was too fresh to be distinguished is not any more. */
 static void learn_date(refs_validators *known, const refs_validators *now) {
     if (known != NULL && known->fresh_s != 0 && known->fresh_s == now->modified_s)
         known->modified_s = now->modified_s;
@@ -218,7 +218,7 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
 
 /* -- sizes ------------------------------------------------------------------------------------- */
 
-/* What is known of the size of a location without asking for it. */
+/* The known size of a location, without a request. */
 static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
     const refs_vfs *vfs = fetcher->vfs;
     refs_validators answered;

@@ -43,7 +43,7 @@ bool refs_s3nc_parse_size(refs_str text, uint64_t *bytes) {
 
 /* -- members ----------------------------------------------------------------------------------- */
 
-/* What a problem is about: "resource_allocation", or a member of it. */
+/* The subject of a problem: "resource_allocation", or a member of it. */
 typedef struct place {
     const refs_json *object;
     const char *name;

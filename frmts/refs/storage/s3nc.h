@@ -2,7 +2,7 @@
  *
  * A name s3://ALIAS/bucket/key is of the server that the file says of "s3://ALIAS", by its key or
  * by its field "alias". Sizes are numbers of bytes, or strings with decimal units ("50MB" is
- * 50000000). What holds of a server's connections stands in the member of "backends" that its
+ * 50000000). The settings of a server's connections stand in the member of "backends" that its
  * "backend" names.
  *
  * Read before this: json.h.
@@ -45,8 +45,8 @@ typedef struct refs_s3nc {
     uint64_t max_files;    /**< filehandles, file_handles or disk_handles; 0: not said */
 } refs_s3nc;
 
-/** Parses such a file. What is odd and no failure, a version other than 9, is noted. Messages hold
- * no values of "credentials". */
+/** Parses such a file. Oddities that are no failure, such as a version other than 9, are noted.
+ * Messages hold no values of "credentials". */
 refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **config,
                             refs_error *err);
 void refs_s3nc_free(refs_s3nc *config);

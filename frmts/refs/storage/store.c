@@ -21,7 +21,7 @@ struct refs_locations {
     uint32_t first; /* number of the first of them */
 };
 
-/* What the set says of its sources. */
+/* The set's record of its sources. */
 typedef struct source_states {
     refs_intern urls;
     refs_expected *recorded; /* one for each URL */
@@ -196,7 +196,7 @@ refs_status refs_locations_number(refs_locations *locations, const char *locatio
     return status;
 }
 
-/* As refs_set_find; the location has the number that all stores have for it. */
+/* Works like refs_set_find; the location has the number that all stores have for it. */
 static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, refs_error *err) {
     REFS_TRY(refs_set_find(store->set, key, ref, err));
     if (store->locations == NULL || ref->location == NULL) return REFS_OK;
@@ -251,8 +251,8 @@ static void drop_location(const char *name, const refs_ref *ref, refs_error *err
         memmove(err->message, behind.data + 2, behind.size - 1);
 }
 
-/* Puts what is read, if it is not in the set itself, before a message, and before that the key. Of
- * a URL that cannot be used the message tells already. */
+/* Puts what is read, if it is not in the set itself, before a message, and before that the key. For
+ * a URL that cannot be used the message says so already. */
 static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, refs_error *err) {
     const char *name = refs_ref_name(ref);
     if (ref->kind != REFS_REF_INLINE && name != NULL) drop_location(name, ref, err);
@@ -373,8 +373,8 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     return status;
 }
 
-/* What is wrong with an optional value is for who asks for it. Of a local file nothing is fetched
- * that nobody asked for. */
+/* A fault of an optional value is reported to the caller that requests it. From a local file
+ * nothing is fetched that no caller requested. */
 static void look_up_optional(pending *job, size_t index) {
     const refs_store_key *key = &job->keys[index];
     const refs_store *store = store_of(job, index);
@@ -416,7 +416,7 @@ static void keep_failed(void *user, size_t i) {
     ((pending *)user)->failed = i;
 }
 
-/* What a reference says of itself, or else the set of the source. */
+/* The reference's own state, or else the set's record of the source. */
 static refs_expected expected(const void *user, size_t i) {
     const pending *job = user;
     const refs_ref *ref = &job->refs[i];

@@ -6,7 +6,7 @@
  * locks its own calls; a host that uses the library too must not do that at the same time.
  *
  * A file is written under a new name beside the one that is wanted, and moved into place when it is
- * complete. Whatever fails before leaves what was there as it was.
+ * complete. A failure before that leaves what was there as it was.
  *
  * A master belongs to one thread.
  *
@@ -35,7 +35,7 @@ typedef enum refs_cfa_version {
     REFS_CFA_CF_1_13 /**< variables named by aggregated_data */
 } refs_cfa_version;
 
-/** What a netCDF file is. */
+/** The format of a netCDF file. */
 typedef enum refs_cfa_format {
     REFS_CFA_NETCDF4, /**< HDF5 */
     REFS_CFA_NETCDF3  /**< CDF-1, or CDF-2 where it must be: no groups, no strings, no unsigned or
@@ -68,7 +68,7 @@ typedef struct refs_cfa_grid {
     const uint64_t *sizes[REFS_MAX_RANK]; /**< n[d] numbers of elements, together the dimension's */
 } refs_cfa_grid;
 
-/** Where the values of one are. */
+/** The source of the values of one. */
 typedef struct refs_cfa_fragment {
     const char *file;     /**< a URL, or a path relative to the master's folder; NULL: nowhere, its
                                values are missing */
@@ -187,7 +187,7 @@ typedef struct refs_cfa_box {
     const uint64_t *count;
 } refs_cfa_box;
 
-/** What is to be written. Arrays whose name is that of one of their dimensions, those that others
+/** The arrays to write. Arrays whose name is that of one of their dimensions, those that others
  * name as coordinates, bounds, grid mapping and the like, strings and scalars belong to the master;
  * of all others, the fields, it says where fragments are. */
 typedef struct refs_cfa_source {
@@ -216,7 +216,7 @@ typedef struct refs_cfa_source {
     refs_status (*check_fragments)(void *self, size_t i, uint64_t n, refs_error *err);
 } refs_cfa_source;
 
-/** Where files go that were written, other than to a local folder. */
+/** The destination of files that were written, other than a local folder. */
 typedef struct refs_cfa_delivery {
     void *self;
     /** Takes the local file `path` to `name`, relative to the master's folder. */
@@ -239,7 +239,7 @@ typedef enum refs_cfa_names {
     REFS_CFA_ABSOLUTE  /**< as S3netCDF4 needs them in another folder than the master's */
 } refs_cfa_names;
 
-/** What becomes of dimensions that are neither time, level, latitude nor longitude, such as those
+/** The treatment of dimensions that are neither time, level, latitude nor longitude, such as those
  * of ensembles. */
 typedef enum refs_cfa_others {
     REFS_CFA_OTHERS_ONE,  /**< fragments have one element along them, as the documentation of
@@ -280,9 +280,9 @@ bool refs_master_has_room(const refs_master *master, const refs_cfa_dimension *d
  * small file for all of one shape. The master comes last; where anything fails nothing is left.
  * REFS_INVALID for options that make no sense.
  *
- * What no fragment tells is in the outline, STEM/STEM.outline.nca: a master of 0.5, or of 0.4 in
- * netCDF-3, of the same arrays, whose partitions are all there. Those that were not written have
- * the file REFS_CFA_NOT_WRITTEN, which nobody writes. */
+ * Facts that no fragment holds are in the outline, STEM/STEM.outline.nca: a master of 0.5, or of
+ * 0.4 in netCDF-3, of the same arrays, whose partitions are all there. Those that were not written
+ * have the file REFS_CFA_NOT_WRITTEN, which nobody writes. */
 #define REFS_CFA_OUTLINE     ".outline.nca"
 #define REFS_CFA_NOT_WRITTEN "not-written"
 refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
@@ -295,7 +295,7 @@ bool refs_cfa_is_field(const refs_cfa_source *source, size_t i);
 
 struct refs_aggregations;
 
-/** What fragments are called now. */
+/** The present names of fragments. */
 typedef struct refs_cfa_moving {
     const char *const *rewrites; /**< "old=>new": beginnings of names; NULL-ended, or NULL */
     const char *prefix;          /**< what stands in the place of all before a name's last slash, or

@@ -225,7 +225,7 @@ static refs_status add(refs_master *master, const char *name, cfa_filler **added
 static refs_status has_same_bytes(const char *one, const char *other, bool *is, refs_error *err) {
     refs_buf a = REFS_BUF_INIT, b = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(refs_vfs_posix(), one, MAX_FILLER_BYTES, &a, err);
-    /* What cannot be read is another. */
+    /* A file that cannot be read is another. */
     *is = status == REFS_OK &&
           refs_vfs_read_whole(refs_vfs_posix(), other, MAX_FILLER_BYTES, &b, NULL) == REFS_OK &&
           a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
@@ -291,7 +291,7 @@ static refs_status fill_one(refs_master *master, const cfa_job *job, refs_partit
     return status;
 }
 
-/* What the variable is called in the fragments that are there. */
+/* The name of the variable in the fragments that are there. */
 static const char *identifier_of(const cfa_job *job) {
     refs_partition at;
     for (uint64_t i = 0; i < job->grid->n; i++) {

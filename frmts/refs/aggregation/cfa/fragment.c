@@ -240,8 +240,8 @@ static refs_status find_stored(const cfa_open_part *open, const refs_cfa_box *bo
     return source->find_stored(source->self, box, is_stored, err);
 }
 
-/* What is nothing but fill values is not written: a fragment reads as that anyhow. (In a file of
- * everything it says how long dimensions are that may grow.) */
+/* Fragments that would hold only fill values are not written: a missing fragment reads as that
+ * anyhow. (In a file of everything it says how long dimensions are that may grow.) */
 static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
                               refs_error *err) {
     const refs_cfa_source *source = open->writing->source;

@@ -69,7 +69,7 @@ static bool is_other_master(const char *name, const char *stem, const char *own)
            (name[n] == '\0' || (name[n] == '.' && strchr(name + n + 1, '.') == NULL));
 }
 
-/* Whether it begins as files of netCDF do. What cannot be read may be one. */
+/* Whether it begins as files of netCDF do. A file that cannot be read may be one. */
 static bool may_be_netcdf(int folder, const char *name) {
     const int file = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status;

@@ -2,7 +2,7 @@
  *
  * A master and the folder that it names cannot be replaced both at once. So new fragments appear
  * in a folder of their own, then the master that names them replaces the old one, and the old
- * fragments go last. Where the folder that masters have, STEM, is taken, a first master names
+ * fragments go last. If the folder that masters have, STEM, is taken, a first master names
  * "NAME.g1"; when it has its place, STEM is filled with links to the same files, a second master
  * that names STEM replaces the first, and "NAME.g1" goes. At each moment the master that is there
  * names files of its own generation.

@@ -515,7 +515,7 @@ static refs_status put_sources(const refs_master *master, refs_error *err) {
 
 /* -- finishing --------------------------------------------------------------------------------- */
 
-/* What has no aggregation would look like data of somebody else, which nothing is written over. */
+/* A file without an aggregation would look like foreign data, which nothing is written over. */
 static refs_status put_mark(const refs_master *master, refs_error *err) {
     nc_place place = {.id = -1};
     if (master->has_aggregations) return REFS_OK;

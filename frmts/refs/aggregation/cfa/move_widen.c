@@ -5,7 +5,7 @@
 
 #include "cfa/nc_library.h"
 
-/* What is copied at a time. */
+/* The bytes that are copied at a time. */
 #define BLOCK_BYTES (16 * REFS_MIB)
 
 /* Room for names that follow is a multiple of this. */

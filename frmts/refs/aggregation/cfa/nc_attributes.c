@@ -8,7 +8,8 @@
 #include "refs/cf.h"
 #include "refs/own_attributes.h"
 
-/* What other parts of a file say: how values are stored, and which dimensions there are. */
+/* Attributes that other parts of a file state: how values are stored, and which dimensions there
+ * are. */
 static bool is_told_elsewhere(refs_str name) {
     static const char *const names[] = {"_FillValue",
                                         "_ARRAY_DIMENSIONS",

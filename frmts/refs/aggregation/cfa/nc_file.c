@@ -59,7 +59,7 @@ refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, r
                      is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
 }
 
-/* What a file has besides its values, and the edges of its chunks. */
+/* The overhead of a file beside its values, and the edges of its chunks. */
 #define MORE_BYTES (64 * REFS_KIB)
 
 /* HDF5 ends the process, at the latest where that ends, once a file may not grow to what it has to

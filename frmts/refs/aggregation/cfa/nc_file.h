@@ -49,7 +49,7 @@ refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimensio
 /** Whether the group itself has a variable of this name. */
 bool refs_cfa__file_has(nc_file *file, int group, const char *name);
 
-/** What a variable is in the file. */
+/** The form of a variable in the file. */
 typedef struct nc_shape {
     int group;
     const char *name;

@@ -33,7 +33,7 @@ struct nc_file {
     uint64_t size; /**< about what its other values will take */
 };
 
-/** What a code of the library means, of what was done to `name`. */
+/** The status for a code of the library, of what was done to `name`. */
 refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err);
 
 /** The type that elements have in the file: halves are floats there, dates are integers. */

@@ -7,7 +7,7 @@
 
 #define MAX_FRAGMENTS ((uint64_t)1 << 24)
 
-/* What a dimension counts that is not to be split further. */
+/* The weight of a dimension that is not to be split further. */
 #define NEVER UINT64_MAX
 
 /* A field while it is split. */
@@ -64,7 +64,7 @@ static bool is_of_line(cfa_axis axis) {
     return !is_of_field(axis);
 }
 
-/* Where none is left of what is to be split, or none is there, it is the first of all: so does
+/* If none is left of what is to be split, or none is there, it is the first of all: so does
  * S3netCDF4. */
 static size_t next_dimension(const cfa_splitting *splitting) {
     size_t d = fewest(splitting, is_field_next(splitting) ? is_of_field : is_of_line);

@@ -117,13 +117,13 @@ static bool is_there(const cfa_files *files, const char *path, const char *withi
     return access(path, F_OK) == 0;
 }
 
-/* What a fragment is called in the first master. */
+/* The name of a fragment in the first master. */
 static char *name_first(const cfa_files *files, const char *named) {
     return join(files->named, files->generation.first,
                 named + strlen(files->named) + strlen(folder_of(files)));
 }
 
-/* Its name is `named` in the last master. What a server makes of a file is not known. */
+/* Its name is `named` in the last master. A server's state of a file is not known. */
 static refs_status record(cfa_files *files, const struct stat *seen, const char *named,
                           refs_error *err) {
     const bool is_here = delivery_of(files) == NULL;
@@ -181,7 +181,7 @@ static const refs_cfa_variable *variable_of(const cfa_files *files, const cfa_fi
     return &files->writing.source->arrays[field->i].variable;
 }
 
-/* What stands for a fragment that is missing, as in fillers.c. */
+/* The file for a missing fragment, as in fillers.c. */
 static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
                                  char **named, refs_error *err) {
     const refs_cfa_variable *variable = variable_of(files, field);
@@ -295,7 +295,7 @@ static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
 
 /* -- the master -------------------------------------------------------------------------------- */
 
-/* What masters have but for their variables. */
+/* The parts of masters other than their variables. */
 static refs_status begin(const cfa_files *files, refs_master *master, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
     for (size_t i = 0; i < source->n_dims; i++) {
@@ -324,7 +324,7 @@ static refs_status begin_masters(cfa_files *files, refs_error *err) {
     return begin(files, files->first, err);
 }
 
-/* Of an encoding that has words for fragments that are missing. */
+/* For an encoding that has words for fragments that are missing. */
 static refs_status begin_outline(cfa_files *files, refs_error *err) {
     const refs_cfa_delivery *delivery = delivery_of(files);
     const bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
@@ -387,7 +387,8 @@ static refs_status place_first(cfa_files *files, refs_error *err) {
     return refs_cfa__master_finish(master, has_parts ? &files->generation.parts : NULL, err);
 }
 
-/* What is new is there: from here on nothing fails, but fragments may keep their first names. */
+/* The new files are complete: from here on nothing fails, but fragments may keep their first names.
+ */
 static void place_last(cfa_files *files) {
     refs_master *master = files->master;
     files->master = NULL;

@@ -11,7 +11,7 @@ typedef struct cfa_values {
     size_t *strings; /**< where each text begins; NULL: elements of one size */
 } cfa_values;
 
-/** What is written of a source, and how. */
+/** The parts of a source to write, and how. */
 typedef struct cfa_writing {
     const refs_cfa_source *source;
     const refs_cfa_write_options *options;
@@ -57,7 +57,8 @@ refs_status refs_cfa__report(cfa_writing *writing, uint64_t n_elements, refs_err
 
 typedef enum cfa_axis { AXIS_T, AXIS_Z, AXIS_Y, AXIS_X, AXIS_OTHER } cfa_axis;
 
-/** What a dimension of an array is: by the attribute "axis" of its coordinate, else by its name. */
+/** The kind of a dimension of an array: by the attribute "axis" of its coordinate, else by its
+ * name. */
 cfa_axis refs_cfa__axis(const refs_cfa_source *source, const refs_cfa_array *array, size_t d);
 
 /* -- split.c ----------------------------------------------------------------------------------- */

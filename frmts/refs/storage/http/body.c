@@ -130,7 +130,7 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-/* What came before, of this attempt's object, must be of the same state of it. */
+/* Earlier bytes, of this attempt's object, must be of the same state of it. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const refs_validators *now = &transfer->response.validators;
     const char *difference =
@@ -224,7 +224,7 @@ static void tell(refs_transfer *transfer, uint64_t got) {
     refs_unlock(&transfer->waiter->lock);
 }
 
-/* Of a whole object that came for a range, only the range is kept. */
+/* If a whole object came for a range, only the range is kept. */
 static refs_bytes cut_to_range(refs_transfer *transfer, refs_bytes bytes) {
     uint64_t left = transfer->skip - transfer->skipped;
     size_t over = bytes.size < left ? bytes.size : (size_t)left;
@@ -288,8 +288,8 @@ static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
            bytes.size < left ? bytes.size : (size_t)left);
 }
 
-/* The rest of the bodies of refusals is read over, so that the connection lives on. Whatever
- * follows what was asked for ends the connection instead. */
+/* The rest of the bodies of refusals is read over, so that the connection lives on. Bytes behind
+ * the requested ones end the connection instead. */
 size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
     size_t size = item_size * n;

@@ -60,7 +60,7 @@ static char *copy(const char *text) {
     return text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
 }
 
-/* What tells stores apart. */
+/* The key of a store. */
 typedef struct store_key {
     uint64_t credentials;
     bool is_tls;

@@ -25,7 +25,7 @@ struct refs_http {
     refs_refused refused; /* the same; for as long as the engine lives */
 };
 
-/* What the thread keeps for itself. */
+/* The state of the thread alone. */
 typedef struct engine {
     refs_http *http;
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
@@ -53,16 +53,16 @@ typedef struct engine {
 /* How often it is asked which transfers are awaited: readers that come to one do not say so. */
 #define LOOK_MS 5
 
-/* Who reads on and on waits again so soon. */
+/* A reader that reads on and on waits again so soon. */
 #define NEXT_READ_MS 10
 
-/* What a connection that nobody reads from takes of a line, until its buffers are full. */
+/* The bytes that an unread connection takes of a line, until its buffers are full. */
 #define BUFFERED_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* Of what is prefetched when nobody waits: while an answer is awaited, another one comes. */
+/* Prefetching when nothing waits: while an answer is awaited, another one comes. */
 #define MIN_AHEAD 2
 
-/* Of fewer bytes it cannot be told how fast they came. */
+/* Fewer bytes do not show how fast they came. */
 #define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
 #define MIN_TIMED_US    100
 
@@ -70,8 +70,8 @@ typedef struct engine {
 #define MIN_LATENCY_US 5000
 
 /* The requests in flight that there are anyway are enough where an answer takes so long to begin.
- * Where it takes longer, more of them are no more a second. Connections with TLS take processor
- * time, which must be worth it. */
+ * If it takes longer, more of them are no more a second. Connections with TLS take processor time,
+ * which must be worth it. */
 #define USUAL_LATENCY_US     10000
 #define USUAL_TLS_LATENCY_US 30000
 #define SILENCE_PART         4
@@ -79,7 +79,7 @@ typedef struct engine {
 /* For so long after a refusal there are no more requests at a time than usual. */
 #define LIMITED_US 60000000
 
-/* What a connection is taken to carry a second as long as none was measured. */
+/* The assumed rate of a connection as long as none was measured. */
 #define USUAL_BYTES_PER_S (64 * (uint64_t)REFS_MIB)
 
 /* -- the thread -------------------------------------------------------------------------------- */
@@ -90,8 +90,8 @@ static void add_waiting(engine *self, refs_transfer *transfer) {
     self->last_waiting = &transfer->next;
 }
 
-/* Who was refused and asked to come back goes before those that were not asked for yet: else each
- * of them would be refused in turn. */
+/* Refused requests with a Retry-After go before those that were never made: else each of them would
+ * be refused in turn. */
 static void add_refused(engine *self, refs_transfer *transfer) {
     refs_transfer **link = &self->waiting;
     while (*link != NULL && (*link)->was_refused) link = &(*link)->next;
@@ -136,14 +136,14 @@ static void hold_origin(engine *self, refs_transfer *transfer) {
 /* -- logins ------------------------------------------------------------------------------------ */
 
 /* A redirect to another origin may be to a login, that leads back with a cookie, or to where the
- * bytes are. As long as that is not known, one request follows it alone, and others wait: where it
- * was a login, they have the cookie then. */
+ * bytes are. Until that is known, one request follows it alone, and others wait: if it was a login,
+ * they have the cookie then. */
 
 static bool follows_alone(const refs_transfer *transfer) {
     return transfer->home != NULL && transfer->home->login == transfer;
 }
 
-/* What comes of it is known, or never will be by this transfer. */
+/* Its outcome is known, or never will be by this transfer. */
 static void end_login(refs_transfer *transfer) {
     refs_origin_state *home = transfer->home;
     if (!follows_alone(transfer)) return;
@@ -262,7 +262,7 @@ static void look_who_is_awaited(engine *self) {
         each->is_awaited = follows_alone(each) || ask_if_awaited(each);
 }
 
-/* Who is to be tried again later leaves the line to others until then. */
+/* Requests to be retried later leave the line to others until then. */
 static void look_if_any_is_awaited(engine *self) {
     uint64_t now = refs_now_ms();
     bool any = false;
@@ -289,7 +289,7 @@ static unsigned most_ahead(const engine *self) {
     return fit < most ? (unsigned)fit : most;
 }
 
-/* Where a server limits requests, long waits are its limit's, and more requests do not help. */
+/* If a server limits requests, long waits are its limit's, and more requests do not help. */
 static bool may_widen(const engine *self) {
     return self->refused_us == 0 || refs_now_us() - self->refused_us > LIMITED_US;
 }
@@ -313,7 +313,7 @@ static bool takes_handshake(const refs_transfer *transfer) {
     return version < CURL_HTTP_VERSION_2_0;
 }
 
-/* As many answers a second as there are with the usual latency. */
+/* The number of answers a second at the usual latency. */
 static void widen_for(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
     const refs_http_options *options = &self->http->options;
     uint64_t usual_us = takes_handshake(transfer) ? USUAL_TLS_LATENCY_US : USUAL_LATENCY_US;
@@ -345,7 +345,7 @@ static void note_latency(engine *self, const refs_transfer *transfer, uint64_t l
     if (may_widen(self)) widen_for(self, transfer, smooth);
 }
 
-/* Of what readers ask for themselves, which is never paused. */
+/* The bytes that readers request themselves, which is never paused. */
 static void measure(engine *self, const refs_transfer *transfer) {
     curl_off_t asked_us = 0, began_us = 0, ended_us = 0, n_bytes = 0;
     if (transfer->client == NULL || transfer->client->is_awaited != NULL) return;
@@ -363,8 +363,8 @@ static void measure(engine *self, const refs_transfer *transfer) {
     atomic_store(&self->http->bytes_per_s, rate > smooth ? rate : smooth);
 }
 
-/* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
- * somebody does, all of them and the line. */
+/* Prefetching leaves one request, unless there is just one, to reads that wait; and where somebody
+ * does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     const unsigned most = self->window, n_active = self->n_active - self->n_held_back;
     if (most == 1) return n_active == 0;
@@ -529,7 +529,7 @@ static void drop_cancelled(engine *self) {
     }
 }
 
-/* What an answer tells of its origin, and that of the transfer. */
+/* The facts that an answer gives about its origin, and that of the transfer. */
 static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     refs_answer answer = {.began_us = transfer->began_us,
                           .n_active = transfer->n_beside,

@@ -26,7 +26,7 @@ refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_h
 
 /** Which addresses a request may connect to, and which its host turned out to have. The rule of
  * confinement once more for what names resolve to: documents and redirects were checked by their
- * text alone. Of a proxy, addresses are those of the proxy. */
+ * text alone. With a proxy, addresses are those of the proxy. */
 typedef struct refs_http_gate {
     bool allows_link_local; /**< by an option, or since the URL itself has such an address */
     bool has_link_local;    /**< one was not connected to; libcurl goes on with the others */
@@ -38,7 +38,7 @@ typedef struct refs_http_gate {
 void refs_http_handle_guard(void *easy, const refs_http_rules *rules, const char *url,
                             refs_http_gate *gate);
 
-/** What an attempt that ended with `code` failed with: REFS_INVALID where there is no other address
+/** The failure of an attempt that ended with `code`: REFS_INVALID where there is no other address
  * to connect to, else REFS_OK. */
 refs_status refs_http_gate_result(const refs_http_gate *gate, CURLcode code, refs_error *err);
 

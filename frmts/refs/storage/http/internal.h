@@ -12,14 +12,14 @@
 #include "http/response.h"
 #include "refs/http.h"
 
-/** What is reserved for a whole object before its size is known, and what it is given before its
+/** The memory reserved for a whole object before its size is known, and what it is given before its
  * bytes come, whatever size the server claims. */
 #define REFS_FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
 
-/** What is kept of the body of a refusal, to see what an object store says is wrong. */
+/** The part of the body of a refusal that is kept, to see what an object store says is wrong. */
 #define REFS_REFUSAL_TEXT_BYTES 2048
 
-/** What a store says where it is the bucket that is not there, not the object. */
+/** The code of a store if the bucket is not there, not the object. */
 #define REFS_NO_BUCKET "NoSuchBucket"
 
 /** Signatures are made for requests that are sent so soon; what they share is not made again. */
@@ -204,7 +204,7 @@ uint64_t refs_http__rate(const refs_http *http);
 /** Microseconds until answers begin that readers waited for; 0: not known. */
 uint64_t refs_http__latency_us(const refs_http *http);
 
-/** As of refs_fetcher_bandwidth_delay. */
+/** The meaning is that of refs_fetcher_bandwidth_delay. */
 uint64_t refs_http__bandwidth_delay(const refs_http *http);
 
 /** Hands a prepared transfer to the engine, which does not own it. */

@@ -4,7 +4,7 @@
 
 #include "refs/http.h"
 
-/** What a request of a URL carries of a login. */
+/** The login that a request of a URL carries. */
 typedef enum refs_login_part {
     REFS_LOGIN_NOTHING,
     REFS_LOGIN_TOKEN,   /**< as a bearer */
@@ -24,8 +24,8 @@ uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const cha
  * place of ~/.netrc, or NULL. */
 uint64_t refs_login__netrc_state(const char *file);
 
-/** What to try where the login that a request of `url` carries was refused; NULL where it carries
- * none. */
+/** The advice if the login that a request of `url` carries was refused; NULL where it carries none.
+ */
 const char *refs_login__advice(const refs_http_login *login, uint64_t netrc, const char *url);
 
 /** Whether a request of `url` that began as one of `first` may carry what .netrc says of its host:

@@ -93,7 +93,7 @@ uint64_t refs_origin__free_at(const refs_origin_state *origin, uint64_t now_us) 
     return origin->next_us > now_us ? origin->next_us : now_us;
 }
 
-/* Who comes late, since timers are not exact, does not move those behind. */
+/* A late request, since timers are not exact, does not move those behind. */
 void refs_origin__begin(refs_origin_state *origin, uint64_t now_us) {
     if (origin == NULL) return;
     origin->n_active++;

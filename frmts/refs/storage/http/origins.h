@@ -1,8 +1,8 @@
 /* origins.h -- what is known of origins: which have answered, where nobody does, and how much
  * at a time they put up with. Not safe from several threads.
  *
- * Where nobody answers, it was tried as often as may be, and need not be tried as often for each of
- * the requests that follow.
+ * If no request is answered, it was tried as often as may be, and need not be tried as often for
+ * each of the requests that follow.
  *
  * An origin that answers 429 or 503 gets fewer requests at a time, and these one after the other
  * instead of together: half as many as long as it goes on to refuse, and then, by and by, more
@@ -72,7 +72,7 @@ bool refs_origins__has_answered(const refs_origins *origins, const refs_origin *
  * held already, as many as can be kept, or without memory: nothing is known of it then. */
 refs_origin_state *refs_origins__hold(refs_origins *origins, const refs_origin *key);
 
-/* Of all that follow, `origin` may be NULL. */
+/* In all that follows, `origin` may be NULL. */
 void refs_origin__release(refs_origin_state *origin);
 
 /** When a request may begin: at `now_us`, later, or, UINT64_MAX, when another one has ended. */

@@ -115,8 +115,8 @@ void refs_response__element(refs_str body, const char *name, char *content, size
     }
 }
 
-/* What was modified as the response was made says nothing of the object: it may change again within
- * the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
+/* An object that was modified as the response was made has no useful date: it may change again
+ * within the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
 static void settle(refs_response *response) {
     refs_validators *validators = &response->validators;
     validators->date_s = response->date_s;

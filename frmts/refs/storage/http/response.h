@@ -4,7 +4,7 @@
 
 #include "refs/bytes.h"
 
-/** What tells one state of an object from another. */
+/** The validators that distinguish states of an object. */
 typedef struct refs_validators {
     int64_t modified_s; /**< seconds since 1970; 0 where it is not known, or … */
     int64_t fresh_s;    /**< … where the object was modified as the answer was made: then */

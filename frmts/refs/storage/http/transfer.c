@@ -21,12 +21,12 @@
  */
 #define PAUSED_LONG_MS 1000
 
-/* A server that has answered may be starting anew. Where nobody ever did, the address is mostly
- * wrong, which people want to know soon. */
+/* A server that has answered may be starting anew. If none ever did, the address is mostly wrong,
+ * which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
 
-/* Where an origin answers others, refusals are a matter of its limit, and do not count: but one
- * object may be refused for ever. */
+/* If an origin answers others, refusals are a matter of its limit, and do not count: but one object
+ * may be refused for ever. */
 #define REFUSALS_PER_RETRY 10
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
@@ -58,7 +58,7 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     return size;
 }
 
-/* What users may change by options of the host. */
+/* The settings that users may change by options of the host. */
 static void set_defaults(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->rules.stall_ms);
@@ -67,7 +67,7 @@ static void set_defaults(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L * 1024);
 }
 
-/* What holds whatever the host set. */
+/* The settings that no host changes. */
 static void set_invariants(refs_transfer *transfer) {
     CURL *easy = transfer->easy;
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -120,7 +120,7 @@ static bool may_use_netrc(const refs_transfer *transfer, const char *url) {
     return refs_login__may_use_netrc(&transfer->login.login, transfer->url, url);
 }
 
-/* What of a provider's login a request of `url` carries. */
+/* The part of a provider's login that a request of `url` carries. */
 static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
     const refs_http_login *login = &transfer->login.login;
     switch (refs_login__part(login, url)) {
@@ -194,7 +194,7 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, con
 
 /* -- where it is sent -------------------------------------------------------------------------- */
 
-/* What a provider let in is for the provider alone. */
+/* A provider's cookie is for the provider alone. */
 static bool is_trusted(const refs_transfer *transfer, const char *url) {
     const refs_http_login *login = &transfer->login.login;
     bool is_own = login->token != NULL || login->password != NULL;
@@ -203,8 +203,7 @@ static bool is_trusted(const refs_transfer *transfer, const char *url) {
 }
 
 /* A handle for `url`, as the first without what is secret there: of another origin, or with a
- * signature.
- * What .netrc says of the other host stays, but not in the clear. */
+ * signature. The login in .netrc of the other host stays, but not in the clear. */
 static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
     CURL *away = curl_easy_duphandle(transfer->easy);
     struct curl_slist *headers = NULL;
@@ -379,7 +378,7 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) 
            number == ECONNREFUSED;
 }
 
-/* What an object store says in a refusal. */
+/* The error code of an object store in a refusal. */
 static void element_of(const refs_transfer *transfer, const char *name, char *text, size_t size) {
     uint64_t kept = transfer->refusal_bytes;
     if (kept > REFS_REFUSAL_TEXT_BYTES) kept = REFS_REFUSAL_TEXT_BYTES;
@@ -475,7 +474,7 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
 }
 
-/* What is wrong with an attempt that ended, in `error`; nothing where it is not. */
+/* The fault of an attempt that ended, in `error`; nothing where it is not. */
 static void judge(refs_transfer *transfer, CURLcode code, long status) {
     refs_error *err = &transfer->error;
     if (transfer->refused || refs_transfer__is_complete(transfer)) return;

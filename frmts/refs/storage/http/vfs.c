@@ -7,10 +7,10 @@
 #include "refs/cancel_wait.h"
 #include "refs/now.h"
 
-/* As much may be read of an object that is only looked at. */
+/* The most that may be read of an object that is only looked at. */
 #define LOOK_BYTES (4 * REFS_KIB)
 
-/* What is fetched of an object when it is opened: of many files it is all that describes them. */
+/* The bytes fetched of an object when it is opened: of many files it is all that describes them. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
 /* An object that was fetched, or a handle of the other refs_vfs. */
@@ -271,7 +271,7 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
-/* Of a location that was not answered, what would be inside of it is not asked for as well. */
+/* If a location was not answered, nothing inside it is requested either. */
 static void note_silent(refs_http_vfs *vfs, const char *location) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
