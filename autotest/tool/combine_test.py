@@ -394,7 +394,7 @@ class Hostile(InFolder):
         made["refs"]["lead/.zarray"] = json.dumps(document)
         with open("all.json", "w", encoding="utf-8") as file:
             json.dump(made, file)
-        self.assertIn("duplicate ", run("append", "all.json", self.tile(1, 0, 99), status=1))
+        self.assertIn("different values of ", run("append", "all.json", self.tile(1, 0, 99), status=1))
         run("append", "all.json", tiles[3])
         np.testing.assert_array_equal(read("all.json", "lead"), [[0, 1], [10, 11]])
 

@@ -1924,7 +1924,7 @@ class Refusals(Folder):
         for name in ("all.json", "all.nc"):
             for names in (["0.nc", "1.nc", "2.nc"], ["1.nc", "0.nc", "2.nc"]):
                 said = run("index", *names, "-o", name, status=1)
-                self.assertIn(f"w: duplicate step 0 of time (2000-01-01T00:00:00) in {names[0]} and {names[1]}", said)
+                self.assertIn(f"w: different values of step 0 of time (2000-01-01T00:00:00) in {names[0]} and {names[1]}", said)
                 self.assertFalse(os.path.exists(name))
 
     def test_coordinates_that_do_not_agree_are_named(self):
@@ -2106,7 +2106,7 @@ class Refusals(Folder):
             with netCDF4.Dataset("b.nc", "a") as file:
                 file["time"][:] = value
             said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
-            self.assertIn(f"b.nc: step 0 of time is {text}", said)
+            self.assertIn(f"b.nc: time[0] is {text}", said)
 
     def test_what_does_nothing_is_told(self):
         self.write("a.nc", [0])

@@ -87,8 +87,8 @@ TEST(RefsetJson, IsNamedInMessagesByItsLocation) {
     SetUnderTest set;
     set.location = "/vsicurl/https://h/x.json";
     EXPECT_EQ(set.Open("{\"version\": 3}"), REFS_INVALID);
-    EXPECT_STREQ(set.error.message, "/vsicurl/https://h/x.json: line 1, column 13: the version of "
-                                    "a reference set is 1, not \"3\"");
+    EXPECT_STREQ(set.error.message, "/vsicurl/https://h/x.json: line 1, column 13: expected "
+                                    "version 1 of a reference set, found \"3\"");
 }
 
 TEST(RefsetJson, AppliesRewrites) {

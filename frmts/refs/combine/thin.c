@@ -97,10 +97,9 @@ static refs_status fail_twice(const gathered *to, const refs_join_place *at, con
                   (int)text.size, (const char *)text.data);
     } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
-                           "%.*s: %s and %s both have %.*s, and not the same: one of them is to "
-                           "be left out",
-                           REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
-                           other->name, (int)text.size, (const char *)text.data);
+                           "%.*s: different values of %.*s in %s and %s: remove one of them",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
+                           (const char *)text.data, at->member->name, other->name);
     refs_buf_clear(&text);
     return status;
 }
