@@ -36,7 +36,7 @@ typedef struct refs_signing {
     bool is_signed;     /**< the URL is to hold a signature */
 } refs_signing;
 
-/** What a program has of its own, as GDAL has: settings, options of libcurl, and credentials that
+/** The parts of an application, as GDAL has: settings, options of libcurl, and credentials that
  * only it can get. Called on the thread that makes the request. Members but `get_option` may be
  * NULL. */
 typedef struct refs_application {
@@ -46,7 +46,7 @@ typedef struct refs_application {
      * environment. It must only look something up. */
     const char *(*get_option)(void *self, const char *location, const char *name);
 
-    /** As of refs_http_host; NULL: settings are set by this module. */
+    /** The rules are those of refs_http_host; NULL: settings are set by this module. */
     refs_status (*prepare)(void *self, const refs_http_object *object, void *easy, void **headers,
                            refs_error *err);
 

@@ -51,7 +51,7 @@ typedef enum refs_join_unlike {
     REFS_JOIN_REFUSE            /**< an error */
 } refs_join_unlike;
 
-/** What parts are of. */
+/** The kind of parts. */
 typedef enum refs_join_parts {
     REFS_JOIN_OF_CHUNKS, /**< chunks of arrays */
     REFS_JOIN_OF_FIELDS /**< fields: each is a fragment of an aggregation (refs_join_aggregate), and

@@ -30,7 +30,7 @@ static refs_str find_term(refs_str text, const char *term) {
     return refs_str_view("", 0);
 }
 
-/* What terms are called: NULL where there is none. A spelling that has `marks` among its terms is
+/* The names of terms: NULL where there is none. A spelling that has `marks` among its terms is
  * meant: of CF-1.13, of cfdm 1.12, of CFAPyX, of CFA-0.6. */
 static const struct spelling {
     bool is_cf;
@@ -185,8 +185,8 @@ static refs_status fail_count(const refs_aggregation *aggregation, const refs_ar
                      (unsigned long long)n, (unsigned long long)aggregation->grid.n);
 }
 
-/* What fragments have in a trailing dimension: the letters of netCDF-3, copies of CFA-0.6. Nothing
- * is read where there are too many or too few. */
+/* The trailing dimension of fragments: the letters of netCDF-3, copies of CFA-0.6. Nothing is read
+ * where there are too many or too few. */
 static refs_status read_each(const refs_aggregation *aggregation, const refs_array_meta *meta,
                              strings *all, refs_error *err) {
     uint64_t n;
@@ -221,7 +221,7 @@ static refs_status add_files(refs_aggregation *aggregation, strings *files, refs
     return REFS_OK;
 }
 
-/* Of copies, each may have a name of its own: the first one counts, as all are equivalent. */
+/* Each copy may have a name of its own: the first one counts, as all are equivalent. */
 static refs_status add_variables(refs_aggregation *aggregation, strings *variables,
                                  refs_error *err) {
     size_t n = (size_t)aggregation->grid.n;
@@ -470,7 +470,7 @@ static refs_status define_dims(const cfa_job *job, const cf_names *names, refs_e
     return REFS_OK;
 }
 
-/* What the variable is called in the fragments where that is one name; else NULL. */
+/* The name of the variable in the fragments if that is one name; else NULL. */
 static const char *only_identifier(const cfa_job *job) {
     const char *only = NULL;
     for (uint64_t i = 0; i < job->grid->n; i++) {

@@ -358,7 +358,7 @@ static refs_status keep_text(refs_aggregation *aggregation, const refs_json *jso
     return REFS_OK;
 }
 
-/* What does not tell the place of its values. */
+/* The parts that do not state the place of its values. */
 static refs_status read_rest(const decoding *job, partition *part, refs_error *err) {
     refs_fragment_layout *layout = &part->layout;
     const refs_json *varid = refs_json_get(part->subarray, "varid");

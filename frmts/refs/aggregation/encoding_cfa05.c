@@ -65,7 +65,7 @@ static refs_status take_place(refs_aggregation *aggregation, uint64_t number, si
                      (unsigned long long)others->end);
 }
 
-/* What NC_FILL_INT stands for was never written. */
+/* An element that is NC_FILL_INT was never written. */
 static bool is_undefined(const double *place) {
     return place[0] < 0 && place[0] == place[1];
 }
@@ -142,7 +142,7 @@ static refs_status check_count(const refs_aggregation *aggregation, const refs_a
                      meta->path, (unsigned long long)aggregation->grid.n);
 }
 
-/* As in the variables that aggregated_data names. */
+/* The form is that of the variables that aggregated_data names. */
 static refs_status load(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *file, *variable;
     REFS_TRY(find_required(aggregation, "file", &file, err));
@@ -155,7 +155,7 @@ static refs_status load(refs_aggregation *aggregation, refs_error *err) {
 
 /* -- encoding ---------------------------------------------------------------------------------- */
 
-/* What an integer of a partition that is missing is: netCDF's NC_FILL_INT. */
+/* The value of an integer of a partition that is missing: netCDF's NC_FILL_INT. */
 #define MISSING (INT32_MIN + 1)
 
 /* The group, and the dimensions of its variables. */
@@ -192,7 +192,7 @@ static refs_status define(cfa_group *group, refs_error *err) {
 
 /* -- integers ---------------------------------------------------------------------------------- */
 
-/* What an integer variable says of a partition. */
+/* The content of an integer variable for a partition. */
 typedef enum cfa_integers { INTEGERS_INDEX, INTEGERS_LOCATION, INTEGERS_SHAPE } cfa_integers;
 
 static refs_status append_integers(cfa_integers which, const refs_partition *at, size_t d,

@@ -29,7 +29,7 @@ typedef struct refs_fragment_interval {
     uint64_t index;
 } refs_fragment_interval;
 
-/** One dimension: intervals ascending and apart. What lies between is in no fragment. */
+/** One dimension: intervals ascending and apart. Elements between them are in no fragment. */
 typedef struct refs_fragment_dim {
     refs_fragment_interval *intervals;
     size_t n_intervals;
@@ -49,7 +49,7 @@ typedef struct refs_fragment_part {
     const uint64_t *list; /**< or NULL */
 } refs_fragment_part;
 
-/** What CFA-0.4 may say of one fragment beyond its name; NULL where nothing. */
+/** The further terms of CFA-0.4 for one fragment beyond its name; NULL where nothing. */
 typedef struct refs_fragment_layout {
     size_t rank;                   /**< of the fragment */
     uint64_t shape[REFS_MAX_RANK]; /**< as the encoding records it; 0: not recorded */
@@ -60,7 +60,7 @@ typedef struct refs_fragment_layout {
     const char *units, *calendar; /**< of the fragment, or NULL */
 } refs_fragment_layout;
 
-/** Where the values of one box are. */
+/** The place of the values of one box. */
 typedef struct refs_fragment_source {
     uint32_t first_file; /**< in `files`: n_alternatives of them */
     uint32_t variable;   /**< a string's number, or NO_TEXT */

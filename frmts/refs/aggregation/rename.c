@@ -129,7 +129,7 @@ bool refs_renaming_selects(const refs_renaming *job, const uint64_t *index) {
 
 /* -- names in a variable ----------------------------------------------------------------------- */
 
-/* Of names in a list: there may be copies of each fragment (CFA-0.6), or one name for all. */
+/* The names in a list: there may be copies of each fragment (CFA-0.6), or one name for all. */
 static bool selects_name(const refs_renaming *job, size_t number, size_t n) {
     uint64_t index[REFS_MAX_RANK] = {0};
     const uint64_t n_partitions = job->aggregation->grid.n;

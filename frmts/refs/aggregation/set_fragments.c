@@ -42,7 +42,7 @@ static bool have_own_names(const refs_set_fragments *fragments) {
     return has_any;
 }
 
-/* What has its names elsewhere is not loaded: they may be many. */
+/* An aggregation with its names elsewhere is not loaded: they may be many. */
 static bool may_have_own_names(const refs_set_fragments *fragments) {
     const refs_array_meta *names = fragments->terms.files;
     return fragments->meta.status == REFS_OK &&

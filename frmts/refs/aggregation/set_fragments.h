@@ -17,7 +17,7 @@ extern "C" {
 
 struct refs_fragment_grid;
 
-/** What the group of an array's fragments is called: its own name and this. */
+/** The name of the group of an array's fragments: its own name and this. */
 #define REFS_SET_FRAGMENTS_SUFFIX "_fragments"
 
 /** Appends the name of a fragment as seen from the group of the array `name`. */

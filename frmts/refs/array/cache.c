@@ -46,8 +46,8 @@ struct refs_cache {
 
 #define FIRST_BUCKETS 64
 
-/* Readers that each have a share of their own of what may be prefetched. Of more, some mostly have
- * stopped reading, and where they have not, what was used least recently goes. */
+/* Readers that each have a share of their own of what may be prefetched. If there are more, some
+ * mostly have stopped reading; if not, the least recently used goes. */
 #define MAX_SHARES 8
 
 /* Passed chunks: more than are used again soon are let go. */

@@ -21,7 +21,7 @@ static void forget(refs_held *held, size_t i) {
     memmove(&held->begun[i], &held->begun[i + 1], (held->n - i) * sizeof *held->begun);
 }
 
-/* What is read of a chunk. */
+/* The part of a chunk that is read. */
 typedef struct part {
     uint64_t number;
     uint64_t n_read, n_all;

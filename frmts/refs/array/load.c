@@ -119,7 +119,7 @@ static bool check_may_go_on(void *user) {
     return may_go_on(user);
 }
 
-/* What the thread that loads asks while it waits. */
+/* The question of the loading thread while it waits. */
 static refs_cancel_check check_of(batch *job) {
     const bool has_progress =
         job->watch != NULL && job->watch->progress != NULL && job->watch->progress->report != NULL;

@@ -57,8 +57,8 @@ static bool is_near(void *user, uint64_t box) {
     return box < atomic_load(&stream->decode_end);
 }
 
-/* Whose reader has found all that it read since then, as those do that turn back, is in nobody's
- * way. */
+/* A stream whose reader has found all that it read since then, as those do that turn back, does not
+ * stand in the way. */
 static bool has_ended(void *user) {
     const refs_stream *stream = user;
     return atomic_load(&stream->ended) &&
@@ -72,7 +72,7 @@ static size_t list_chunks(const refs_stream *stream, uint64_t box, uint64_t *num
     return n;
 }
 
-/* All boxes at once where they come from a server: each call is a round trip. Of local files few
+/* All boxes at once where they come from a server: each call is a round trip. For local files few
  * chunks at a time. */
 static void load_boxes(const readahead_task *task, uint64_t *numbers, refs_ahead_chunk *expected) {
     refs_stream *stream = task->stream;
@@ -202,7 +202,7 @@ static refs_stream *open_stream(refs_array *array, const refs_stride *stride) {
     return stream;
 }
 
-/* Says that box `k` is being read. Who was told to read whole boxes may read a part of them. */
+/* Says that box `k` is being read. A reader with advice for whole boxes may read a part of them. */
 static void set_position(refs_readahead *readahead, const refs_box_read *read, uint64_t k) {
     refs_stream *stream = readahead->stream;
     bool is_part = false;
@@ -229,9 +229,9 @@ void refs_readahead__begin_advised(refs_readahead *readahead, refs_array *array,
     refs_window__open(&readahead->window);
 }
 
-/* What is longer than the cache keeps the last boxes alone: of the others the cache would be full,
- * and let them go before anybody came back. Boxes that were jumped over before anybody asked for
- * them are not there. */
+/* A stream longer than the cache keeps the last boxes alone: the others would fill the cache, and
+ * be gone before a reader came back. Boxes that were jumped over before anybody asked for them are
+ * not there. */
 static void pass_boxes(refs_readahead *readahead, uint64_t k) {
     const refs_stream *stream = readahead->stream;
     refs_array *array = stream->array;
@@ -292,8 +292,8 @@ static void ask_to_decode(refs_stream *stream, uint64_t begin, uint64_t end) {
     refs_free(numbers);
 }
 
-/* Where it takes long until answers begin, a reader would wait for what half of the cache does not
- * hold: it may have more ahead then, for which the cache is made larger. */
+/* If the time to first byte is long, a reader would wait for what half of the cache does not hold:
+ * it may have more ahead then, for which the cache is made larger. */
 static size_t most_ahead(refs_readahead *readahead) {
     const refs_stream *stream = readahead->stream;
     const refs_array_context *context = &stream->array->context;

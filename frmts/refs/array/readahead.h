@@ -1,8 +1,8 @@
 /* readahead.h -- chunks loaded by other threads before a reader asks for them.
  *
- * What is requested when is decided by stride.h. A prefetched chunk is one of the cache like any
- * other. Nothing here is ever waited for but by refs_array_free, and there only what has begun:
- * tasks that come too late find their chunks loaded by the reader, or passed, and end.
+ * The order and the time of requests is decided by stride.h. A prefetched chunk is one of the cache
+ * like any other. Nothing here is ever waited for but by refs_array_free, and there only what has
+ * begun: tasks that come too late find their chunks loaded by the reader, or passed, and end.
  *
  * Read before this: load.h.
  */
@@ -11,7 +11,7 @@
 
 #include "load.h"
 
-/** What is requested ahead of one reader. Zeroed: nothing. One thread at a time. */
+/** The readahead of one reader. Zeroed: nothing. One thread at a time. */
 typedef struct refs_readahead {
     struct refs_stream *stream; /**< the boxes that are expected, or NULL */
     refs_window window;
@@ -34,8 +34,7 @@ void refs_readahead__begin_advised(refs_readahead *readahead, refs_array *array,
                                    const refs_stride *stride);
 
 /** Whether a read goes on with what is followed, which is noted: by the box that is being read or
- * the next one; of what was told, by any that is left. What it leaves of a box is still expected.
- */
+ * the next one; of what was told, by any that is left. The rest of a box is still expected. */
 bool refs_readahead__goes_on(refs_readahead *readahead, const refs_box_read *read);
 
 /** Ends what is followed where a read did not go on with it. */
@@ -44,9 +43,9 @@ void refs_readahead__miss(refs_readahead *readahead);
 /** Requests the next window if it is time: when a reader has the bytes of its own. */
 void refs_readahead__request(refs_readahead *readahead);
 
-/** Follows nothing any more. What was not yet requested is not, requests under way that no reader
- * waits for are cancelled when one fetches something else; what has arrived and was not read is
- * the first to go where the cache is full. */
+/** Follows nothing any more. Requests not yet made are dropped, requests under way that no reader
+ * waits for are cancelled when one fetches something else; what has arrived and was not read is the
+ * first to go where the cache is full. */
 void refs_readahead__end(refs_readahead *readahead);
 
 /** Takes back the tasks for an array that have not begun: what they would wait behind may be of

@@ -46,8 +46,8 @@ void refs_reader_limit(refs_reader *reader, const refs_region *region) {
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
 
-/* Who takes one element of each chunk reads a series, and is expected to read all of it, unless
- * something else was expected in vain. */
+/* A reader that takes one element of each chunk reads a series, and is expected to read all of it,
+ * unless something else was expected in vain. */
 static void follow(refs_reader *reader, const refs_box_read *read) {
     refs_readahead *readahead = &reader->readahead;
     refs_stride stride;

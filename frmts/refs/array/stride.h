@@ -1,7 +1,7 @@
 /* stride.h -- where reads begin, by which stride they move on, and what is requested ahead of them.
  *
- * Pure functions of what was read: no thread, no clock, no cache. As in Linux's readahead, all
- * that is remembered of a reader is its last read, its last stride and a window.
+ * Pure functions of what was read: no thread, no clock, no cache. The memory of a reader is its
+ * last read, its last stride and a window, as in Linux's readahead.
  *
  * Chunks of an array have numbers, in C order over the grid of chunks. A read takes a box of
  * chunks; its number is that of the first one. Programs that read band by band, row of chunks by
@@ -90,11 +90,11 @@ typedef struct refs_stride {
     uint64_t box[REFS_MAX_RANK]; /**< chunks along each dimension, where the grid does not end */
 } refs_stride;
 
-/** What is expected after a read that was noted; false: nothing is. Two equal strides are enough,
+/** The expected boxes after a read that was noted; false: nothing is. Two equal strides are enough,
  * and one from the first chunk of the array, with which those begin who read all; so are three
- * equal steps inside a chunk, once they are a third of the way through it. Reads are expected to
- * go on to the end of the dimensions that they have moved along, within the bounds of the slowest
- * one: who reads the rows of one band has not begun to read the next one. */
+ * equal steps inside a chunk, once they are a third of the way through it. Reads are expected to go
+ * on to the end of the dimensions that they have moved along, within the bounds of the slowest one:
+ * who reads the rows of one band has not begun to read the next one. */
 bool refs_last_read__expects(const refs_last_read *last, const refs_grid *grid,
                              const refs_box_read *read, refs_stride *stride);
 
@@ -122,7 +122,7 @@ typedef struct refs_window {
     uint64_t mark; /**< the box whose read has the next window requested */
 } refs_window;
 
-/** What boxes take, in bytes; as they are stored, an estimate. */
+/** The size of boxes, in bytes; as they are stored, an estimate. */
 typedef struct refs_box_bytes {
     uint64_t stored; /**< at least 1 */
     uint64_t decoded;

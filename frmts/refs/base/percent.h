@@ -18,7 +18,7 @@ int refs_hex_digit(char c);
  */
 int refs_percent_byte(refs_str text);
 
-/** Decodes in place and returns the new size. What is no escape stays. */
+/** Decodes in place and returns the new size. Other characters stay. */
 size_t refs_percent_decode(char *text, size_t size);
 
 /** Appends `text`, in which all bytes are escaped but unreserved ones (section 2.3) and those of

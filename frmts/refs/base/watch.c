@@ -72,7 +72,7 @@ static bool is_same(const seen *one, const seen *other) {
            one->changed_s == other->changed_s && one->changed_ns == other->changed_ns;
 }
 
-/* What shows that the content is another. Numbers of files, and the times at which those changed,
+/* The validators that show another content. Numbers of files, and the times at which those changed,
  * do not: file systems give others to the same content, and owners change, too. */
 static const char *difference(const seen *one, const seen *other) {
     if (one->kind != KNOWN || other->kind != KNOWN) return "";
@@ -98,7 +98,7 @@ static bool is_elsewhere(const refs_watch *watch, const char *location) {
            strcmp(now, watch->folder) != 0;
 }
 
-/* What `location` was when the watch was opened: itself, or a new string in `own`. */
+/* The location that `location` was when the watch was opened: itself, or a new string in `own`. */
 static const char *located(const refs_watch *watch, const char *location, refs_buf *own) {
     if (!is_elsewhere(watch, location) ||
         refs_buf_printf(own, NULL, "%s/%s", watch->folder, location) != REFS_OK ||
@@ -128,7 +128,7 @@ static void add(refs_watch *watch, refs_str location, const seen *now) {
         watch->changed = true;
 }
 
-/* What differs from what was noted before, or "". */
+/* The difference from the state noted before, or "". */
 static const char *note(refs_watch *watch, const char *location, const seen *now) {
     const char *differs = "";
     refs_str text = refs_str_from(location);
@@ -208,7 +208,7 @@ void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *locatio
     hold_as(watch, other, location);
 }
 
-/* What cannot be noted cannot be told either. */
+/* A state that cannot be noted cannot be compared either. */
 static void doubt(refs_watch *watch) {
     refs_lock(&watch->lock);
     watch->changed = true;

@@ -488,7 +488,7 @@ typedef struct refs_cf__date {
 /** Finds a calendar by its CF name; an empty one is the standard one. */
 bool refs_cf__find_calendar(refs_str name, refs_cf__calendar *calendar);
 
-/** As refs_cf_compare_calendars. */
+/** Works like refs_cf_compare_calendars. */
 refs_cf_calendars refs_cf__compare_calendars(refs_cf__calendar one, refs_cf__calendar other);
 
 /** Days count from an origin of the calendar's own. */

@@ -17,7 +17,7 @@
 #include "refs/file_name.h"
 #include "refs/fork.h"
 
-/* What the master that is added to turns out to be. */
+/* The form of the master that is added to. */
 typedef enum aggregate_way {
     AGGREGATES, /* of fragments, or it is a new one */
     JOINS,      /* one that was made by refs index */
@@ -112,7 +112,7 @@ static refs_status is_filler(const tool_arrays *arrays, const char *name, bool *
     return REFS_OK;
 }
 
-/* What stands for fragments that were missing is no source: the new master has its own. */
+/* A placeholder fragment is no source: the new master has its own. */
 static refs_status note_filler(aggregation *all, const char *name, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&all->lock);
@@ -122,7 +122,7 @@ static refs_status note_filler(aggregation *all, const char *name, refs_error *e
     return status;
 }
 
-/* What is only looked at where names or the output ask for it. */
+/* Sources that are only inspected if names or the output require it. */
 static refs_status look_into(aggregation *all, size_t number, bool *is_source, refs_error *err) {
     const char *name = all->names.items[number];
     tool_arrays arrays;

@@ -299,7 +299,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     name = (const char *)location.data;
     const bool is_file = status == REFS_OK && (was_kept || refs_set_is_file(set));
     const bool is_to_keep = is_file && all->arguments->resume && !was_kept;
-    /* Of sets that are fragments, the files that they refer to are no sources of the master. */
+    /* If sets are fragments, the files that they refer to are no sources of the master. */
     const bool is_source = is_file || is_aggregation(all->output);
     if (is_source && !is_seen && vfs->validators != NULL)
         (void)vfs->validators(vfs->self, name, &now, NULL);
@@ -690,7 +690,8 @@ static refs_status note_relative(void *user, const refs_source_state *source, re
     return REFS_OK;
 }
 
-/* A set goes on naming files as it did. What cannot be read is told by who joins it. */
+/* A set goes on naming files as it did. A source that cannot be read is reported when it is joined.
+ */
 static bool names_relatively(const refs_set *set) {
     bool is_relative = false;
     const refs_source_visitor visitor = {note_relative, &is_relative};

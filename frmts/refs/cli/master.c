@@ -7,7 +7,7 @@
 #include "arrays.h"
 #include "refs/file_name.h"
 
-/* Who is shown the partitions of a master: their files are sources, each once. */
+/* The receiver of the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
     const tool_session *session;
     tool_master *master;
@@ -19,7 +19,7 @@ typedef struct collecting {
     refs_buf repeated;       /* a file that has one of them at two places, or nothing */
 } collecting;
 
-/* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
+/* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc". */
 static refs_status append_as_named(const collecting *to, const char *file, refs_buf *name,
                                    refs_error *err) {
     const refs_url_context context = {.base = to->name};
@@ -103,7 +103,7 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
                     err);
 }
 
-/* What is small lies in a joined master itself: no partition names the files that it is of. */
+/* Small variables lie in a joined master itself: no partition names the files that they are of. */
 static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
     const collecting *to = user;
     to->master->has_sources = true;

@@ -31,7 +31,8 @@ struct tool_arrays;
 refs_status tool_master_read(const tool_session *session, const struct tool_arrays *arrays,
                              const char *name, tool_master *master, refs_error *err);
 
-/** What a file of netCDF is called in a master ("NETCDF4"), or NULL where it cannot be read. */
+/** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where it cannot be
+ * read. */
 const char *tool_format_of(const refs_vfs *vfs, const char *location);
 
 /** Fails where a master in an object store would name a file of this machine. */

@@ -37,7 +37,7 @@ static bool cut_word(refs_str *name) {
     return true;
 }
 
-/* Who may not list a store is refused what is not there, as if it were. */
+/* A store that may not be listed refuses an absent name as if it were there. */
 static bool is_there(const tool_session *session, const char *name) {
     refs_buf location = REFS_BUF_INIT;
     uint8_t head[4];

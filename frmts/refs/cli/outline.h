@@ -9,7 +9,7 @@
 /** Whether a name is that of an outline. */
 bool tool_is_outline(const char *name);
 
-/** Of names from `first` on, which may be of fragments, adds the outlines beside them that are
+/** For names from `first` on, which may be of fragments, adds the outlines beside them that are
  * there, and puts all before those. */
 refs_status tool_add_outlines(const tool_session *session, tool_names *names, size_t first,
                               refs_error *err);

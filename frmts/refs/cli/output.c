@@ -170,7 +170,7 @@ static refs_status check_partition(void *user, const refs_partition *partition, 
     return status;
 }
 
-/* Of a set that is whole, each location once, however many chunks are there. */
+/* For a set that is whole, each location once, however many chunks are there. */
 static refs_status check_locations(output_search *search, const refs_set *set, refs_error *err) {
     for (uint32_t id = 0; refs_set_is_whole(set) && id < refs_set_n_locations(set); id++)
         REFS_TRY(check_location(search, refs_set_location_at(set, id), err));

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a run ends with. */
+/** The exit status of a run. */
 typedef enum tool_exit {
     TOOL_OK = 0,
     TOOL_FAILED = 1, /**< also: something was found, or left out */

@@ -34,7 +34,7 @@ static refs_status append_name(const char *location, const refs_object *object, 
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Who asks a service, as settings of its own location and those of all tell. */
+/* The identity that asks a service, by the settings of its own location and those of all. */
 static refs_status identify(const refs_host *host, const char *service, uint64_t *identity,
                             refs_error *err) {
     refs_buf location = REFS_BUF_INIT;

@@ -15,7 +15,7 @@ static bool has_application(const refs_host *host) {
     return host->settings.application != NULL;
 }
 
-/* What the application's own file system reads, in a program that has one. */
+/* The locations that the application's own file system reads, in a program that has one. */
 static refs_status leave(const refs_host *host, const char *message, refs_error *err) {
     if (has_application(host)) return REFS_UNSUPPORTED;
     return refs_fail(err, REFS_INVALID, "%s", message);
@@ -145,7 +145,7 @@ static refs_status prepare(void *self, const refs_http_object *asked, void *easy
     return status;
 }
 
-/* What the file of aliases says of a location of S3, after `before`, or NULL. It lives until this
+/* The file of aliases' advice for a location of S3, after `before`, or NULL. It lives until this
  * thread asks again. */
 static const char *advise_of_alias(const refs_object *object, const char *before) {
     static _Thread_local char text[512];
@@ -193,12 +193,12 @@ static const char *advice(void *self, const char *location, long status) {
 
 /* -- answers to signed requests ---------------------------------------------------------------- */
 
-/* What a server may make a request be signed anew. */
+/* The answers of a server for which a request is signed again. */
 #define MAX_REFUSED 4
 
-/* Of a bucket, of which nothing that was signed was ever answered, the application's own file
- * system is asked once: it makes other signatures, and corrects itself. With the lock held, which
- * is given back meanwhile. */
+/* If nothing that was signed for a bucket was ever answered, the application's own file system is
+ * asked once: it makes other signatures, and corrects itself. With the lock held, which is given
+ * back meanwhile. */
 static bool is_left(refs_host *host, const refs_object *object) {
     const refs_application *application = host->settings.application;
     refs_bucket *bucket = refs_host__bucket(host, object);

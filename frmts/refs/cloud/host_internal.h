@@ -21,7 +21,7 @@ typedef enum refs_object_kind {
     REFS_OBJECT_FOREIGN /**< of a file system that GDAL alone has */
 } refs_object_kind;
 
-/** What was learned of a bucket. */
+/** The known facts about a bucket. */
 typedef struct refs_bucket {
     char *name; /**< as in locations, any alias before it */
     refs_object_kind kind;
@@ -99,8 +99,8 @@ refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf 
 /** Whether that URL is signed by Signature Version 4. With the lock held. */
 bool refs_host__is_signed(refs_host *host, const refs_object *object);
 
-/** What is known of the bucket of an object, or NULL; and the same to change, NULL without memory.
- * Until the lock is given back. */
+/** The known bucket of an object, or NULL; and the same to change, NULL without memory. Until the
+ * lock is given back. */
 const refs_bucket *refs_host__known_bucket(const refs_host *host, const refs_object *object);
 refs_bucket *refs_host__bucket(refs_host *host, const refs_object *object);
 
@@ -129,7 +129,7 @@ void refs_host__forget_grant(refs_host *host, const char *location, const refs_o
  * days. */
 unsigned refs_host__ms(double seconds);
 
-/** As refs_identity_access_number, and refs_identity_bucket_number. */
+/** Work like refs_identity_access_number, and refs_identity_bucket_number. */
 uint64_t refs_host__access_number(const refs_settings *settings);
 uint64_t refs_host__bucket_number(const refs_settings *settings);
 

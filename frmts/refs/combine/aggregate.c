@@ -92,7 +92,7 @@ static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
     return low;
 }
 
-/* What nobody has, as those have it cut that tell of it. */
+/* Missing fragments, cut as those have it that state it. */
 static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs_error *err) {
     const uint64_t *edges = (const uint64_t *)(const void *)at->edges.data;
     const size_t n = at->edges.size / sizeof *edges;
@@ -766,8 +766,8 @@ static refs_status put_told_grid(aggregating *at, const refs_join_told *told, fi
     return status;
 }
 
-/* A field of which there was no fragment has none. Of one that had any, none is a source: it is
- * left out. */
+/* A field of which there was no fragment has none. If none of the fragments that it had is a
+ * source, it is left out. */
 static refs_status put_told(aggregating *at, const refs_join_member *member,
                             const refs_join_told *told, refs_error *err) {
     refs_joined joined = {.path = told->array.path, .like = &told->array, .rank = told->array.rank};
@@ -949,7 +949,7 @@ static refs_status put_unused(aggregating *at, refs_error *err) {
     return status;
 }
 
-/* What a master or an outline says of a field that no part has; or NULL. */
+/* The entry of a master or an outline for a field that no part has; or NULL. */
 static const refs_join_told *find_only_told(const refs_join *join, uint32_t path,
                                             const refs_join_member **member) {
     const refs_join_told *told = NULL;

@@ -17,7 +17,7 @@ extern "C" {
  * not boxes of one grid. */
 refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err);
 
-/** What a part of fields is. */
+/** The kind of a part of fields. */
 typedef enum refs_join_role {
     REFS_JOIN_IS_FRAGMENT,
     REFS_JOIN_IS_OUTLINE, /**< says what was written as fragments, and holds none (cfa.h) */
@@ -32,7 +32,7 @@ typedef struct refs_join_fragment {
     const char *format; /**< as refs_cfa_fragment has it, or NULL */
 } refs_join_fragment;
 
-/** As refs_join_add, to a join of REFS_JOIN_OF_FIELDS. */
+/** Works like refs_join_add, for a join of REFS_JOIN_OF_FIELDS. */
 refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
                                    const refs_join_fragment *fragment, refs_error *err);
 

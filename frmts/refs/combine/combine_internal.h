@@ -141,7 +141,7 @@ typedef struct refs_join_slice {
     bool is_written; /**< in any fragment, as an outline says */
 } refs_join_slice;
 
-/** What a master or an outline says of one of its aggregations. */
+/** The entry of a master or an outline for one of its aggregations. */
 typedef struct refs_join_told {
     refs_join_array array;
     refs_join_slice *slices[REFS_MAX_RANK];
@@ -187,7 +187,7 @@ typedef struct refs_join_missing {
     refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
 } refs_join_missing;
 
-/** Where the fragments of one field begin, by the numbers in their names. */
+/** The beginnings of the fragments of one field, by the numbers in their names. */
 typedef struct refs_join_numbers {
     uint32_t path;
     size_t rank;
@@ -272,7 +272,7 @@ const refs_join_numbers *refs_join__numbers_of(const refs_join *join, uint32_t p
 uint64_t refs_join__numbered_length(const refs_join *join, size_t line);
 void refs_join__numbers_free(refs_join *join);
 
-/** What is said of the aggregation at a path; NULL: nothing. */
+/** The entry for the aggregation at a path; NULL: nothing. */
 const refs_join_told *refs_join__find_told(const refs_join_member *member, uint32_t path);
 
 /** Whether a step of an outline is there only if a part has it: what it holds was written. */

@@ -221,7 +221,7 @@ static bool is_of_fragments(reader *in, refs_str group) {
     return container_of(in, (const char *)in->scratch.data) != NULL;
 }
 
-/* What only says what aggregations are made of is none of the groups of the result. */
+/* Groups that only say what aggregations are made of are none of the groups of the result. */
 static bool is_of_instructions(const reader *in, refs_str folder) {
     const refs_group_meta *group = refs_join__is_of_fields(in->join)
                                        ? refs_hierarchy_find_group(in->source.hierarchy, folder)
@@ -876,8 +876,8 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_jo
     return number_text(in, refs_str_from(problem.message), &array->problem, err);
 }
 
-/* What serves fields is put into the master. A field with fewer dimensions than another is mostly
- * the same in all parts, and may serve others there. */
+/* Variables that serve fields are put into the master. A field with fewer dimensions than another
+ * is mostly the same in all parts, and may serve others there. */
 static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                   refs_error *err) {
     uint64_t bytes;

@@ -79,7 +79,8 @@ bool refs_join__is_only_told(const refs_join *join, const refs_join_member *memb
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-/* What serves others in some part is no field because a part has nothing that it serves. */
+/* A variable that serves others in some part is no field because a part has nothing that it serves.
+ */
 static refs_status settle_service(refs_join *join, uint32_t path, refs_error *err) {
     const refs_join_member *serving = NULL;
     for (size_t i = 0; i < join->n_members; i++) {

@@ -217,7 +217,7 @@ void refs_join__forget_fills(refs_join *join) {
             refs_join_array *array = &join->members[i].arrays[k];
             const refs_join_holes *holes = array->holes;
             if (holes == NULL) continue;
-            /* What was declared stood for holes. */
+            /* The declared value stood for holes. */
             if (array->attributes != holes->attributes) array->declares_fill = false;
             array->document = holes->document;
             array->attributes = array->whole = holes->attributes;

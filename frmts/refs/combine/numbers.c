@@ -168,8 +168,8 @@ static refs_status take_outline(const refs_join *join, const numbered *first, si
     return REFS_OK;
 }
 
-/* Of fragments behind the last one that is given, those count that an outline says held nothing:
- * of what was written and is not given, nothing is known any more. */
+/* Behind the last source, those fragments count that an outline says held nothing: written
+ * fragments that are no sources are unknown. */
 static size_t count_numbers(const numbered_list *of, size_t dim, const refs_join_told *outline) {
     size_t n = 0;
     for (size_t i = 0; i < of->n; i++)

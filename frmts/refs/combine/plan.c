@@ -349,8 +349,8 @@ static int by_single(const void *left, const void *right) {
     return ((float)a > (float)b) - ((float)a < (float)b);
 }
 
-/* What some parts have in single precision and others in double is one where it is the same in
- * single precision. */
+/* A value in single precision in some parts and double in others is one if it is the same in single
+ * precision. */
 static refs_status match_singles(line_steps *all, refs_error *err) {
     size_t n_double = 0;
     if (all->n == 0 || all->steps[0].value.kind != REFS_VALUE_NUMBER) return REFS_OK;
@@ -425,7 +425,7 @@ static size_t end_of_value(const line_steps *all, size_t begin, bool *is_kept) {
     return end;
 }
 
-/* What no part has and an outline does not say to hold nothing is not in the result. */
+/* Steps that no part has and no outline calls empty are not in the result. */
 static void drop_what_is_only_told(line_steps *all) {
     size_t n = 0;
     bool is_kept;

@@ -9,7 +9,7 @@
 
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
-/* What an array is to others. */
+/* The role of an array for others. */
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "cf_role", NULL};
 
 /* -- told by attributes ------------------------------------------------------------------------ */
@@ -61,7 +61,7 @@ const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *a
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-/* What is written for one array; strings are made in `text` and `key`. */
+/* The documents of one array; strings are made in `text` and `key`. */
 typedef struct output {
     refs_join *join;
     const refs_joined *joined;
@@ -167,7 +167,7 @@ static grid grid_of(const output *out, const refs_join_run *run) {
     return of;
 }
 
-/* What is put into the set as values is stored as it is. */
+/* Values put into the set are stored as they are. */
 static refs_status append_layout(output *out, const refs_join_array *array,
                                  const refs_json *document, refs_error *err) {
     static const char *const fill[] = {"fill_value", NULL};
@@ -182,7 +182,7 @@ static refs_status append_layout(output *out, const refs_join_array *array,
     return refs_buf_printf(&out->text, err, ",\"order\":\"C\"");
 }
 
-/* Of members in one order, whoever wrote the source: parts of parts give the same bytes. */
+/* Members come in one order, whoever wrote the source: parts of parts give the same bytes. */
 static refs_status put_fragment_array(output *out, const refs_join_run *run, refs_error *err) {
     const size_t rank = out->joined->rank;
     const grid of = grid_of(out, run);
@@ -302,8 +302,8 @@ refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *te
     return refs_buf_append(text, "}", 1, err);
 }
 
-/* What the earliest source says of its array, but for what its fragments say each for themselves.
- */
+/* The attributes of the earliest source's array, but for what its fragments say each for
+ * themselves. */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
     unsigned classes = REFS_CF_PACKING | REFS_CF_VALID;
     if (out->joined->split->type.is_unpacked) classes |= REFS_CF_ACTUAL;

@@ -321,8 +321,8 @@ static refs_cf_units find_units(const refs_join *join, const refs_join_plan *pla
     return units;
 }
 
-/* If several parts have a place, the first one's value is taken: backwards. What only a master or
- * an outline has comes before. */
+/* If several parts have a place, the first one's value is taken: backwards. Values of only a master
+ * or an outline come before. */
 static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
                               const refs_cf_units *units, refs_error *err) {
     for (size_t i = join->n_parts; i < join->n_members; i++) {
@@ -339,7 +339,7 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
     return REFS_OK;
 }
 
-/* What nobody has is missing, and reported. */
+/* Values that no part has are missing, and reported. */
 static void fill_rest(const gathered *to, size_t n) {
     const refs_joined *joined = to->joined;
     const size_t size = joined->dtype.size;

@@ -8,7 +8,8 @@
 /** Options may be set for parts of the name space, and for a thread. */
 const refs_application *RefsApplication();
 
-/** What the engine asks: `host`, but for what REFS_HTTP_ENGINE=VSI leaves to GDAL's file system. */
+/** The engine's application: `host`, but for what REFS_HTTP_ENGINE=VSI leaves to GDAL's file
+ * system. */
 refs_http_host RefsHttpHostOf(refs_host *host);
 
 #endif

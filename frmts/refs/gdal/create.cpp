@@ -129,7 +129,7 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
 
 using HostHandle = RefsHandle<refs_host, refs_host_free>;
 
-/** What writes to stores by alias, with the options of GDAL. */
+/** The writer to stores by alias, with the options of GDAL. */
 refs_status openHost(CSLConstList options, HostHandle &host, refs_error *error) {
     static const refs_application application = {
         nullptr, RefsApplication()->get_option, nullptr, nullptr, nullptr, nullptr};

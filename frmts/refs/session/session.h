@@ -106,11 +106,11 @@ refs_status refs_objects_list(const refs_object_lister *by, const char *name, re
 refs_status refs_objects_locate(void *lister, const char *location, refs_buf *locations,
                                 refs_error *err);
 
-/** Where names are looked up by a lister, which must outlive it. */
+/** The environment in which a lister looks names up, which must outlive it. */
 refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes);
 
-/** As refs_location_confine, of what `document` names, unless the application allows all; both as
- * users write them. The failure names both. */
+/** Works like refs_location_confine, for what `document` names, unless the application allows all;
+ * both as users write them. The failure names both. */
 refs_status refs_session_confine(const refs_object_lister *by, const char *document,
                                  const char *name, refs_error *err);
 

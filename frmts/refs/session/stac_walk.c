@@ -3,7 +3,7 @@
 #include "refs/vfs.h"
 #include "session_internal.h"
 
-/* What documents are recognised by, the size of one and of all together, how many they are, and how
+/* The first bytes of documents, the size of one and of all together, how many they are, and how
  * deep they link to each other: pages of lists do, one to the next. */
 #define HEAD_BYTES    (64 * REFS_KIB)
 #define MAX_BYTES     (64 * REFS_MIB)
@@ -61,7 +61,7 @@ static refs_status read_document(walk *all, const char *name, refs_buf *text, re
     return status;
 }
 
-/* What a document names and cannot be had is one source less, where errors are skipped. */
+/* A name in a document that cannot be opened is one source less, where errors are skipped. */
 static refs_status skip(const walk *all, const refs_error *problem, refs_error *err) {
     const refs_stac_visitor *visitor = all->visitor;
     const bool may_be_skipped = problem->status != REFS_OK && problem->status != REFS_NOMEM &&

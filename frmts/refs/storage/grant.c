@@ -247,7 +247,7 @@ static bool has_dots(refs_str path) {
     return false;
 }
 
-/* What is behind the user of a URL; empty where it has none. */
+/* The part behind the user of a URL; empty where it has none. */
 static refs_str behind_user(refs_str prefix) {
     (void)cut(&prefix, CURL_PREFIX);
     if (!cut(&prefix, "https://") && !cut(&prefix, "http://")) return refs_str_from("");

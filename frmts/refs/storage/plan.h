@@ -27,7 +27,7 @@ typedef struct refs_plan {
     size_t n_members;
 } refs_plan;
 
-/** What requests are planned for. */
+/** The input of planning requests. */
 typedef struct refs_plan_input {
     const refs_range *ranges;
     size_t n;

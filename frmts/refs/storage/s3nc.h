@@ -51,7 +51,7 @@ refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **
                             refs_error *err);
 void refs_s3nc_free(refs_s3nc *config);
 
-/** What people can try where a name "s3://NAME/…" is refused, or has no server: `host` is that of
+/** The advice for people if a name "s3://NAME/…" is refused, or has no server: `host` is that of
  * the alias NAME, or NULL where `file` defines none. */
 void refs_s3nc_advice(const refs_s3nc_host *host, refs_str name, const char *file, char *text,
                       size_t size);

@@ -300,7 +300,7 @@ typedef struct refs_cfa_moving {
     const char *const *rewrites; /**< "old=>new": beginnings of names; NULL-ended, or NULL */
     const char *prefix;          /**< what stands in the place of all before a name's last slash, or
                                       NULL */
-    /** As in refs_file_renamer. */
+    /** The rules are those of refs_file_renamer. */
     bool (*selects)(void *user, const refs_array_meta *container, const uint64_t *index);
     bool (*go_on)(void *user); /**< asked regularly: false ends with REFS_CANCELLED; or NULL */
     void *user;                /**< of both */

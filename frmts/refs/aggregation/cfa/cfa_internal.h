@@ -43,7 +43,7 @@ typedef struct cfa_job {
 /** The name of a master without its folder and its ending. */
 refs_str refs_cfa__stem(const char *path);
 
-/** What a variable is called in a fragment: S3netCDF4 looks for it in the group that it has in the
+/** The name of a variable in a fragment: S3netCDF4 looks for it in the group that it has in the
  * master. */
 const char *refs_cfa__identifier(const refs_cfa_variable *variable);
 

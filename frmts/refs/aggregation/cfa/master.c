@@ -318,7 +318,7 @@ static refs_status fail_fragments(const cfa_job *job, const char *found, refs_er
                      refs_cfa__file_shown(job->file), job->variable->path, found);
 }
 
-/* What other encodings may say, and ours do not write. */
+/* Attributes of other encodings, which this one does not write. */
 static refs_status check_fragments(const cfa_job *job, refs_error *err) {
     const refs_fragment_grid *grid = job->grid;
     if (grid->values != NULL) return fail_fragments(job, "values of the master", err);

@@ -1,6 +1,6 @@
 /* move.c -- names of fragments in a master that is there: they are read as those of any aggregation
- * (aggregation.h), and written by libnetcdf to where they stood. What else is in the file stays as
- * it is. */
+ * (aggregation.h), and written by libnetcdf to where they stood. All other contents of the file
+ * stay as they are. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -167,8 +167,8 @@ static refs_status put_characters(const moving_file *file, const names_variable 
     return status;
 }
 
-/* What was read and what is written are of one file: that both are of one shape is asked for all
- * the same, as two libraries say so. */
+/* The names read and those written are of one file: that both are of one shape is checked all the
+ * same, as two libraries say so. */
 static refs_status put_names(const moving_file *file, const char *path, refs_bytes renamed,
                              refs_error *err) {
     names_variable names = {.n = 0};

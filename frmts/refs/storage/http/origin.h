@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** In small letters, with the port of the scheme where a URL names none. What follows the texts is
- * zero, so that origins can be compared and hashed as bytes. Zeroed is none. */
+/** In small letters, with the port of the scheme where a URL names none. The bytes behind the texts
+ * are zero, so that origins can be compared and hashed as bytes. Zeroed is none. */
 typedef struct refs_origin {
     char scheme[8]; /**< "http" or "https" */
     char host[256]; /**< IPv6 addresses in brackets */

@@ -27,7 +27,7 @@
 #define REFS_HTTP_MAX_INTERVAL_US             1000000
 #define REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US 250000
 
-/** What is known of an origin. Times are in microseconds of a clock that never goes back. */
+/** The known state of an origin. Times are in microseconds of a clock that never goes back. */
 typedef struct refs_origin_state {
     refs_origin key;
     uint64_t dead_until_ms; /**< 0: it is not */
