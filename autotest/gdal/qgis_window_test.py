@@ -55,7 +55,7 @@ class Window(unittest.TestCase):
         profile = os.path.join(self.folder, "profile")
         self.install(profile)
         environment = dict(os.environ, QT_QPA_PLATFORM="xcb", XDG_RUNTIME_DIR=self.folder, REFS_WINDOW_FOLDER=self.folder,
-                           GDAL_PAM_ENABLED="NO")
+                           GDAL_PAM_ENABLED="NO", PATH="/usr/bin:" + os.environ["PATH"])  # QGIS takes its Python's home from PATH
         said = self.run_window(["xvfb-run", "-a", "-s", f"-screen 0 {SCREEN}", "qgis", "--nologo", "--noversioncheck",
                                 "--profiles-path", profile, "--code", os.path.join(HERE, "qgis_plugin_window.py")], environment)
         if PICTURES is not None:

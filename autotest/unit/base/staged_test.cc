@@ -86,6 +86,15 @@ TEST_F(Staged, FollowsALinkToWhatIsReplaced) {
     EXPECT_TRUE(fs::is_symlink(path("link")));
 }
 
+TEST_F(Staged, SaysAtOnceThatANameIsTooLong) {
+    refs_error error = REFS_ERROR_INIT;
+    refs_staged staged;
+    const std::string name = path(std::string(250, 'n'));
+    EXPECT_EQ(refs_staged_open(name.c_str(), REFS_STAGED_FILE, &staged, &error), REFS_IO);
+    EXPECT_NE(std::string(error.message).find("File name too long"), std::string::npos)
+        << error.message;
+}
+
 TEST_F(Staged, LeavesNothingOfWhatIsNotMoved) {
     refs_staged staged = stage("a", "new");
     EXPECT_FALSE(fs::exists(path("a")));

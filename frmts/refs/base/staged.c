@@ -102,12 +102,12 @@ static refs_status choose_name(refs_staged *staged, refs_error *err) {
         staged->written = refs_buf_take_text(&name);
         refs_buf_clear(&name);
         if (staged->written == NULL) return refs_fail_nomem(err);
-        bool is_free = staged->is_folder
-                           ? mkdir(staged->written, staged->kept.is_known ? 0700 : 0777) == 0
-                           : lstat(staged->written, &status) != 0 && errno == ENOENT;
-        if (is_free) return REFS_OK;
-        refs_status failed =
-            staged->is_folder && errno != EEXIST ? refs_staged_fail(staged->wanted, err) : REFS_OK;
+        const int made = staged->is_folder
+                             ? mkdir(staged->written, staged->kept.is_known ? 0700 : 0777)
+                             : lstat(staged->written, &status);
+        const bool is_taken = staged->is_folder ? made != 0 && errno == EEXIST : made == 0;
+        if (staged->is_folder ? made == 0 : made != 0 && errno == ENOENT) return REFS_OK;
+        refs_status failed = is_taken ? REFS_OK : refs_staged_fail(staged->wanted, err);
         refs_free(staged->written);
         staged->written = NULL;
         REFS_TRY(failed);
@@ -190,7 +190,8 @@ static void sync_folder_of(const char *path) {
     refs_free(folder);
 }
 
-/* Else a folder is moved away before another takes its name: rename(2) reall only empty ones. */
+/* Else a folder is moved away before another takes its name: rename(2) replaces empty ones alone.
+ */
 static refs_status replace_folder(refs_staged *staged, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
     if (rename_with(staged->written, staged->wanted, RENAME_EXCHANGE)) {
