@@ -131,6 +131,7 @@ TEST(MalformedAggregations, DisagreeWithTheirDimensions) {
 }
 
 TEST(MalformedAggregations, HaveJsonThatIsNone) {
+    expectProblem(withJson(""), "cfa_array is missing or empty: expected partitions in JSON");
     expectProblem(withJson("{\"Partitions\":"), "cfa_array: ");
     expectProblem(withJson("[]"), "cfa_array has no list of Partitions");
     expectProblem(withJson("{}"), "cfa_array has no list of Partitions");

@@ -9,9 +9,13 @@
 #include "cfa/cfa_internal.h"
 #include "refs/own_attributes.h"
 
+/* One that lost its cfa_array is recognised by its dimensions: its own value means nothing. */
 static bool recognise(const refs_json *attributes) {
-    return refs_str_is(refs_aggregation__text(attributes, "cf_role"), "cfa_variable") &&
-           refs_aggregation__text(attributes, "cfa_array").size > 0;
+    if (!refs_str_is(refs_aggregation__text(attributes, "cf_role"), "cfa_variable") ||
+        refs_aggregation__text(attributes, "cfa_group").size > 0)
+        return false;
+    return refs_aggregation__text(attributes, "cfa_array").size > 0 ||
+           refs_aggregation__text(attributes, REFS_CFA_DIMENSIONS).size > 0;
 }
 
 /* -- decoding ---------------------------------------------------------------------------------- */
@@ -439,6 +443,9 @@ static refs_status read_partitions(decoding *job, refs_error *err) {
 static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     refs_str text = refs_aggregation__text(aggregation->container.attributes, "cfa_array");
     refs_json_doc *doc = NULL;
+    if (text.size == 0)
+        return refs_fail(err, REFS_CORRUPT,
+                         "cfa_array is missing or empty: expected partitions in JSON");
     if (text.size > REFS_MAX_PARTITION_TEXT)
         return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes", text.size);
     refs_status status = refs_json_parse(text, &doc, err);
