@@ -269,11 +269,11 @@ class Nothing(InFolder):
 class Hostile(InFolder):
     """Sets that no program writes."""
 
-    def fragments(self, name, lengths, first):
+    def fragments(self, name, lengths, first, dims=("x", "x")):
         """v(t, x) of one step for each length, as an aggregation whose fragments are in the set."""
         arrays = [array("t", ["t"], np.arange(first, first + len(lengths), dtype="<f8"))]
         for i, length in enumerate(lengths):
-            arrays.append(array(f"v_fragments/{i}/v", ["t", "x"], np.full((1, length), i, "<f4" if i == 0 else "<f8")))
+            arrays.append(array(f"v_fragments/{i}/v", ["t", dims[i]], np.full((1, length), i, "<f4" if i == 0 else "<f8")))
         sizes = np.full((2, len(lengths)), -1, "<i4")
         sizes[0] = 1
         sizes[1, 0] = lengths[0]
@@ -297,6 +297,19 @@ class Hostile(InFolder):
         self.fragments("b.json", (16, 16), 2)
         run("combine", "a.json", "b.json", "-o", "all.json", "--along", "t")
         np.testing.assert_array_equal(read("all.json", "v"), np.repeat([[0], [1], [0], [1]], 16, axis=1))
+        self.fragments("b.json", (16, 16), 2, ("x", "y"))
+        said = run("combine", "a.json", "b.json", "-o", "new.json", "--along", "t", status=1)
+        self.assertIn("v has other dimensions in a.json and b.json, (t 1, x 16) and (t 1, y 16)", said)
+        self.assertFalse(os.path.exists("new.json"))
+
+    def test_dimensions_without_names_are_of_one_length(self):
+        for i in range(3):
+            write(f"{i}.json", array("t", ["t"], np.array([i], "<f8")),
+                  array("v", ["t", f"phony_dim_{i}" if i < 2 else "x"], np.full((1, 5), i, "<f4")))
+        run("combine", "0.json", "1.json", "-o", "all.json", "--along", "t")
+        self.assertEqual(read("all.json", "v").tolist(), [[0] * 5, [1] * 5])
+        said = run("combine", "0.json", "2.json", "-o", "new.json", "--along", "t", status=1)
+        self.assertIn("(t 1, phony_dim_0 5) and (t 1, x 5)", said)
 
     def test_fragments_without_a_map_are_refused(self):
         for name, first in (("a.json", 0), ("b.json", 2)):

@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -1926,6 +1927,38 @@ class Refusals(Folder):
                 said = run("index", *names, "-o", name, status=1)
                 self.assertRegex(said, rf"w: (duplicate|different values of) step 0 of time \(2000-01-01T00:00:00\) in {names[0]} and {names[1]}: remove")
                 self.assertFalse(os.path.exists(name))
+
+    def test_dimensions_of_one_length_in_another_order_are_named(self):
+        def make(name, hour, dims):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", None)
+                file.createVariable("time", "f8", ("time",))[:] = [hour]
+                file["time"].units = "hours since 2020-01-01"
+                for dim in ("lat", "lon", "level"):
+                    file.createDimension(dim, 4)
+                file.createVariable("v", "f4", ("time", *dims))[0] = np.arange(16).reshape(4, 4)
+            run("index", name, "-q", "-o", name + ".json")
+
+        make("0.nc", 0, ("lat", "lon"))
+        for dims in (("lon", "lat"), ("lat", "level")):
+            make("1.nc", 1, dims)
+            shapes = f"(time 1, lat 4, lon 4) and (time 1, {dims[0]} 4, {dims[1]} 4)"
+            verbs = [("index", "0.nc", "1.nc", "-o", f"all.{end}") for end in ("json", "parq", "nc")]
+            verbs += [("combine", "0.nc.json", "1.nc.json", "--along", "time", "-o", "all.json"),
+                      ("combine", "--format", "cfa", "0.nc", "1.nc", "--along", "time", "-o", "all.nca")]
+            for verb in verbs:
+                said = run(*verb, status=1)
+                if "this build does not have" in said:
+                    continue
+                self.assertIn("v has other dimensions in 0.nc", said, verb)
+                self.assertIn(" and 1.nc", said, verb)
+                self.assertIn(shapes, said, verb)
+                self.assertFalse(os.path.exists(verb[-1]), verb)
+            before = content("0.nc.json")
+            self.assertIn(shapes, run("append", "0.nc.json", "1.nc", status=1))
+            self.assertEqual(content("0.nc.json"), before)
+            with self.assertRaisesRegex(RuntimeError, re.escape(shapes)):
+                read("[01].nc", "v")
 
     def test_coordinates_that_do_not_agree_are_named(self):
         self.write("a.nc", [0])

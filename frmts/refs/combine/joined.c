@@ -163,6 +163,15 @@ static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
     return status;
 }
 
+/* Whether the dimensions have one name, whatever their groups; the HDF5 parser counts those that
+ * have none, and other variables of a file change the count. */
+static bool are_one_dim(const refs_join *join, uint32_t one, uint32_t other) {
+    const refs_str a = refs_join__own_name(refs_join__text(join, one)),
+                   b = refs_join__own_name(refs_join__text(join, other));
+    return refs_str_equal(a, b) ||
+           (refs_str_starts(a, "phony_dim_") && refs_str_starts(b, "phony_dim_"));
+}
+
 static refs_status check_shape(const refs_join *join, const refs_joined *joined,
                                const refs_join_place *at, refs_error *err) {
     const refs_join_array *array = at->array;
@@ -171,8 +180,11 @@ static refs_status check_shape(const refs_join *join, const refs_joined *joined,
         size_t own = refs_join__own_dim(joined, array, dim);
         if (own == SIZE_MAX) continue;
         size_t line = refs_join__line_of(join, array, own);
+        const size_t like = refs_join__own_dim(joined, joined->like, dim);
         differs = line != joined->line[dim] ||
-                  (line == REFS_JOIN_MAX_DIMS && array->shape[own] != joined->shape[dim]);
+                  (line == REFS_JOIN_MAX_DIMS &&
+                   (array->shape[own] != joined->shape[dim] ||
+                    !are_one_dim(join, array->dims[own], joined->like->dims[like])));
     }
     return differs ? fail_shape(join, joined, at, err) : REFS_OK;
 }
