@@ -614,6 +614,29 @@ class Combine(Folder):
                 file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = day + lon
         return name
 
+    def test_flags_that_differ_are_left_out_or_with_strict_an_error(self):
+        names = [self.write_days(f"{day}.nc", day) for day in range(3)]
+        for name, meanings in zip(names, ("sea land", "sea land", "land sea")):
+            with netCDF4.Dataset(name, "a") as file:
+                file["v"].setncatts({"flag_values": np.float32([0, 1]), "flag_meanings": meanings})
+        for version in VERSIONS:
+            self.combine(*names[:2], version=version, options=("--strict",))
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["v"].flag_meanings, "sea land")
+            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", run("append", "--strict", "again.nca", names[2], status=1))
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["v"].flag_meanings, "sea land")
+            done = subprocess.run([REFS, "append", "again.nca", names[2]], capture_output=True, text=True, check=True)
+            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", done.stderr)
+            self.assertIn("v: 0.nc and 2.nc differ in what flag_values", self.combine(*names, version=version, name="new.nca"))
+            for name in "again.nca", "new.nca":
+                with netCDF4.Dataset(name) as file:
+                    self.assertNotIn("flag_meanings", file["v"].ncattrs(), name)
+                    self.assertNotIn("flag_values", file["v"].ncattrs(), name)
+            os.remove("new.nca")
+            self.assertIn("without --strict", self.combine(*names, version=version, name="new.nca", options=("--strict",), status=1))
+            self.assertFalse(os.path.exists("new.nca"))
+
     def test_a_lost_fragment_is_told_beside_those_of_nothing(self):
         data = self.values()
         data[1] = -9999

@@ -1475,6 +1475,9 @@ class Coordinates(Folder):
         self.assertIn("flag_meanings", content("all.json").decode())
         self.assertIn("w: 0.nc and 2.nc differ in what flag_values", self.join(*names))
         self.assertNotIn("flag_", content("all.json").decode())
+        self.assertIn("w: 0.nc and 2.nc differ in what flag_values",
+                      run("index", "--strict", *names, "-o", "strict.json", status=1))
+        self.assertFalse(os.path.exists("strict.json"))
         self.assertEqual(read("all.json", "w")[:, 0, 0].tolist(), [1, 2, 3])
         run("index", *names, "-q", "-o", "all.parq")
         self.expect_any_grouping(names, random.Random(5), 4)

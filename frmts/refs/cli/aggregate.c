@@ -336,6 +336,7 @@ static void set_options(aggregation *all) {
     all->options.http = all->session.http;
     all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
+    if (all->arguments->strict) all->options.unlike = REFS_JOIN_REFUSE;
     if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};
 }
 

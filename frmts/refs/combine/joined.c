@@ -589,18 +589,30 @@ static refs_status tell_other_meaning(const refs_join *join, const refs_joined *
 }
 
 /* Meanings of values in some parts only are stated of none. */
-static void compare_attributes(const refs_join *join, refs_joined *joined,
-                               const refs_join_place *at) {
-    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;
-    if (at->array->range != joined->like->range && is_coordinate(join, joined))
-        joined->drops_range = true;
-    if (has_other_flags && !joined->drops_flags)
+static refs_status drop_flags(const refs_join *join, refs_joined *joined,
+                              const refs_join_member *member, refs_error *err) {
+    const refs_str path = refs_join__text(join, joined->path);
+    const char *one = join->members[joined->first].name;
+    if (join->options.unlike == REFS_JOIN_REFUSE)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
+                         "flag_colors say of values: without --strict these are left out",
+                         REFS_STR_ARG(path), one, member->name);
+    if (!joined->drops_flags)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
                   "flag_colors say of values: these are left out",
-                  REFS_STR_ARG(refs_join__text(join, joined->path)),
-                  join->members[joined->first].name, at->member->name);
-    joined->drops_flags = joined->drops_flags || has_other_flags;
+                  REFS_STR_ARG(path), one, member->name);
+    joined->drops_flags = true;
+    return REFS_OK;
+}
+
+static refs_status compare_attributes(const refs_join *join, refs_joined *joined,
+                                      const refs_join_place *at, refs_error *err) {
+    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;
+    if (at->array->range != joined->like->range && is_coordinate(join, joined))
+        joined->drops_range = true;
+    return has_other_flags ? drop_flags(join, joined, at->member, err) : REFS_OK;
 }
 
 /* A coordinate has the metadata of the part whose units hold. */
@@ -663,7 +675,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
-        compare_attributes(join, joined, &at);
+        REFS_TRY(compare_attributes(join, joined, &at, err));
         REFS_TRY(check_pieces(join, joined, member, err));
         REFS_TRY(tell_other_meaning(join, joined, &at, &has_told_meaning, err));
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
