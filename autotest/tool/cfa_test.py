@@ -637,6 +637,22 @@ class Combine(Folder):
             self.assertIn("without --strict", self.combine(*names, version=version, name="new.nca", options=("--strict",), status=1))
             self.assertFalse(os.path.exists("new.nca"))
 
+    def test_dimensions_that_are_named_are_the_joined_ones(self):
+        a, b, tile = self.write_days("a.nc", 1), self.write_days("b.nc", 2), self.write_days("tile.nc", 2, lon=10)
+        for version in VERSIONS:
+            self.combine(a, b, version=version, options=("--along", "time"))
+            np.testing.assert_array_equal(read("again.nca", "v")[:, 0, 0], [1, 2])
+            before = dump("again.nca")
+            self.assertIn("a.nc and tile.nc differ: element 0 of lon is 0 and 10",
+                          self.combine(a, tile, version=version, name="new.nca", options=("--along", "time"), status=1))
+            for name, said in (("tim", 'no source has a dimension "tim": did you mean time? there are '),
+                               ("nonsense", 'no source has a dimension "nonsense": there are '), ("v", '"v": there are ')):
+                for names in (a,), (a, b):
+                    self.assertIn(said, self.combine(*names, version=version, name="new.nca", options=("--along", name), status=1))
+                self.assertIn(said, run("append", "--along", name, "again.nca", tile, status=1))
+            self.assertEqual(dump("again.nca"), before)
+            self.assertFalse(os.path.exists("new.nca"))
+
     def test_a_lost_fragment_is_told_beside_those_of_nothing(self):
         data = self.values()
         data[1] = -9999

@@ -501,7 +501,8 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
 /* -- dims.c -------------------------------------------------------------------------------------
  */
 
-/** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt. */
+/** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt, and
+ * for fields. */
 refs_status refs_join__check_dims(const refs_join *join, refs_error *err);
 
 /** Appends a value of a joined coordinate, a time as ISO 8601. */

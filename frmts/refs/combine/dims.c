@@ -50,8 +50,27 @@ refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t s
 /* So many are named of those that there are. */
 #define MAX_NAMED 20
 
+static bool has_dim(const refs_join *join, const refs_join_array *array, size_t line) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (refs_join__line_of(join, array, dim) == line) return true;
+    return false;
+}
+
+/* The axes of fields do not tell which dimension is a new one. */
+static bool parts_have_dim(const refs_join *join, size_t line) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
+        for (size_t k = 0; k < member->n_arrays; k++)
+            if (has_dim(join, &member->arrays[k], line)) return true;
+        for (size_t k = 0; k < member->n_told; k++)
+            if (has_dim(join, &member->told[k].array, line)) return true;
+    }
+    return false;
+}
+
 /* No part has the dimension, nor anything that could be its coordinate: it is a new one. */
 static bool is_new(const refs_join *join, size_t line) {
+    if (refs_join__is_of_fields(join)) return !parts_have_dim(join, line);
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_axis *axis = &join->members[i].axes[line];
         if (!axis->is_new || axis->array != REFS_JOIN_NONE) return false;
@@ -87,7 +106,8 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
     return refs_buf_append(text, "", 1, err);
 }
 
-/* A name that is like no other is meant as it is, and may yet be a mistake. */
+/* A name that is like no other is meant as it is, and may yet be a mistake; fragments cannot get a
+ * dimension. */
 static refs_status tell_new(const refs_join *join, const char *asked, const refs_intern *names,
                             refs_error *err) {
     const refs_str near = find_near(names, asked);
@@ -98,6 +118,9 @@ static refs_status tell_new(const refs_join *join, const char *asked, const refs
         status = refs_fail(err, REFS_INVALID,
                            "no source has a dimension \"%s\": did you mean %.*s? there are %s",
                            asked, REFS_STR_ARG(near), there);
+    else if (status == REFS_OK && refs_join__is_of_fields(join))
+        status = refs_fail(err, REFS_INVALID, "no source has a dimension \"%s\": there are %s",
+                           asked, there);
     else if (status == REFS_OK)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "no source has a dimension \"%s\", which is added: each source is one step, in "
