@@ -584,6 +584,20 @@ class Combine(Folder):
                         values = gdal.Open(f'REFS:"{name}":/v').ReadAsArray()[:, 0, 0].tolist()
                         self.assertEqual(values, [1, 200 if "units" in change else 2])
 
+    def test_compares_fields_without_the_joined_dimension(self):
+        """Though no other field has more dimensions than they."""
+        for name, time in (("a.nc", 1), ("b.nc", 2)):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, n in (("time", 1), ("y", 2), ("x", 3)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+                file["time"][:] = time
+                file.createVariable("v", "f4", ("time", "x"))[:] = time
+                file.createVariable("s", "u8", ("y", "x"))[:] = time
+        said = self.combine("a.nc", "b.nc")
+        self.assertIn("s: not the same in a.nc and b.nc, element 0 of s is 1 and 2: that of the first is kept", said)
+        self.assertEqual(read("again.nca", "s").tolist(), [[1] * 3] * 2)
+
     def test_integers_in_other_units_are_converted(self):
         for values, attributes in (("i4", {}), ("i2", {}), ("i4", {"valid_max": np.int32(50)})):
             with self.subTest(values=values, attributes=attributes):

@@ -877,7 +877,8 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_jo
 }
 
 /* Variables that serve fields are put into the master. A field with fewer dimensions than another
- * is mostly the same in all parts, and may serve others there. */
+ * is mostly the same in all parts, and may serve others there; of one without a joined dimension
+ * the first part's is taken, so it is compared. */
 static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                   refs_error *err) {
     uint64_t bytes;
@@ -890,7 +891,8 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_
     array->is_thin = !array->is_field;
     if (!array->is_field && bytes > REFS_CFA_MAX_VALUE_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
-    const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid;
+    const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid ||
+                           n_joined_dims(in, meta) == 0;
     const bool is_of_fragment = array->is_field && in->member->role == REFS_JOIN_IS_FRAGMENT;
     if (is_of_fragment && (!may_serve || bytes > REFS_JOIN_MAX_COMPARED_BYTES)) return REFS_OK;
     return want_values(in, meta, array->is_field, err);
