@@ -840,6 +840,20 @@ class Steps(Folder):
             np.testing.assert_array_equal(read("m.nca", "time"), [one, one + 1])
             np.testing.assert_array_equal(read("m.nca"), np.tile(np.float32([10] * 3 + [10.3] * 3), (2, 2, 1)))
 
+    def test_in_integers_of_nanoseconds_stay_exact_or_are_refused(self):
+        start = 1700000000 * 10**9
+        for name, units, times in (("a.nc", "1970-01-01", (1, 2)), ("b.nc", "1970-01-01", (3, 4)), ("c.nc", "1970-01-02", (5, 6))):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", 2)
+                file.createDimension("x", 2)
+                file.createVariable("time", "i8", ("time",)).units = "nanoseconds since " + units
+                file["time"][:] = np.int64(start) + times
+                file.createVariable("v", "f4", ("time", "x"))[:] = 1
+        self.combine("a.nc", "b.nc", options=("--along", "time"))
+        self.assertEqual(read("m.nca", "time").tolist(), [start + i for i in (1, 2, 3, 4)])
+        self.assertIn("c.nc: time: cannot convert the time 1700000000000000005 to the units of the first source exactly",
+                      self.combine("a.nc", "c.nc", options=("--along", "time"), status=1))
+
     def test_a_second_apart_are_two(self):
         names = [self.tiles(f"{k}.nc", 1700000000 + k, "seconds since 1970-01-01", 10) for k in range(3)]
         self.combine(*names)
@@ -1025,6 +1039,20 @@ class Unlike(Folder):
                 for n, name in enumerate(names[1:], 2):
                     run("append", "m.nca", name)
                     self.expect("m.nca", (1, 0, 1, 0, 1)[:n])
+
+    def test_bytes_that_a_source_lacks_become_integers(self):
+        for dtype, values in (("u1", (0, 255)), ("i1", (-128, 127))):
+            for day in range(2):
+                self.write_day(f"b{day}.nc", day, ("t2m",))
+            with netCDF4.Dataset("b0.nc", "a") as file:
+                file.createVariable("b", dtype, file["t2m"].dimensions)[:] = values[0]
+                file["b"][0, 0, 0] = values[1]
+            for version in VERSIONS:
+                with self.subTest(dtype=dtype, version=version):
+                    self.assertEqual(self.combine("b0.nc", "b1.nc", version=version).returncode, 0)
+                    array = gdal.OpenEx('REFS:"m.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("b")
+                    self.assertEqual(array.GetNoDataValueAsDouble(), -2147483647)
+                    self.assertEqual(array.ReadAsArray()[:, 0, :2].tolist(), [[values[1], values[0]], [-2147483647] * 2])
 
     def test_what_is_missing_in_all_of_a_step_stays_when_a_master_grows(self):
         for version in VERSIONS:

@@ -74,9 +74,10 @@ static refs_status convert_integer(const refs_cf_rebase *rebase, int64_t *value,
     if (!rebase->is_linear)
         return refs_cf_rebase_integer(rebase, value)
                    ? REFS_OK
-                   : refs_fail(err, REFS_UNSUPPORTED,
-                               "the time %lld is not a whole number in the units of the first part",
-                               (long long)*value);
+                   : refs_fail(
+                         err, REFS_UNSUPPORTED,
+                         "cannot convert the time %lld to the units of the first source exactly",
+                         (long long)*value);
     if (!refs_cf_rebase_number(rebase, REFS_CF_DOUBLE_DIGITS, &number) || fabs(number) >= 0x1p53 ||
         number != floor(number))
         return fail_inexact((double)*value, err);
