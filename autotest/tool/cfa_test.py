@@ -1040,6 +1040,53 @@ class Unlike(Folder):
                     run("append", "m.nca", name)
                     self.expect("m.nca", (1, 0, 1, 0, 1)[:n])
 
+    def write_serving(self, dtype, **attributes):
+        """Four days; only the first and the last have the bounds of time and a coordinate of v."""
+        for day in range(4):
+            with netCDF4.Dataset(f"s{day}.nc", "w") as file:
+                for dim, n in (("time", 1), ("x", 2), ("nv", 2)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+                file["time"][:] = day
+                file["time"].bounds = "bounds"
+                file.createVariable("v", "f4", ("time", "x")).coordinates = "level"
+                file["v"][:] = day
+                if day in (0, 3):
+                    file.createVariable("bounds", dtype, ("time", "nv")).setncatts(attributes)
+                    file.createVariable("level", dtype, ("time",)).setncatts(attributes)
+                    file["bounds"][:] = day
+                    file["level"][:] = day
+
+    def expect_missing(self, name, missing, days):
+        group = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        for variable in "bounds", "level":
+            array = group.OpenMDArray(variable)
+            self.assertEqual(array.GetNoDataValueAsDouble(), missing)
+            self.assertEqual(array.ReadAsArray().reshape(days, -1)[:, 0].tolist(), [0, missing, missing, 3][:days])
+
+    def test_the_fill_value_of_what_serves_others_is_declared(self):
+        default = 9.969209968386869e36
+        for dtype, missing, attributes in (("f8", default, {}), ("f4", default, {}), ("i2", -32767, {}),
+                                           ("f8", -99, {"missing_value": -99.0}), ("u1", 9, {"missing_value": np.uint8(9)})):
+            self.write_serving(dtype, **attributes)
+            for version in VERSIONS:
+                with self.subTest(dtype=dtype, version=version, **attributes):
+                    self.assertEqual(self.combine("s0.nc", "s1.nc", version=version).returncode, 0)
+                    self.expect_missing("m.nca", missing, 2)
+                    for day in 2, 3:
+                        run("append", "m.nca", f"s{day}.nc", "-q")
+                        self.expect_missing("m.nca", missing, day + 1)
+            run("index", *(f"s{day}.nc" for day in range(4)), "-q", "-o", "s.json")
+            self.expect_missing("s.json", missing, 4)
+
+    def test_bytes_that_serve_others_have_no_fill_value(self):
+        for dtype in "u1", "i1":
+            self.write_serving(dtype)
+            for version in VERSIONS:
+                done = self.combine("s0.nc", "s1.nc", version=version)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "(bounds|level) is not in all sources, and has no fill value .*sources$")
+
     def test_bytes_that_a_source_lacks_become_integers(self):
         for dtype, values in (("u1", (0, 255)), ("i1", (-128, 127))):
             for day in range(2):

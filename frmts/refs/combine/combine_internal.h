@@ -629,6 +629,10 @@ void refs_join__joined_clear(refs_joined *joined);
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
 
+/** A fill value for values of the result that no part has, unless attributes have one.
+ * REFS_UNSUPPORTED for bytes, all of which are values. */
+refs_status refs_join__declare_fill(refs_join *join, refs_joined *joined, refs_error *err);
+
 /** The type of an aggregation of bytes that are not in all parts: a value more than they have. */
 refs_common_type refs_join__wider_than_bytes(void);
 

@@ -64,18 +64,23 @@ static refs_str next_part(refs_str *rest, refs_str *name) {
     return refs_str_part(part, equals == SIZE_MAX ? part.size : equals + 1, part.size);
 }
 
-static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
-                                      refs_error *err) {
+static refs_status append_differences_but(const char *ignored, refs_str one, refs_str other,
+                                          refs_buf *text, refs_error *err) {
     while (one.size > 0 && other.size > 0) {
         refs_str name, other_name;
         refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
-        if (refs_str_equal(a, b)) continue;
+        if (refs_str_equal(a, b) || refs_str_is(name, ignored)) continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
                                  REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
                                  a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
                                  b.size > 0 ? b.data : "none"));
     }
     return REFS_OK;
+}
+
+static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
+                                      refs_error *err) {
+    return append_differences_but("", one, other, text, err);
 }
 
 /* Units of times are not a difference where they are put into the set, nor are units of one size.
@@ -149,6 +154,13 @@ static refs_status differ_in_fill(const refs_join *join, const refs_join_array *
                            print_declared(a, shown[0]), print_declared(b, shown[1]));
 }
 
+/* Masters declare a fill value for values that no fragment has (refs_join__declare_fill). */
+static bool has_added_fill(const refs_join_place *master, const refs_join_place *fragment) {
+    return master->member->role != REFS_JOIN_IS_FRAGMENT &&
+           fragment->member->role == REFS_JOIN_IS_FRAGMENT && master->array->is_thin &&
+           master->array->declares_fill && !fragment->array->declares_fill;
+}
+
 refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
                               const refs_join_place *other, refs_buf *text, refs_error *err) {
     const refs_join_array *a = one->array, *b = other->array;
@@ -161,8 +173,9 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
     if (a->packing != b->packing)
-        REFS_TRY(append_differences(refs_join__text(join, a->packing),
-                                    refs_join__text(join, b->packing), text, err));
+        REFS_TRY(append_differences_but(
+            has_added_fill(one, other) || has_added_fill(other, one) ? "_FillValue" : "",
+            refs_join__text(join, a->packing), refs_join__text(join, b->packing), text, err));
     const bool is_coordinate = refs_join__is_coordinate(join, one->member, a) ||
                                refs_join__is_coordinate(join, other->member, b);
     if (a->range != b->range && !is_coordinate)

@@ -172,18 +172,21 @@ refs_common_type refs_join__wider_than_bytes(void) {
     return (refs_common_type){{.type = REFS_TYPE_INT, .size = 4}, true};
 }
 
+static refs_status fail_bytes(const refs_join *join, const refs_joined *joined, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is not in all sources, and has no fill value that could stand for "
+                     "what is missing: leave it out (--variables names what is taken), or "
+                     "those sources%s",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     join->n_dims > 1 && !join->is_aggregated
+                         ? ", or write an aggregation in netCDF, to a name that ends in .nc"
+                         : "");
+}
+
 static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool *splits,
                                refs_error *err) {
     const refs_str path = refs_join__text(join, joined->path);
-    if (!refs_join__may_split(join, joined))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s is not in all sources, and has no fill value that could stand for "
-                         "what is missing: leave it out (--variables names what is taken), or "
-                         "those sources%s",
-                         REFS_STR_ARG(path),
-                         join->n_dims > 1 ? ", or write an aggregation in netCDF, to a name that "
-                                            "ends in .nc"
-                                          : "");
+    if (!refs_join__may_split(join, joined)) return fail_bytes(join, joined, err);
     joined->is_loaded = false;
     *splits = true;
     if (!join->is_aggregated && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
@@ -201,6 +204,15 @@ static bool has_own_fill(const refs_join_array *array) {
            (array->dtype.size > 1 || array->has_nodata);
 }
 
+/* That of netCDF-4 may be there by itself, which tells readers of coordinates and bounds nothing.
+ */
+static bool is_untold_default(const refs_join_array *array) {
+    uint8_t fill[16];
+    return array->dtype.size > 1 && array->has_fill && !array->declares_fill &&
+           refs_cf_default_fill(&array->dtype, fill) &&
+           memcmp(fill, array->fill, array->dtype.size) == 0;
+}
+
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
  * than before. The largest byte of a file is a fill value once an attribute tells it. */
 static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
@@ -210,7 +222,8 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
     const bool is_own_byte = like->dtype.size == 1 && has_own_fill(like) && !like->declares_fill;
-    if (is_declared || (!joined->is_loaded && has_own_fill(like) && !is_own_byte)) return REFS_OK;
+    const bool is_told = has_own_fill(like) && !is_own_byte && !is_untold_default(like);
+    if (is_declared || (!joined->is_loaded && is_told)) return REFS_OK;
     if (is_own_byte) {
         (void)snprintf(byte, sizeof byte, "%d",
                        like->dtype.type == REFS_TYPE_INT ? (int8_t)like->fill[0] : like->fill[0]);
@@ -276,7 +289,9 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
         return REFS_OK;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
     if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
-    if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
+    if (!joined->has_hole_fill || joined->is_loaded || is_untold_default(joined->like) ||
+        !are_sparse(join, joined))
+        return REFS_OK;
     joined->is_loaded = joined->is_thin;
     if (joined->is_loaded) return REFS_OK;
     if (!refs_join__may_split(join, joined))
@@ -287,6 +302,11 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
     *splits = true;
     joined->has_hole_fill = joined->tells_hole_fill = false;
     return REFS_OK;
+}
+
+refs_status refs_join__declare_fill(refs_join *join, refs_joined *joined, refs_error *err) {
+    REFS_TRY(choose_fill(join, joined, joined->like, err));
+    return joined->lacks_fill ? fail_bytes(join, joined, err) : REFS_OK;
 }
 
 refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {

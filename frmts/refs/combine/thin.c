@@ -154,15 +154,25 @@ static refs_status fail_told(const gathered *to, const refs_join_place *at, uint
                      refs_join__print_value(&told, shown[1]));
 }
 
-/* Copies the elements of a member to where they belong, but for those in holes. If these are not
- * known, elements that are the fill value count as them. */
+/* Elements of this value are in holes, or NULL. A master has one that no fragment has where it
+ * declares one for what these lack (refs_join__declare_fill). */
+static const uint8_t *find_hole_value(const gathered *to, const refs_join_place *at) {
+    const refs_join_array *like = to->joined->like;
+    if (refs_join__has_unknown_holes(at->array)) return to->fill;
+    return at->member->role != REFS_JOIN_IS_FRAGMENT && at->array->declares_fill &&
+                   !like->declares_fill && at->array->dtype.size == to->joined->dtype.size
+               ? at->array->declared
+               : NULL;
+}
+
+/* Copies the elements of a member to where they belong, but for those in holes. */
 static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
                                const refs_join_mask *holes, refs_error *err) {
     const refs_joined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     const size_t size = from.size, to_size = joined->dtype.size;
     const uint8_t *moved = from.at;
-    const uint8_t *fill = refs_join__has_unknown_holes(at->array) ? to->fill : NULL;
+    const uint8_t *fill = find_hole_value(to, at);
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim);
         n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
@@ -339,25 +349,38 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
     return REFS_OK;
 }
 
+/* It is declared where no source declares one, but for joined coordinates, which have no missing
+ * values. */
+static refs_status find_missing_value(refs_join *join, refs_joined *joined, uint8_t *fill,
+                                      refs_error *err) {
+    const refs_join_array *like = joined->like;
+    const bool is_coordinate = refs_join__is_coordinate(join, &join->members[joined->first], like);
+    if (like->declares_fill && like->dtype.size == joined->dtype.size)
+        memcpy(fill, like->declared, joined->dtype.size);
+    else if (!is_coordinate && refs_dtype_is_numeric(&like->dtype) &&
+             like->dtype.type != REFS_TYPE_COMPLEX) {
+        REFS_TRY(refs_join__declare_fill(join, joined, err));
+        if (!find_fill(joined, fill)) (void)refs_cf_default_fill(&joined->dtype, fill);
+    } else
+        (void)refs_cf_default_fill(&joined->dtype, fill);
+    return REFS_OK;
+}
+
 /* Values that no part has are missing, and reported. */
-static void fill_rest(const gathered *to, size_t n) {
-    const refs_joined *joined = to->joined;
+static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathered *to, size_t n,
+                             refs_error *err) {
     const size_t size = joined->dtype.size;
     uint8_t fill[16] = {0};
     size_t n_missing = 0;
-    if (joined->like->declares_fill && joined->like->dtype.size == size)
-        memcpy(fill, joined->like->declared, size);
-    else
-        (void)refs_cf_default_fill(&joined->dtype, fill);
-    for (size_t i = 0; i < n && size <= sizeof fill; i++) {
-        if (to->taken[i] != NOBODY) continue;
-        memcpy(to->values + i * size, fill, size);
-        n_missing++;
-    }
-    if (n_missing > 0)
-        refs_note(&to->join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: %zu of %zu values are in no source, and missing",
-                  REFS_STR_ARG(refs_join__text(to->join, joined->path)), n_missing, n);
+    for (size_t i = 0; i < n; i++) n_missing += to->taken[i] == NOBODY;
+    if (n_missing == 0) return REFS_OK;
+    REFS_TRY(find_missing_value(join, joined, fill, err));
+    for (size_t i = 0; i < n && size <= sizeof fill; i++)
+        if (to->taken[i] == NOBODY) memcpy(to->values + i * size, fill, size);
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: %zu of %zu values are in no source, and missing",
+              REFS_STR_ARG(refs_join__text(join, joined->path)), n_missing, n);
+    return REFS_OK;
 }
 
 /* Coordinates of files of other variables may be the same, and so may what does not have all
@@ -382,7 +405,8 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
                    find_fill(joined, fill) ? fill : NULL};
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     refs_status status = gather_all(join, plan, &to, &units, err);
-    if (status == REFS_OK && is_checked && refs_join__is_of_fields(join)) fill_rest(&to, n);
+    if (status == REFS_OK && is_checked && refs_join__is_of_fields(join))
+        status = fill_rest(join, joined, &to, n, err);
     refs_free(to.taken);
     return status;
 }
