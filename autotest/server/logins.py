@@ -256,6 +256,17 @@ class Grants(Case):
         for request in data:
             self.assertRegex(request["path"], "X-Amz-Credential=ASIA.*X-Amz-Security-Token=session")
 
+    def test_of_keys_are_used_whatever_the_profile_of_the_user_is(self):
+        server = self.serve()
+        self.write_keys(3600)
+        config = self.folder.file("config")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("[default]\nsso_session = mine\n[profile role]\nrole_arn = arn\n")
+        for profile in ("default", "role", "none"):
+            with self.subTest(profile):
+                env = {**self.aws(server), "AWS_CONFIG_FILE": config, "AWS_PROFILE": profile}
+                self.assertEqual(self.read("s3://bucket/refs.json", **env), "")
+
     def test_of_keys_ask_at_the_expense_of_who_asks(self):
         server = self.serve()
         self.write_keys(3600)

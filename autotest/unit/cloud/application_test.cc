@@ -6,7 +6,11 @@
 #include <string>
 
 #include "refs/host.h"
-#include "refs/s3nc.h"
+#include "temporary_folder.h"
+
+extern "C" {
+#include "host_internal.h"
+}
 
 namespace {
 
@@ -29,6 +33,21 @@ class Application : public testing::Test {
         refs_buf_clear(&text);
         if (status == REFS_UNSUPPORTED && error.status == REFS_OK) return "-";
         return status == REFS_OK ? made : error.message;
+    }
+    /** The same with keys that a service gave out. */
+    std::string urlWithGrant(const char *location) const {
+        char access[] = "ASIA", secret[] = "S", session[] = "T";
+        const refs_grant grant = {nullptr, access, secret, session, INT64_MAX};
+        refs_object object = {};
+        refs_buf text = REFS_BUF_INIT;
+        refs_error error = REFS_ERROR_INIT;
+        EXPECT_EQ(refs_host__parse(host, location, &object, nullptr), REFS_OK);
+        object.grant = &grant;
+        EXPECT_TRUE(refs_host__is_signed_here(&object));
+        const refs_status status = refs_host__url(host, &object, &text, &error);
+        const std::string made(text.data, text.data + text.size);
+        refs_buf_clear(&text);
+        return status == REFS_OK ? made.substr(0, made.find('?')) : error.message;
     }
     refs_http_rules rules(const char *location) const {
         refs_http_rules made = {};
@@ -164,4 +183,33 @@ TEST_F(Application, LeavesToTheCoreWhoPays) {
     canRead = true;
     EXPECT_TRUE(answer("/vsis3/b/l", {403, "", 2}));
     EXPECT_EQ(url("/vsis3/b/l"), "-");
+}
+
+TEST_F(Application, SignsWithKeysOfServicesWhateverTheProfileOfTheUserIs) {
+    const TemporaryFolder folder;
+    folder.Write("config", "[default]\nsso_session = mine\n[profile role]\nrole_arn = arn\n"
+                           "[profile command]\ncredential_process = keys\n"
+                           "[profile half]\naws_access_key_id = A\n");
+    settings[" AWS_SHARED_CREDENTIALS_FILE"] = "/nonexistent";
+    settings[" AWS_CONFIG_FILE"] = folder / "config";
+    for (const char *profile : {"", "role", "command", "half", "none"}) {
+        settings[" AWS_PROFILE"] = profile;
+        EXPECT_EQ(urlWithGrant("/vsis3/bucket/k"), "https://bucket.s3.us-east-1.amazonaws.com/k")
+            << profile;
+    }
+}
+
+TEST_F(Application, SendsKeysOfServicesToNoServerOfTheUsersOwn) {
+    const TemporaryFolder folder;
+    folder.Write("config", "[default]\nendpoint_url = http://mine\n");
+    settings[" AWS_SHARED_CREDENTIALS_FILE"] = "/nonexistent";
+    settings[" AWS_CONFIG_FILE"] = folder / "config";
+    const std::string amazon = "https://bucket.s3.us-east-1.amazonaws.com/k";
+    EXPECT_EQ(urlWithGrant("/vsis3/bucket/k"), amazon);
+    settings[" AWS_ENDPOINT_URL"] = "http://mine";
+    EXPECT_EQ(urlWithGrant("/vsis3/bucket/k"), amazon);
+    settings[" AWS_ENDPOINT_URL_S3"] = "http://mine";
+    EXPECT_EQ(urlWithGrant("/vsis3/bucket/k"), amazon);
+    settings[" AWS_S3_ENDPOINT"] = "http://other";
+    EXPECT_EQ(urlWithGrant("/vsis3/bucket/k"), "http://other/bucket/k");
 }

@@ -46,7 +46,9 @@ class ProfileOfFiles : public ::testing::Test {
         refs_error err = REFS_ERROR_INIT;
         Profile profile;
         EXPECT_EQ(refs_settings__copy(items.data(), &copied, &err), REFS_OK);
-        const refs_status status = refs_aws_profile__read(&copied, &profile, &err);
+        refs_status status = refs_aws_profile__read(&copied, &profile, &err);
+        EXPECT_EQ(status, REFS_OK);
+        if (status == REFS_OK) status = refs_aws_profile__check_keys(&profile, &err);
         refs_settings__clear(&copied);
         return status == REFS_OK ? shown(profile) : err.message;
     }

@@ -152,6 +152,21 @@ TEST(Urls, AreNotSignedWhereThatIsSaid) {
               std::string::npos);
 }
 
+TEST(Urls, NeedKeysOfTheProfileOnlyWhereTheyAreSigned) {
+    const TemporaryFolder folder;
+    folder.Write("config", "[default]\nsso_session = mine\nregion = eu-west-1\n");
+    const std::string config = "AWS_CONFIG_FILE=" + folder.path + "/config";
+    EXPECT_EQ(Host({config, "AWS_NO_SIGN_REQUEST=YES"}).url("/vsis3/bucket/k"),
+              "https://bucket.s3.eu-west-1.amazonaws.com/k");
+    EXPECT_NE(Host({config})
+                  .url("/vsis3/bucket/k")
+                  .find("profile \"default\" gets them by "
+                        "sso_session, which this program cannot"),
+              std::string::npos);
+    EXPECT_EQ(Host({config, "AWS_PROFILE=none"}).url("/vsis3/bucket/k"),
+              "keys of AWS: no file has the profile \"none\"");
+}
+
 TEST(Urls, OfGoogleAreSignedWithItsOwnKeys) {
     EXPECT_EQ(Host({keys, secret}).url("/vsigs/bucket/k"),
               "https://storage.googleapis.com/bucket/k");

@@ -11,12 +11,13 @@
 void refs_aws_profile__clear(refs_aws_profile *profile) {
     char **strings[] = {&profile->access_key, &profile->secret_key, &profile->session_token,
                         &profile->region,     &profile->endpoint,   &profile->style,
-                        &profile->method};
+                        &profile->method,     &profile->name};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
         if (*strings[i] != NULL) memset(*strings[i], 0, strlen(*strings[i]));
         refs_free(*strings[i]);
         *strings[i] = NULL;
     }
+    profile->is_missing = false;
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -108,7 +109,10 @@ static refs_status take_file(const refs_settings *settings, const char *const fi
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-static refs_status check(const refs_aws_profile *profile, const char *name, refs_error *err) {
+refs_status refs_aws_profile__check_keys(const refs_aws_profile *profile, refs_error *err) {
+    if (profile->is_missing)
+        return refs_fail(err, REFS_INVALID, "keys of AWS: no file has the profile \"%s\"",
+                         profile->name);
     if ((profile->access_key == NULL) != (profile->secret_key == NULL))
         return refs_fail(err, REFS_INVALID, "keys of AWS: there is only one of %s and %s",
                          "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
@@ -117,7 +121,7 @@ static refs_status check(const refs_aws_profile *profile, const char *name, refs
         err, REFS_INVALID,
         "keys of AWS: profile \"%s\" gets them by %s, which this program cannot do: "
         "set the variables that `aws configure export-credentials --format env` prints",
-        name, profile->method);
+        profile->name, profile->method);
 }
 
 static void take_variables(const refs_settings *settings, refs_aws_profile *profile) {
@@ -144,9 +148,9 @@ refs_status refs_aws_profile__read(const refs_settings *settings, refs_aws_profi
     take_variables(settings, profile);
     refs_status status = take_file(settings, files[0], name, &at, err);
     if (status == REFS_OK) status = take_file(settings, files[1], name, &at, err);
-    if (status == REFS_OK && wanted != NULL && !at.found)
-        status = refs_fail(err, REFS_INVALID, "keys of AWS: no file has the profile \"%s\"", name);
-    if (status == REFS_OK) status = check(profile, name, err);
+    if (status == REFS_OK && (profile->name = refs_str_copy(refs_str_from(name))) == NULL)
+        status = refs_fail_nomem(err);
+    profile->is_missing = wanted != NULL && !at.found;
     if (status != REFS_OK) refs_aws_profile__clear(profile);
     return status;
 }

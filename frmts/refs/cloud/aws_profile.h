@@ -11,12 +11,18 @@ typedef struct refs_aws_profile {
     char *region, *endpoint;
     char *style;  /**< "path", "virtual" or "auto" */
     char *method; /**< the key by which other programs would get keys: "role_arn", for one */
+    char *name;
+    bool is_missing; /**< AWS_PROFILE names it, and neither file has it */
 } refs_aws_profile;
 
-/** Reads both files, where there are any, and the variables, which win. REFS_INVALID where
- * AWS_PROFILE names a profile of neither, or keys are to be had in a way that is not known here. */
+/** Reads both files, where there are any, and the variables, which win. A profile without usable
+ * keys is no failure: requests that they do not sign need the rest of it alone. */
 refs_status refs_aws_profile__read(const refs_settings *settings, refs_aws_profile *profile,
                                    refs_error *err);
+
+/** REFS_INVALID where AWS_PROFILE names a profile of neither file, where there is only half of its
+ * keys, or where they are to be had in a way that is not known here. */
+refs_status refs_aws_profile__check_keys(const refs_aws_profile *profile, refs_error *err);
 
 /** Takes from the text of a file what it says of a profile; true where it has that. Values that are
  * known already stay. */

@@ -116,6 +116,7 @@ static refs_status find_keys(refs_host *host, const refs_object *object, keys *f
     }
     if (is_public(object)) return REFS_OK;
     REFS_TRY(read_profile(host, object, err));
+    REFS_TRY(refs_aws_profile__check_keys(&host->profile, err));
     *found =
         (keys){host->profile.access_key, host->profile.secret_key, host->profile.session_token};
     return REFS_OK;
@@ -188,11 +189,14 @@ static void take_amazon(const refs_host *host, const refs_object *object, bool i
     at->is_virtual = is_label(object->bucket);
 }
 
-static const char *s3_endpoint(const refs_host *host, const refs_settings *settings) {
+/* Where an application signs, endpoints for the user's own keys get no keys of a service. */
+static const char *s3_endpoint(const refs_host *host, const refs_object *object) {
+    const refs_settings *settings = &object->settings;
     const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
                                  NULL};
     const char *endpoint = refs_settings__first(settings, names);
-    if (refs_settings__is_on(settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
+    const bool by_service = object->grant != NULL && has_signing_application(object);
+    if (by_service || refs_settings__is_on(settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
         return refs_settings__get(settings, names[0]);
     return endpoint != NULL ? endpoint : host->profile.endpoint;
 }
@@ -209,7 +213,7 @@ static refs_status find_s3(refs_host *host, const refs_object *object, bool is_s
                            refs_error *err) {
     REFS_TRY(read_profile(host, object, err));
     const char *region = region_of(host, object);
-    const char *endpoint = s3_endpoint(host, &object->settings);
+    const char *endpoint = s3_endpoint(host, object);
     at->region = region != NULL ? region : host->profile.region;
     if (at->region == NULL) at->region = "us-east-1";
     if (endpoint == NULL)
