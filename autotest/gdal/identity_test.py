@@ -213,7 +213,8 @@ class Caches(Identity):
         options = ("GDAL_HTTP_USERPWD", "GDAL_HTTP_COOKIE", "GDAL_HTTP_BEARER", "AWS_ACCESS_KEY_ID",
                    "AWS_SESSION_TOKEN", "AWS_PROFILE", "GS_ACCESS_KEY_ID", "GOOGLE_APPLICATION_CREDENTIALS",
                    "AZURE_STORAGE_SAS_TOKEN", "REFS_TOKEN_URL", "GDAL_HTTP_COOKIEFILE", "OSS_ACCESS_KEY_ID",
-                   "GDAL_HTTP_SSLKEY", "AWS_NO_SIGN_REQUEST")
+                   "GDAL_HTTP_SSLKEY", "AWS_NO_SIGN_REQUEST", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_HTTPS",
+                   "AWS_VIRTUAL_HOSTING")
         first = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
         first.ReadAsArray()
         before = len(server.requests("v.bin"))

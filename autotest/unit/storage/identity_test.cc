@@ -49,6 +49,21 @@ TEST(Identity, IsToldBySettingsThatSayWhoAsks) {
     EXPECT_EQ(numbers.size(), 7U);
 }
 
+TEST(Identity, IsAnotherWithTheServerOfABucket) {
+    const Settings none;
+    const refs_setting_lookup nothing = lookupIn(none);
+    for (const char *name :
+         {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_HTTPS",
+          "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_SECRET_ACCESS_KEY", "AWS_VIRTUAL_HOSTING"}) {
+        const Settings one = {{name, "a"}};
+        const refs_setting_lookup lookup = lookupIn(one);
+        EXPECT_NE(refs_identity_access_number(&lookup), refs_identity_access_number(&nothing))
+            << name;
+        EXPECT_NE(refs_identity_bucket_number(&lookup), refs_identity_bucket_number(&nothing))
+            << name;
+    }
+}
+
 TEST(Identity, IsTheSameWhateverElseIsSet) {
     EXPECT_EQ(numberOf({}), numberOf({{"GDAL_HTTP_TIMEOUT", "3"}, {"GDAL_HTTP_USERPWD", ""}}));
 }
