@@ -1284,6 +1284,12 @@ class Options(Case):
     def test_bearer(self):
         self.expect("authorization", "Bearer abc", GDAL_HTTP_AUTH="BEARER", GDAL_HTTP_BEARER="abc")
 
+    def test_bearer_needs_the_option_that_says_so(self):
+        self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_USERPWD="user:pass", GDAL_HTTP_BEARER="abc")
+
+    def test_bearer_alone_is_not_sent(self):
+        self.expect("authorization", None, GDAL_HTTP_BEARER="abc")
+
     def test_netrc(self):
         path = self.folder.file("netrc")
         with open(path, "w", encoding="utf-8") as file:

@@ -127,6 +127,15 @@ TEST_F(Application, HasSettingsForPartsOfTheNameSpace) {
     EXPECT_NE(rules("/vsicurl/http://h/a").credentials, rules("/vsicurl/http://h/b").credentials);
 }
 
+TEST_F(Application, SendsATokenOnlyWhereThatIsTheWayToLogIn) {
+    settings[" GDAL_HTTP_BEARER"] = "token";
+    EXPECT_EQ(rules("/vsicurl/http://h/a").proofs.bearer, nullptr);
+    settings[" GDAL_HTTP_AUTH"] = "BASIC";
+    EXPECT_EQ(rules("/vsicurl/http://h/a").proofs.bearer, nullptr);
+    settings[" GDAL_HTTP_AUTH"] = "Bearer";
+    EXPECT_STREQ(rules("/vsicurl/http://h/a").proofs.bearer, "token");
+}
+
 TEST_F(Application, IsToldTheRegionThatAServerNamed) {
     EXPECT_TRUE(answer("/vsis3/b/k", {301, "eu-west-1", 1}));
     EXPECT_EQ(url("/vsis3/b/k"), "https://signer/vsis3/b/k?signed%20eu-west-1");

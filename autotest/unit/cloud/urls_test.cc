@@ -52,6 +52,13 @@ class Host {
         return rules.is_signed;
     }
 
+    std::string bearer(const char *location) const {
+        const refs_http_host *functions = refs_host_functions(host_.get());
+        refs_http_rules rules = {};
+        EXPECT_EQ(functions->rules(functions->self, location, &rules, nullptr), REFS_OK);
+        return rules.proofs.bearer != nullptr ? rules.proofs.bearer : "";
+    }
+
     bool answer(const char *location, const refs_http_signed_answer &answer) const {
         const refs_http_host *functions = refs_host_functions(host_.get());
         return functions->signed_answer(functions->self, location, &answer);
@@ -215,4 +222,11 @@ TEST(Urls, AreRefusedWithAFileOfAliasesThatCannotBeRead) {
     const std::string name = folder.path + "/s3nc.json";
     folder.Write("s3nc.json", "{");
     EXPECT_EQ(Host({"S3NC_CONFIG=" + name}).url("/vsis3/bucket/k").rfind(name + ": ", 0), 0U);
+}
+
+TEST(Urls, AreAskedWithATokenUnlessThereIsAnotherWayToLogIn) {
+    const char token[] = "GDAL_HTTP_BEARER=token";
+    EXPECT_EQ(Host({token}).bearer("http://h/a"), "token");
+    EXPECT_EQ(Host({token, "GDAL_HTTP_AUTH=BEARER"}).bearer("http://h/a"), "token");
+    EXPECT_EQ(Host({token, "GDAL_HTTP_AUTH=BASIC"}).bearer("http://h/a"), "");
 }

@@ -30,7 +30,8 @@ static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) 
                                        NULL};
     const char *const netrc[] = {"GDAL_HTTP_NETRC_FILE", "NETRC", NULL};
     const char *kind = get(settings, "GDAL_HTTP_AUTH");
-    if (kind == NULL || strcasecmp(kind, "BEARER") == 0)
+    /* GDAL sends no token unless it is told to. */
+    if (kind != NULL ? strcasecmp(kind, "BEARER") == 0 : settings->application == NULL)
         proofs->bearer = get(settings, "GDAL_HTTP_BEARER");
     proofs->netrc_file = refs_settings__first(settings, netrc);
     proofs->certificate = get(settings, "GDAL_HTTP_SSLCERT");
