@@ -900,6 +900,27 @@ class Steps(Folder):
             np.testing.assert_array_equal(read("g.nca"), self.values())
             self.assertTrue((read("g.nca", "time")[2:] > 9e36).all())
 
+    def test_without_a_coordinate_follow_those_of_the_master(self):
+        def write(name, values, dims):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", len(values))
+                file.createDimension("x", 3)
+                file.createVariable("v", "f4", dims, fill_value=-1)[:] = values
+            return name
+
+        for version, dims in itertools.product(VERSIONS, (("time",), ("time", "x"))):
+            whole = np.arange(6 if len(dims) == 1 else 18, dtype="f4").reshape([6, 3][:len(dims)])
+            self.combine(write("a.nc", whole[:2], dims), write("b.nc", whole[2:3], dims), options=("--cfa-version", version))
+            run("split", write("source.nc", whole[:3], dims), "-o", "s.nca", "--cfa-version", version, "--subarray-shape", "time=2")
+            for master in ("m.nca", "s.nca"):
+                run("append", master, write("c.nc", whole[3:4], dims))
+                run("append", master, write("d.nc", whole[4:], dims))
+                np.testing.assert_array_equal(read(master, "v"), whole)
+            whole[:2] = -1
+            run("split", write("source.nc", whole[:4], dims), "-o", "s.nca", "--cfa-version", version, "--subarray-shape", "time=2")
+            said = run("append", "s.nca", "d.nc", status=1)
+            self.assertIn("time has no coordinate, and 4 steps that are not those of the files of s.nca", said)
+
     def test_of_one_dimension_with_two_lengths_are_an_error(self):
         def array(shape):
             return json.dumps({"zarr_format": 2, "dtype": "<f4", "shape": shape, "chunks": shape, "compressor": None, "filters": None,

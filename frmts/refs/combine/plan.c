@@ -441,6 +441,53 @@ static void drop_what_is_only_told(line_steps *all) {
     all->n = n;
 }
 
+/* The steps of the first parts, at least `n` where there are so many. */
+static uint64_t steps_of_first_parts(const line_steps *all, uint64_t n) {
+    uint64_t steps = 0;
+    for (size_t i = 0; i < all->join->n_parts && steps < n; i++)
+        steps += all->join->members[i].axes[all->line].n;
+    return steps;
+}
+
+/* Gives steps in slices with a file the place that they have in the master or outline. */
+static void place_written(const line_steps *all, const refs_join_told *told, refs_join_axis *axis) {
+    for (size_t dim = 0; dim < told->array.rank; dim++) {
+        if (refs_join__line_of(all->join, &told->array, dim) != all->line) continue;
+        for (size_t i = 0; i < told->n[dim]; i++) {
+            const refs_join_slice *slice = &told->slices[dim][i];
+            for (uint64_t k = slice->begin; slice->is_written && k < slice->end && k < axis->n; k++)
+                axis->position[k] = k;
+        }
+    }
+}
+
+/* The files of a master or an outline are the first parts. */
+static refs_status place_told(const line_steps *all, refs_join_member *member, refs_error *err) {
+    refs_join_axis *axis = &member->axes[all->line];
+    uint64_t n_placed = 0;
+    for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = REFS_JOIN_NOWHERE;
+    for (size_t i = 0; i < member->n_told; i++) place_written(all, &member->told[i], axis);
+    for (uint64_t k = 0; k < axis->n; k++) n_placed += axis->position[k] != REFS_JOIN_NOWHERE;
+    if (n_placed == axis->n && steps_of_first_parts(all, axis->n) == axis->n) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: %s has no coordinate, and %llu steps that are not those of the files of "
+                     "%s, one behind the other: where these are is not known",
+                     member->name, all->join->options.dims[all->line], (unsigned long long)axis->n,
+                     member->name);
+}
+
+/* Without a coordinate, parts follow each other. */
+static refs_status place_plain(const line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    for (size_t i = 0; i < join->n_parts; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
+    }
+    for (size_t i = join->n_parts; i < join->n_members; i++)
+        REFS_TRY(place_told(all, &join->members[i], err));
+    return REFS_OK;
+}
+
 static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     for (size_t i = 0; i < join->n_members; i++) {
@@ -453,12 +500,7 @@ static refs_status place(line_steps *all, refs_join_line *line, refs_error *err)
         return REFS_OK;
     }
     if (join->n_parts < join->n_members) drop_what_is_only_told(all);
-    /* Without a coordinate, parts follow each other. */
-    for (size_t i = 0; i < join->n_members && all->n == 0; i++) {
-        refs_join_axis *axis = &join->members[i].axes[all->line];
-        for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
-    }
-    if (all->n == 0) return REFS_OK;
+    if (all->n == 0) return place_plain(all, line, err);
     /* A value that one part has twice stands for two steps: the first is that of other parts. */
     uint64_t repeat = 0, first = 0;
     for (size_t i = 0; i < all->n; i++) {
