@@ -921,6 +921,16 @@ class Steps(Folder):
             said = run("append", "s.nca", "d.nc", status=1)
             self.assertIn("time has no coordinate, and 4 steps that are not those of the files of s.nca", said)
 
+    def test_of_files_with_numbers_that_no_fragment_has_follow_their_coordinates(self):
+        self.write("source.nc", range(4), data=self.values())
+        for number in (2**25, 2**32, 2**64 - 1):
+            self.split(subarray_shape="1,6,8")
+            last = f"m/m.tas.{number}.0.0.nc"
+            os.rename("m/m.tas.3.0.0.nc", last)
+            self.combine(*(f"m/m.tas.{i}.0.0.nc" for i in range(3)), last)
+            np.testing.assert_array_equal(read("m.nca"), self.values())
+            shutil.rmtree("m")
+
     def test_of_one_dimension_with_two_lengths_are_an_error(self):
         def array(shape):
             return json.dumps({"zarr_format": 2, "dtype": "<f4", "shape": shape, "chunks": shape, "compressor": None, "filters": None,

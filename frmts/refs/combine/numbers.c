@@ -35,13 +35,15 @@ static bool cut_variable(refs_str *name, refs_str path) {
     return true;
 }
 
+/* A number above all that fragments may have is a part of a name. */
 static bool read_index(const refs_join *join, numbered *of) {
     refs_str text = refs_str_from(name_of(&join->members[of->member]));
     if (refs_str_ends(text, ".nc")) text.size -= 3;
     for (size_t dim = of->array->rank; dim-- > 0;) {
         const size_t point = refs_str_find_last(text, '.');
         if (point == SIZE_MAX ||
-            !refs_str_to_u64(refs_str_part(text, point + 1, text.size), &of->index[dim]))
+            !refs_str_to_u64(refs_str_part(text, point + 1, text.size), &of->index[dim]) ||
+            of->index[dim] >= REFS_JOIN_MAX_STEPS)
             return false;
         text.size = point;
     }
@@ -196,10 +198,6 @@ static refs_status read_dim(const refs_join *join, const numbered_list *of, size
     const refs_join_told *outline = made->outline;
     const size_t n = count_numbers(of, dim, outline);
     const size_t room = outline != NULL && outline->n[dim] > n ? outline->n[dim] : n;
-    if (n > REFS_JOIN_MAX_STEPS)
-        return refs_fail(err, REFS_LIMIT, "%s: expected numbers of fragments below %llu, found %zu",
-                         name_of(&join->members[first->member]),
-                         (unsigned long long)REFS_JOIN_MAX_STEPS, n - 1);
     uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
     made->begin[dim] = sizes;
     made->n[dim] = n;
