@@ -708,6 +708,36 @@ class Combine(Folder):
                 np.testing.assert_array_equal(file["time"][:], [0, 31])
                 np.testing.assert_array_equal(file["time_bnds"][:], [[0, 1], [31, 32]])
 
+    def write_missing(self, name, day, *, units="days since 2000-01-01", unit="m", bounds=(-9999, -9999), heights=(-9999, -9999), kind="f8"):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("x", 2), ("nv", 2)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",)).setncatts({"units": units, "bounds": "time_bnds"})
+            file["time"][:] = day
+            if bounds is not None:
+                file.createVariable("time_bnds", kind, ("time", "nv"), fill_value=-9999)[:] = bounds
+            file.createVariable("h", "f4", ("time", "x"), fill_value=-9999).units = unit
+            file["h"][:] = heights
+            file.createVariable("v", "f4", ("time", "x"), fill_value=-1).coordinates = "h"
+            file["v"][:] = day
+        return name
+
+    def test_missing_values_are_not_converted(self):
+        for version, kind, options in itertools.product(VERSIONS, ("f8", "i4"), ((), ("--common-date", "days since 1999-12-31"))):
+            first = 1 if options else 0
+            names = (self.write_missing("a.nc", 0, bounds=(0, -9999), heights=(2, -9999), kind=kind),
+                     self.write_missing("b.nc", 0, units="days since 2000-01-05", unit="km", bounds=(-9999, 1), heights=(-9999, 3), kind=kind),
+                     self.write_missing("c.nc", 1, units="days since 2000-01-05", unit="km", kind=kind))
+            self.combine(*names, version=version, options=options)
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["time"][:].tolist(), [first, first + 4, first + 5])
+                self.assertEqual(file["time_bnds"][:].filled(-1).tolist(), [[first, -1], [-1, first + 5], [-1, -1]])
+                self.assertEqual(file["h"][:].filled(-1).tolist(), [[2, -1], [-1, 3000], [-1, -1]])
+        self.combine(self.write_missing("a.nc", 0), self.write_missing("b.nc", 1, unit="km", heights=(np.nan, 3)))
+        with netCDF4.Dataset("again.nca") as file:
+            file.set_auto_mask(False)
+            np.testing.assert_array_equal(file["h"][1], [np.nan, 3000])
+
     def test_bounds_that_a_source_lacks_are_missing(self):
         for version in VERSIONS:
             said = self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 1, bounds=False), version=version)

@@ -219,6 +219,47 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
     return status;
 }
 
+/* What is missing in a result. */
+static void find_missing(const refs_joined *joined, const refs_dtype *dtype, uint8_t *fill) {
+    const refs_join_array *like = joined->like;
+    if (like->declares_fill && !joined->drops_stored && like->dtype.size == dtype->size)
+        memcpy(fill, like->declared, dtype->size);
+    else
+        (void)refs_cf_default_fill(dtype, fill);
+}
+
+/* Values that are missing are not converted: until others are, they are as the first of these.
+ * False where there is none. */
+static bool hide_missing(refs_str missing, size_t size, refs_buf *values) {
+    size_t first = 0;
+    while (first < missing.size && missing.data[first] != 0) first++;
+    if (missing.size > 0 && first == missing.size) return false;
+    for (size_t i = 0; i < missing.size; i++)
+        if (missing.data[i] != 0)
+            memmove(values->data + i * size, values->data + first * size, size);
+    return true;
+}
+
+static bool is_nan(const refs_values *values, uint64_t i) {
+    return values->dtype->type == REFS_TYPE_FLOAT &&
+           isnan(refs_join__value_at(values->dtype, values->bytes, i).number);
+}
+
+/* NaN stays NaN. */
+static void put_missing(const refs_joined *joined, const refs_values *before,
+                        const refs_dtype *dtype, refs_buf *values) {
+    const double nan_double = (double)NAN;
+    const float nan_single = NAN;
+    uint8_t fill[16] = {0};
+    find_missing(joined, dtype, fill);
+    for (size_t i = 0; i < before->missing.size; i++) {
+        const void *put = !is_nan(before, i)              ? (const void *)fill
+                          : dtype->size == sizeof(double) ? (const void *)&nan_double
+                                                          : &nan_single;
+        if (before->missing.data[i] != 0) memcpy(values->data + i * dtype->size, put, dtype->size);
+    }
+}
+
 static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
                               const refs_cf_units *units, refs_error *err) {
     const refs_joined *joined = to->joined;
@@ -231,12 +272,18 @@ static refs_status gather_one(refs_join *join, const gathered *to, const refs_jo
     if (status == REFS_OK && own.units.size > 0 &&
         !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
         status = refs_cf_rebase_open(&own, units, &rebase, err);
+    refs_values before = {.dtype = &array->dtype, .bytes = refs_join__text(join, array->values)};
+    if (!rebase.is_same && before.bytes.size > 0)
+        before.missing = refs_join__text(join, array->missing);
+    if (status == REFS_OK && !hide_missing(before.missing, dtype.size, &moved))
+        rebase.is_same = true;
     if (status == REFS_OK && array->dtype.size > 0)
         status = refs_join__apply(&rebase, array, &moved, &dtype, err);
     if (status == REFS_OK && refs_join__is_single(&dtype) && joined->dtype.size > dtype.size) {
         status = refs_join__widen_values(&moved, err);
         dtype.size = joined->dtype.size;
     }
+    if (status == REFS_OK) put_missing(joined, &before, &dtype, &moved);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
                           REFS_STR_ARG(refs_join__text(join, joined->path)));
