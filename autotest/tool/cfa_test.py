@@ -738,6 +738,18 @@ class Combine(Folder):
             file.set_auto_mask(False)
             np.testing.assert_array_equal(file["h"][1], [np.nan, 3000])
 
+    def test_missing_values_stay_missing_where_times_become_double(self):
+        for version in VERSIONS:
+            names = (self.write_missing("a.nc", 0, bounds=(0, 1), kind="f4"),
+                     self.write_missing("b.nc", 0, units="days since 2000-01-05", bounds=(-9999, 1), kind="f4"),
+                     self.write_missing("c.nc", 5, bounds=None), self.write_missing("d.nc", 6, kind="f4"))
+            self.assertIn("time_bnds: 2 of 8 values are in no source, and missing", self.combine(*names, version=version))
+            with netCDF4.Dataset("again.nca") as file:
+                self.assertEqual(file["time_bnds"].dtype, "f8")
+                file.set_auto_mask(False)
+                self.assertEqual(file["time_bnds"][:].tolist(), [[0, 1], [-9999, 5], [-9999, -9999], [-9999, -9999]])
+                self.assertEqual(file["time_bnds"]._FillValue, -9999)
+
     def test_bounds_that_a_source_lacks_are_missing(self):
         for version in VERSIONS:
             said = self.combine(self.write_days("a.nc", 0), self.write_days("b.nc", 1, bounds=False), version=version)

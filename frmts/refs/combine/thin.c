@@ -219,11 +219,27 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
     return status;
 }
 
-/* What is missing in a result. */
+static bool is_widened(const refs_dtype *from, const refs_dtype *to) {
+    return refs_join__is_single(from) && to->size == sizeof(double);
+}
+
+static void widen(const uint8_t *from, uint8_t *to) {
+    float single;
+    memcpy(&single, from, sizeof single);
+    const double wide = (double)single;
+    memcpy(to, &wide, sizeof wide);
+}
+
+/* What is missing in a result, as its attributes say it. */
 static void find_missing(const refs_joined *joined, const refs_dtype *dtype, uint8_t *fill) {
     const refs_join_array *like = joined->like;
-    if (like->declares_fill && !joined->drops_stored && like->dtype.size == dtype->size)
-        memcpy(fill, like->declared, dtype->size);
+    const uint8_t *declared = joined->has_hole_fill                          ? joined->hole
+                              : like->declares_fill && !joined->drops_stored ? like->declared
+                                                                             : NULL;
+    if (declared != NULL && like->dtype.size == dtype->size)
+        memcpy(fill, declared, dtype->size);
+    else if (declared != NULL && is_widened(&like->dtype, dtype))
+        widen(declared, fill);
     else
         (void)refs_cf_default_fill(dtype, fill);
 }
@@ -323,11 +339,8 @@ static bool find_fill(const refs_joined *joined, uint8_t *fill) {
     const refs_dtype *dtype = &joined->like->dtype;
     if (!joined->like->has_fill && !joined->has_hole_fill) return false;
     memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
-    if (refs_join__is_single(dtype) && joined->dtype.size == sizeof(double)) {
-        float single;
-        memcpy(&single, fill, sizeof single);
-        const double wide = (double)single;
-        memcpy(fill, &wide, sizeof wide);
+    if (is_widened(dtype, &joined->dtype)) {
+        widen(fill, fill);
         return true;
     }
     return dtype->size == joined->dtype.size;
