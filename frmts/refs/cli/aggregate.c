@@ -58,9 +58,10 @@ typedef struct aggregation {
 /* How much of a name in a store is the folder of the master there: CF-1.13 names fragments relative
  * to that, S3netCDF4 as they are. */
 static size_t size_of_folder(const aggregation *all, const char *name) {
+    if (!tool_is_remote(all->output)) return 0;
     const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
-    const bool is_relative = all->writing.version == REFS_CFA_CF_1_13 &&
-                             tool_is_remote(all->output) && strncmp(name, all->output, size) == 0;
+    const bool is_relative =
+        all->writing.version == REFS_CFA_CF_1_13 && strncmp(name, all->output, size) == 0;
     return is_relative ? size : 0;
 }
 
