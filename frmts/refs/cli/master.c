@@ -14,9 +14,8 @@ typedef struct collecting {
     const char *name; /* of the master, as the user calls it */
     const char *path; /* of an aggregation whose partitions are shown */
     size_t rank;
-    const char *const *dims; /* their names */
-    refs_intern fragments;   /* of that aggregation: file and variable */
-    refs_buf repeated;       /* a file that has one of them at two places, or nothing */
+    refs_intern fragments; /* of that aggregation: file and variable */
+    refs_buf repeated;     /* a file that has one of them at two places, or nothing */
 } collecting;
 
 /* The user's name of a fragment in a store: "s3://alias/bucket/m/m.tas.0.nc". */
@@ -166,7 +165,6 @@ static refs_status read_arrays(collecting *to, const tool_arrays *arrays, refs_e
         }
         to->path = variable->path;
         to->rank = meta->rank;
-        to->dims = variable->dims;
         refs_intern_clear(&to->fragments);
         REFS_TRY(refs_aggregation_each(meta, collect, to, err));
     }

@@ -519,8 +519,7 @@ refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t s
 /** A joined dimension. */
 typedef struct refs_join_line {
     uint64_t n;
-    size_t first; /**< member whose step comes first: its units hold */
-    bool has_coordinate;
+    size_t first;       /**< member whose step comes first: its units hold */
     bool has_own_units; /**< those of the options hold */
     bool is_converted;  /**< coordinates of some part are in other units than they were */
 } refs_join_line;

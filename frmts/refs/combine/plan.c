@@ -594,7 +594,6 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
     if (status == REFS_OK) status = same_units(&all, line, err);
     if (status == REFS_OK) status = match_singles(&all, err);
     if (status == REFS_OK) {
-        line->has_coordinate = all.n > 0 && all.steps[0].value.kind != REFS_VALUE_NONE;
         if (all.n > 0)
             qsort(all.steps, all.n, sizeof *all.steps,
                   find_direction(&all) ? descending : ascending);
