@@ -411,19 +411,15 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
 
 /* It is declared where no source declares one, but for joined coordinates, which have no missing
  * values. */
-static refs_status find_missing_value(refs_join *join, refs_joined *joined, uint8_t *fill,
-                                      refs_error *err) {
+static refs_status declare_missing(refs_join *join, refs_joined *joined, refs_error *err) {
     const refs_join_array *like = joined->like;
     const bool is_coordinate = refs_join__is_coordinate(join, &join->members[joined->first], like);
-    if (like->declares_fill && like->dtype.size == joined->dtype.size)
-        memcpy(fill, like->declared, joined->dtype.size);
-    else if (!is_coordinate && refs_dtype_is_numeric(&like->dtype) &&
-             like->dtype.type != REFS_TYPE_COMPLEX) {
-        REFS_TRY(refs_join__declare_fill(join, joined, err));
-        if (!find_fill(joined, fill)) (void)refs_cf_default_fill(&joined->dtype, fill);
-    } else
-        (void)refs_cf_default_fill(&joined->dtype, fill);
-    return REFS_OK;
+    const bool is_declared = like->declares_fill && (like->dtype.size == joined->dtype.size ||
+                                                     is_widened(&like->dtype, &joined->dtype));
+    if (is_declared || is_coordinate || !refs_dtype_is_numeric(&like->dtype) ||
+        like->dtype.type == REFS_TYPE_COMPLEX)
+        return REFS_OK;
+    return refs_join__declare_fill(join, joined, err);
 }
 
 /* Values that no part has are missing, and reported. */
@@ -434,7 +430,8 @@ static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathere
     size_t n_missing = 0;
     for (size_t i = 0; i < n; i++) n_missing += to->taken[i] == NOBODY;
     if (n_missing == 0) return REFS_OK;
-    REFS_TRY(find_missing_value(join, joined, fill, err));
+    REFS_TRY(declare_missing(join, joined, err));
+    find_missing(joined, &joined->dtype, fill);
     for (size_t i = 0; i < n && size <= sizeof fill; i++)
         if (to->taken[i] == NOBODY) memcpy(to->values + i * size, fill, size);
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
