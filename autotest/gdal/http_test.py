@@ -1,5 +1,8 @@
 """The HTTP engine as users see it: how often it asks, over how many connections, with which
-credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
+credentials and options of GDAL, where redirects lead, and what it shows of secrets.
+
+usage: http_test.py REFS [TEST...]
+"""
 
 import collections
 import ctypes.util
@@ -29,6 +32,7 @@ gdal.UseExceptions()
 for variable in ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "http_proxy", "https_proxy", "no_proxy"):
     os.environ.pop(variable, None)
 
+REFS = os.path.abspath(sys.argv.pop(1))
 FAST = {"GDAL_HTTP_RETRY_DELAY": "0.01", "REFS_READ_AHEAD": "NO"}
 VERSION = int(gdal.VersionInfo())
 
@@ -174,6 +178,36 @@ class Requests(Case):
         self.assertEqual(values.ravel().tolist(), self.values)
         self.assertEqual(seen, [self.values])
         self.assertLess(time.monotonic() - begin, 20)
+
+    def test_a_callback_of_progress_may_read_by_a_record_that_is_on_its_way(self):
+        record = "/set.parq/v/refs.0.parq"
+        server = self.serve(faults={record: {"stall_s": 1}})
+        subprocess.run([REFS, "convert", server.url("refs.json"), "-o", f"{self.folder.served}/set.parq"],
+                       check=True)
+        name, seen = f'REFS:"{server.url("set.parq")}":/v', []
+
+        def read_it_too(done, message, data):
+            if not seen and server.requests(record[1:]):
+                seen.append(gdal.Open(name).ReadAsArray().ravel().tolist())
+            return 1
+
+        self.assertEqual(gdal.Open(name).ReadAsArray(callback=read_it_too).ravel().tolist(), self.values)
+        self.assertEqual(seen, [self.values])
+
+    def test_a_callback_of_progress_may_read_while_access_is_asked_for(self):
+        self.folder.write("token", "sv=1&sig=gift")
+        server = self.serve(faults={"/token": {"stall_s": 1}})
+        name, seen = f'REFS:"{server.url("refs.json")}":/v', []
+
+        def read_it_too(done, message, data):
+            if not seen and server.requests("token"):
+                seen.append(gdal.Open(name).ReadAsArray().ravel().tolist())
+            return 1
+
+        with options(REFS_TOKEN_URL=f"{server.url('v.bin')}=>{server.url('token')}"):
+            values = gdal.Open(name).ReadAsArray(callback=read_it_too)
+        self.assertEqual(values.ravel().tolist(), self.values)
+        self.assertEqual(seen, [self.values])
 
     def write_shard(self, inner, n):
         """A set of one array of bytes that is one shard of n x n chunks, named without a range."""

@@ -259,10 +259,17 @@ refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
 static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&aggregation->lock);
-    while (aggregation->is_loading && status == REFS_OK)
-        status = refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
+    while (aggregation->is_loading && status == REFS_OK) {
+        if (pthread_equal(aggregation->loader, pthread_self()))
+            status = refs_fail(err, REFS_IO,
+                               "a progress callback cannot read this aggregation while the read "
+                               "that called it loads its fragments");
+        else
+            status = refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
+    }
     *begins = status == REFS_OK && !aggregation->is_loaded;
     if (*begins) aggregation->is_loading = true;
+    if (*begins) aggregation->loader = pthread_self();
     refs_unlock(&aggregation->lock);
     return status;
 }

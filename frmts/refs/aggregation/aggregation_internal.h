@@ -71,9 +71,10 @@ typedef struct refs_aggregation {
     uint8_t fill[16]; /**< one element of the container's type */
 
     refs_forked forked;
-    pthread_mutex_t lock;   /**< guards the next five */
+    pthread_mutex_t lock;   /**< guards the next six */
     pthread_cond_t changed; /**< whether it is loading */
     bool is_loading;        /**< by one thread: what follows is that thread's … */
+    pthread_t loader;       /**< which one, while it is */
     bool is_loaded;         /**< … and does not change any more */
     bool has_noted_units;   /**< that some fragment has others */
     bool has_origin;        /**< named_by is known, and does not change any more */

@@ -119,17 +119,38 @@ static void settle(refs_block_cache *cache, entry *e, refs_status status) {
 
 /* -- asking ------------------------------------------------------------------------------------ */
 
+/* The loads that this thread is in. A load may call a progress callback of the caller, which may
+ * read. */
+static _Thread_local unsigned n_loads;
+
 /* Nobody waits for the lock while a file is read. */
+static refs_status call_loader(refs_block_cache *cache, refs_block_id id, refs_loaded_block *loaded,
+                               refs_error *err) {
+    n_loads++;
+    refs_unlock(&cache->lock);
+    const refs_status status = cache->loader(cache->user, id, loaded, err);
+    refs_lock(&cache->lock);
+    n_loads--;
+    return status;
+}
+
 static void load(refs_block_cache *cache, entry *e) {
     refs_loaded_block loaded = {NULL, 0};
     refs_error error = REFS_ERROR_INIT;
     e->loader = pthread_self();
-    refs_unlock(&cache->lock);
-    refs_status status = cache->loader(cache->user, e->id, &loaded, &error);
-    refs_lock(&cache->lock);
+    const refs_status status = call_loader(cache, e->id, &loaded, &error);
     e->loaded = loaded;
     e->error = error;
     settle(cache, e, status);
+}
+
+/* For a thread that is in a load: it must not wait for itself, nor for one that waits for it. */
+static refs_status load_alone(refs_block_cache *cache, refs_block_id id, refs_block **block,
+                              refs_error *err) {
+    refs_loaded_block loaded = {NULL, 0};
+    const refs_status status = call_loader(cache, id, &loaded, err);
+    *block = loaded.block;
+    return status;
 }
 
 /* *is_of_other is whether the thread that loaded it was cancelled, and this one was not. */
@@ -138,6 +159,8 @@ static refs_status get(refs_block_cache *cache, refs_block_id id, refs_block **b
     entry **place = place_of(cache, id), *e = *place;
     refs_status status = REFS_OK;
     const bool is_new = e == NULL;
+    *is_of_other = false;
+    if (!is_new && e->state == LOADING && n_loads > 0) return load_alone(cache, id, block, err);
     if (is_new && (e = add_entry(place, id)) == NULL) return refs_fail_nomem(err);
     e->n_users++;
     if (is_new) load(cache, e);

@@ -12,6 +12,7 @@ struct refs_granted {
     char *service;
     uint64_t identity; /* of who asks it: what was given to one is not another's */
     bool is_asked;     /* by a thread that no other one need wait for but by host->answered */
+    pthread_t asker;   /* ... which one */
     bool is_known;     /* grant is one, unless it has expired */
     refs_grant grant;
     int64_t since_s, renewed_s; /* ... because it was refused */
@@ -174,13 +175,16 @@ static bool is_good(const refs_granted *granted) {
     return granted->is_known && refs_grant_is_good(&granted->grant, granted->since_s, time(NULL));
 }
 
-/* One thread asks, without the lock; the others wait for it. */
+/* One thread asks, without the lock; the others wait for it. A progress callback that it calls
+ * meanwhile, and that reads, asks again: it would wait for its own thread. */
 static refs_status renew(refs_host *host, refs_granted *granted, refs_error *err) {
     refs_grant grant = {0};
-    while (granted->is_asked) REFS_TRY(refs_cancel_scope_wait(&host->answered, &host->lock, err));
+    while (granted->is_asked && !pthread_equal(granted->asker, pthread_self()))
+        REFS_TRY(refs_cancel_scope_wait(&host->answered, &host->lock, err));
     if (is_good(granted)) return REFS_OK;
     REFS_TRY(open_engine(host, err));
     granted->is_asked = true;
+    granted->asker = pthread_self();
     refs_unlock(&host->lock);
     refs_status status = ask(host->services_http, granted->service, &grant, err);
     refs_lock(&host->lock);

@@ -251,8 +251,14 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
 static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&scan->lock);
-    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK)
-        status = refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
+    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK) {
+        if (pthread_equal(scan->reader, pthread_self()))
+            status = refs_fail(err, REFS_IO,
+                               "a progress callback cannot read this array while the read that "
+                               "called it reads the index of the same file");
+        else
+            status = refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
+    }
     if (status == REFS_OK && !scan->arrays[number].is_indexed)
         status = read_index(scan, number, err);
     refs_unlock(&scan->lock);
