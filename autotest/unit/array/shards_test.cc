@@ -513,6 +513,29 @@ TEST_F(ShardThreads, LetOthersTryWhereOneIsCancelled) {
     expectPixel({0, 0});
 }
 
+TEST_F(ShardThreads, AreNotAwaitedToFindAChunkOnceItIsCancelled) {
+    add(large());
+    std::atomic<bool> entered{false}, blocked{true};
+    v.store.vfs.onOpen = [&](const std::string &) {
+        entered = true;
+        while (blocked) std::this_thread::yield();
+    };
+    open();
+    std::thread first([&] { expectPixel({0, 0}); });
+    while (!entered) std::this_thread::yield();
+    std::thread cancelled([&] {
+        const uint64_t index[] = {0, 0};
+        refs_store_part part;
+        refs_cancel_scope scope;
+        refs_cancel_scope_begin(&scope, {[](void *) { return false; }, nullptr});
+        EXPECT_EQ(refs_array_find_part(v.array, index, &part, nullptr), REFS_CANCELLED);
+        refs_cancel_scope_end(&scope);
+        blocked = false;
+    });
+    cancelled.join();
+    first.join();
+}
+
 TEST_F(ShardThreads, ChildOfAForkLoadsTheIndexThatItsParentWasLoading) {
     add(large());
     std::atomic<bool> entered{false}, blocked{true};

@@ -1,6 +1,9 @@
 /* shards.c -- see shards.h. */
 #include "shards.h"
 
+#include "refs/cancel.h"
+#include "refs/now.h"
+
 /* Two numbers of eight bytes for each chunk: where it begins, and how many bytes it has. */
 #define ENTRY_BYTES 16
 
@@ -16,6 +19,9 @@
 
 /* How long one waits for an index that others load before one looks again. */
 #define AWAIT_MS 50
+
+/* A caller that has waited so long for an index loads it itself: see load.c. */
+#define MAX_WAIT_MS 30000
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
@@ -441,12 +447,15 @@ refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_
                          array->meta->path);
     if (array->shards == NULL) return REFS_OK;
     shard.number = refs_shards__of(array, number, &inner);
+    const uint64_t until_ms = refs_now_ms() + MAX_WAIT_MS;
     refs_status status = REFS_OK;
     refs_shard__look_up(&shard);
     while (status == REFS_OK && shard.state != REFS_SHARD_OPEN) {
         if (shard.state != REFS_SHARD_BUSY) status = open_shard(&shard, err);
         if (shard.state != REFS_SHARD_BUSY) continue;
         (void)refs_shards__await(array, number, AWAIT_MS);
+        status = refs_cancel_scope_check(err);
+        shard.is_alone = refs_now_ms() >= until_ms;
         refs_shard__look_up(&shard);
     }
     if (status == REFS_OK) {
