@@ -21,6 +21,7 @@ import unittest
 import zlib
 from contextlib import contextmanager
 
+import netCDF4
 import numpy as np
 from osgeo import gdal
 
@@ -208,6 +209,28 @@ class Requests(Case):
             values = gdal.Open(name).ReadAsArray(callback=read_it_too)
         self.assertEqual(values.ravel().tolist(), self.values)
         self.assertEqual(seen, [self.values])
+
+    def test_a_callback_of_progress_fails_to_read_by_an_index_that_its_own_read_reads(self):
+        with netCDF4.Dataset(f"{self.folder.served}/x.nc", "w") as made:
+            for dimension in "yx":
+                made.createDimension(dimension, 400)
+            for name in "ab":
+                variable = made.createVariable(name, "f8", ("y", "x"), chunksizes=(4, 4), zlib=True)
+                variable[:] = np.random.default_rng(1).random((400, 400))
+        server = self.serve(options=["--latency-ms", "400"])
+        first, second = (gdal.Open(f'REFS:"{server.url("x.nc")}":/{name}') for name in "ab")
+        opened, said = len(server.requests()), []
+
+        def read_the_other(done, message, data):
+            if not said and len(server.requests()) > opened:
+                with self.assertRaises(RuntimeError) as caught:
+                    second.ReadAsArray()
+                said.append(str(caught.exception))
+            return 1
+
+        values = first.ReadAsArray(callback=read_the_other)
+        self.assertIn("a progress callback cannot read this array while", str(said))
+        self.assertEqual(values.tolist(), second.ReadAsArray().tolist())
 
     def write_shard(self, inner, n):
         """A set of one array of bytes that is one shard of n x n chunks, named without a range."""
