@@ -93,6 +93,7 @@ TEST_F(Staged, SaysAtOnceThatANameIsTooLong) {
     EXPECT_EQ(refs_staged_open(name.c_str(), REFS_STAGED_FILE, &staged, &error), REFS_IO);
     EXPECT_NE(std::string(error.message).find("File name too long"), std::string::npos)
         << error.message;
+    refs_staged_clear(&staged);
 }
 
 TEST_F(Staged, LeavesNothingOfWhatIsNotMoved) {

@@ -170,8 +170,8 @@ TEST(Urls, NeedKeysOfTheProfileOnlyWhereTheyAreSigned) {
                   .find("profile \"default\" gets them by "
                         "sso_session, which this program cannot"),
               std::string::npos);
-    EXPECT_EQ(Host({config, "AWS_PROFILE=none"}).url("/vsis3/bucket/k"),
-              "keys of AWS: no file has the profile \"none\"");
+    EXPECT_NE(Host({config, "AWS_PROFILE=none"}).url("/vsis3/bucket/k").find("profile \"none\""),
+              std::string::npos);
 }
 
 TEST(Urls, OfGoogleAreSignedWithItsOwnKeys) {
