@@ -44,7 +44,14 @@ def add_layer():
 
 
 def draw(name):
-    """The map of the window, when it is complete."""
+    """The map of the window when it no longer changes: an earlier refresh may end after a later one has begun."""
+    previous, image = None, drawn(name)
+    while image != previous:
+        previous, image = image, drawn(name)
+    return image
+
+
+def drawn(name):
     canvas, refreshed = iface.mapCanvas(), []
     while canvas.isDrawing():
         wait(50)
