@@ -64,7 +64,7 @@ def make_cases():
         split = ["-o", "m.nca", "--subarray-shape", "time=2", "--cfa-version", version]
         made = ["-o", "m.nca", "--format", "cfa", "--cfa-version", version]
         yield Case(f"split, CFA-{version}", "m.nca", [], ["split", "a.nc", *split])
-        yield Case(f"split anew, CFA-{version}", "m.nca", [["split", "a.nc", *split]], ["split", "b.nc", *split])
+        yield Case(f"split again, CFA-{version}", "m.nca", [["split", "a.nc", *split]], ["split", "b.nc", *split])
         yield Case(f"combine --format cfa, CFA-{version}", "m.nca", [["combine", *old, *made]], ["combine", *new, *made])
         yield Case(f"append to CFA-{version}", "m.nca", [["combine", *old[:2], *made]], ["append", "m.nca", *old[2:]])
         yield Case(f"mv, CFA-{version}", "m.nca", [["split", "a.nc", *split]], ["mv", "m.nca", "--rewrite", "m/=>./m/"])

@@ -2,10 +2,10 @@
 
     grib_table.py [--small] [FILE...]
 
-Without files those of shared/data/grib2 beside the repository (REFS_SHARED_DATA names another folder of data) and the samples of
-ecCodes are taken, with --small but for the largest, reduced grids of more than 100 rows from a pole to the equator. Each message of ecCodes has to be one band here, with its values, its points' places, its valid time and its
-name; the status is 1 where one is not. GDAL's driver knows fewer of these grids: what it says is
-shown beside. Skips without ecCodes.
+Without FILE: the files of shared/data/grib2 beside the repository (REFS_SHARED_DATA names another folder of data) and the samples
+of ecCodes; --small leaves out the largest, reduced grids of more than 100 rows from a pole to the equator. Each message of ecCodes must
+be one band here, with its values, the places of its points, its valid time and its name; otherwise the status is 1. GDAL's driver knows
+fewer of these grids: its results are printed for comparison alone. Without ecCodes the test is skipped.
 """
 
 import collections

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws docs/pictures/qgis-*.png: the map without a window, and windows of QGIS as it runs on an X
-server that nobody sees, those of the plugin by qgis_window_test.py.
+server without a screen, those of the plugin by qgis_window_test.py.
 
 usage: GDAL_DRIVER_PATH=... qgis_pictures.py   (needs qgis and xvfb)
 """

@@ -1,4 +1,4 @@
-"""The plugin in the window of QGIS, on an X server that nobody sees: installed from its archive, started from the menu, its
+"""The plugin in the window of QGIS, on an X server without a screen: installed from its archive, started from the menu, its
 layer is played by the temporal controller on maps in EPSG:4326 and EPSG:3857.
 
     qgis_window_test.py [PICTURES]

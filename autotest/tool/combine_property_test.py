@@ -19,6 +19,7 @@ import numpy as np
 from osgeo import gdal
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from command_line import take_option  # noqa: E402
 from own_folder import OwnFolder  # noqa: E402
 
 try:
@@ -27,17 +28,7 @@ except ImportError:
     print("there is no module netCDF4")
     sys.exit(77)
 
-
-def option(name, otherwise):
-    if name not in sys.argv:
-        return otherwise
-    i = sys.argv.index(name)
-    value = sys.argv[i + 1]
-    del sys.argv[i:i + 2]
-    return type(otherwise)(value)
-
-
-ROUNDS, SEED, XARRAY = option("--rounds", 9), option("--seed", 35), option("--xarray", "")
+ROUNDS, SEED, XARRAY = take_option("--rounds", 9), take_option("--seed", 35), take_option("--xarray", "")
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
 

@@ -14,6 +14,7 @@ import numpy as np
 from osgeo import gdal
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from command_line import take_option  # noqa: E402
 from own_folder import OwnFolder  # noqa: E402
 
 try:
@@ -22,17 +23,7 @@ except ImportError:
     print("there is no module netCDF4")
     sys.exit(77)
 
-
-def option(name, otherwise):
-    if name not in sys.argv:
-        return otherwise
-    i = sys.argv.index(name)
-    value = int(sys.argv[i + 1])
-    del sys.argv[i:i + 2]
-    return value
-
-
-ROUNDS, SEED = option("--rounds", 12), option("--seed", 33)
+ROUNDS, SEED = take_option("--rounds", 12), take_option("--seed", 33)
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
 
