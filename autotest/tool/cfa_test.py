@@ -26,6 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 import object_store  # noqa: E402
 import s3_server  # noqa: E402
+import served  # noqa: E402
 from own_folder import OwnFolder  # noqa: E402
 
 try:
@@ -1600,6 +1601,38 @@ class Recorded(Folder):
         with open("m/m.tas.1.0.0.nc", "ab") as file:
             file.write(b"x")
         self.assertEqual(self.error_of("m.nca"), "")
+
+
+class Served(Folder):
+    """Fragments that a server has, and what a master of them asks for."""
+
+    N_FILES = 40
+
+    def setUp(self):
+        super().setUp()
+        there = served.Folder()
+        self.addCleanup(there.close)
+        for i in range(self.N_FILES + 2):
+            self.write(os.path.join(there.served, f"{i:02}.nc"), times=[i], data=self.values(1) + i)
+        self.server = served.Server(there, options=["--latency-ms", "50"])
+        self.addCleanup(self.server.close)
+
+    def urls(self, first, end):
+        return [self.server.url(f"{i:02}.nc") for i in range(first, end)]
+
+    def requests_of(self, *arguments):
+        """How many there are of a run, and how many were under way together."""
+        before = len(self.server.requests())
+        run(*arguments, "-q")
+        requests = self.server.requests()[before:]
+        return len(requests), max(request["under_way"] for request in requests)
+
+    def test_are_combined_by_a_request_of_each_several_at_a_time(self):
+        for version in VERSIONS:
+            n, under_way = self.requests_of("combine", "--format", "cfa", "--cfa-version", version, *self.urls(0, self.N_FILES),
+                                            "-o", "m.nca")
+            self.assertEqual(n, self.N_FILES)
+            self.assertGreaterEqual(under_way, 8)
 
 
 class Ended(Folder):

@@ -26,10 +26,9 @@ typedef enum aggregate_way {
 
 /* A source. */
 typedef struct source {
-    char *named;              /* in the master */
-    refs_vfs_validators seen; /* what was known before it was opened */
-    bool is_seen;             /* false: nothing was, see refs_vfs_look */
-    bool is_recorded;         /* it is a fragment */
+    char *named;             /* in the master */
+    refs_vfs_validators now; /* of size REFS_SOURCE_UNKNOWN: nothing is known */
+    bool is_recorded;        /* it is a fragment */
 } source;
 
 typedef struct aggregation {
@@ -123,32 +122,51 @@ static refs_status note_filler(aggregation *all, const char *name, refs_error *e
     return status;
 }
 
-/* Sources that are only inspected if names or the output require it. */
-static refs_status look_into(aggregation *all, size_t number, bool *is_source, refs_error *err) {
+/* A source that is open: its arrays only if its name or the output requires a look at them. */
+typedef struct open_source {
+    const char *location;
+    tool_arrays arrays; /* of which the set is open in any case */
+    const char *format; /* or NULL */
+    bool is_filler;
+} open_source;
+
+static refs_status open_arrays(aggregation *all, size_t number, open_source *opened,
+                               refs_error *err) {
     const char *name = all->names.items[number];
-    tool_arrays arrays;
-    bool is = false;
-    *is_source = true;
-    if (!all->is_replacing && !refs_cfa_may_be_filler(name)) return REFS_OK;
-    REFS_TRY(tool_arrays_open_part(&all->session, name, &arrays, err));
-    refs_status status = is_filler(&arrays, name, &is);
-    if (status == REFS_OK && all->is_replacing)
-        status = tool_check_references(all->arguments->output, TOOL_REPLACED_FILE, &arrays, err);
-    tool_arrays_close(&arrays);
-    *is_source = !is;
-    return status == REFS_OK && is ? note_filler(all, name, err) : status;
+    REFS_TRY(tool_arrays_open_part(&all->session, name, &opened->arrays, err));
+    REFS_TRY(is_filler(&opened->arrays, name, &opened->is_filler));
+    return all->is_replacing ? tool_check_references(all->arguments->output, TOOL_REPLACED_FILE,
+                                                     &opened->arrays, err)
+                             : REFS_OK;
 }
 
-static refs_status add_open(aggregation *all, size_t number, const char *location,
-                            const refs_set *set, refs_error *err) {
+/* What a server says of a file comes with its beginning, which is asked for once: the format is in
+ * that, too. */
+static refs_status open_source_of(aggregation *all, size_t number, open_source *opened,
+                                  refs_error *err) {
+    const refs_vfs *vfs = all->session.vfs;
+    refs_vfs_validators *now = &all->sources[number].now;
+    const bool looks = all->is_replacing || refs_cfa_may_be_filler(all->names.items[number]);
+    if (all->writing.version != REFS_CFA_CF_1_13)
+        opened->format = tool_format_of(vfs, opened->location);
+    const bool is_seen = refs_vfs_look(vfs, opened->location, now);
+    REFS_TRY(looks ? open_arrays(all, number, opened, err)
+                   : tool_references_open(&all->session, opened->location, &opened->arrays.set.set,
+                                          err));
+    if (!is_seen && vfs->validators != NULL)
+        (void)vfs->validators(vfs->self, opened->location, now, NULL);
+    return REFS_OK;
+}
+
+static refs_status add_open(aggregation *all, size_t number, const open_source *opened,
+                            refs_error *err) {
     const char *name = all->names.items[number];
     source *of = &all->sources[number];
+    if (opened->is_filler) return note_filler(all, name, err);
     const bool is_outline = tool_is_outline(name);
-    const refs_join_part part = {number, name, set, REFS_JOIN_FROM_NAME};
-    const bool needs_format = all->writing.version != REFS_CFA_CF_1_13;
-    const refs_join_fragment fragment = {
-        is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT, of->named,
-        needs_format ? tool_format_of(all->session.vfs, location) : NULL};
+    const refs_join_part part = {number, name, opened->arrays.set.set, REFS_JOIN_FROM_NAME};
+    const refs_join_fragment fragment = {is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT,
+                                         of->named, opened->format};
     of->is_recorded = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;
@@ -161,19 +179,15 @@ static refs_status add_source(void *user, size_t number, refs_error *err) {
     source *of = &all->sources[number];
     const char *name = all->names.items[number];
     refs_buf location = REFS_BUF_INIT;
-    refs_set *set = NULL;
-    bool is_source = true;
+    open_source opened = {.format = NULL};
+    of->now.size = REFS_SOURCE_UNKNOWN;
     refs_status status = name_source(all, name, &of->named, err);
     if (status == REFS_OK) status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    const char *at = (const char *)location.data;
-    if (status == REFS_OK) of->is_seen = refs_vfs_look(all->session.vfs, at, &of->seen);
-    if (status == REFS_OK) status = look_into(all, number, &is_source, err);
-    if (status == REFS_OK && is_source) {
-        status = tool_references_open(&all->session, at, &set, err);
-        if (status == REFS_OK) status = add_open(all, number, at, set, err);
-        refs_set_free(set);
-    }
+    opened.location = (const char *)location.data;
+    if (status == REFS_OK) status = open_source_of(all, number, &opened, err);
+    if (status == REFS_OK) status = add_open(all, number, &opened, err);
+    tool_arrays_close(&opened.arrays);
     refs_buf_clear(&location);
     return status;
 }
@@ -262,28 +276,20 @@ static refs_status find_recorded(const aggregation *all, const char *named, refs
 /* Fragments that the master had are as it recorded them, not as they may be by now. */
 static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
     const source *of = &all->sources[number];
-    const refs_vfs *vfs = all->session.vfs;
-    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    const refs_vfs_validators *now = &of->now;
     refs_expected was = {.etag = NULL};
-    refs_source_state state = {.url = refs_str_from(of->named)};
+    refs_source_state state = {.url = refs_str_from(of->named),
+                               .size = now->size,
+                               .modified_s = now->modified_s,
+                               .etag = refs_str_from(now->etag),
+                               .modified_ns = now->modified_ns};
     if (all->before.set.store != NULL) REFS_TRY(find_recorded(all, of->named, &was, err));
-    if (was.size > 0) {
-        now = (refs_vfs_validators){
-            .size = was.size, .modified_s = was.modified_s, .modified_ns = was.modified_ns};
-        state.etag = refs_str_from(was.etag != NULL ? was.etag : "");
-    } else if (of->is_seen) {
-        now = of->seen;
-    } else if (vfs->validators != NULL) {
-        refs_buf location = REFS_BUF_INIT;
-        if (tool_location(all->names.items[number], &location, NULL) == REFS_OK &&
-            refs_buf_append(&location, "", 1, NULL) == REFS_OK)
-            (void)vfs->validators(vfs->self, (const char *)location.data, &now, NULL);
-        refs_buf_clear(&location);
-        state.etag = refs_str_from(now.etag);
-    }
-    state.size = now.size;
-    state.modified_s = now.modified_s;
-    state.modified_ns = now.modified_ns;
+    if (was.size > 0)
+        state = (refs_source_state){.url = refs_str_from(of->named),
+                                    .size = was.size,
+                                    .modified_s = was.modified_s,
+                                    .etag = refs_str_from(was.etag != NULL ? was.etag : ""),
+                                    .modified_ns = was.modified_ns};
     return refs_master_source(master, &state, err);
 }
 

@@ -35,6 +35,9 @@ typedef struct pending {
 /* Locations of which the validators are kept: those of files that are opened at once. */
 enum { N_KEPT = 32 };
 
+/* Objects that were looked at: one of each of so many threads, and a large one. */
+enum { N_LOOKED_AT = 33 };
+
 struct refs_http_vfs {
     refs_vfs functions;
     refs_http *http;
@@ -43,9 +46,13 @@ struct refs_http_vfs {
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool cancelled;
-    pending *first;     /* under way */
-    opened *by_ranges;  /* objects that have fetchers */
-    opened *looked_at;  /* closed without having been read, or NULL */
+    pending *first;    /* under way */
+    opened *by_ranges; /* objects that have fetchers */
+    /* Closed without having been read, or NULL: of each thread the last one, as one that opens many
+       files at a time looks at each before it reads it; the first is the last large one of all. */
+    opened *looked_at[N_LOOKED_AT];
+    pthread_t looked_by[N_LOOKED_AT];
+    size_t next_looked_at;
     char *silent;       /* the last location that was not answered, or NULL */
     uint64_t silent_ms; /* ... when */
     struct kept {
@@ -365,12 +372,13 @@ static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_erro
 }
 
 static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
+    opened *object = NULL;
     refs_lock(&vfs->lock);
-    opened *object = vfs->looked_at;
-    if (object != NULL && strcmp(object->location, location) == 0)
-        vfs->looked_at = NULL;
-    else
-        object = NULL;
+    for (size_t i = 0; i < N_LOOKED_AT && object == NULL; i++)
+        if (vfs->looked_at[i] != NULL && strcmp(vfs->looked_at[i]->location, location) == 0) {
+            object = vfs->looked_at[i];
+            vfs->looked_at[i] = NULL;
+        }
     refs_unlock(&vfs->lock);
     return object;
 }
@@ -528,17 +536,36 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     return REFS_OK;
 }
 
+/* With the lock held: the place of an object that was looked at. */
+static size_t place_of_looked_at(refs_http_vfs *vfs, const opened *object) {
+    size_t unused = 0;
+    if (object->held > BEGINNING_BYTES) return 0;
+    for (size_t i = 1; i < N_LOOKED_AT; i++) {
+        if (vfs->looked_at[i] == NULL)
+            unused = i;
+        else if (pthread_equal(vfs->looked_by[i], pthread_self()))
+            return i;
+    }
+    return unused > 0 ? unused : 1 + vfs->next_looked_at++ % (N_LOOKED_AT - 1);
+}
+
+/* Returns the one whose place it takes, or NULL. */
+static opened *keep_looked_at(refs_http_vfs *vfs, opened *object) {
+    refs_lock(&vfs->lock);
+    const size_t i = place_of_looked_at(vfs, object);
+    opened *previous = vfs->looked_at[i];
+    vfs->looked_at[i] = object;
+    vfs->looked_by[i] = pthread_self();
+    refs_unlock(&vfs->lock);
+    return previous;
+}
+
 static void close_object(void *self, void *handle) {
     refs_http_vfs *vfs = self;
     opened *object = handle;
     if (object->block == NULL) vfs->other->close(vfs->other->self, object->other);
-    if (object->block != NULL && object->read_to <= LOOK_BYTES) {
-        refs_lock(&vfs->lock);
-        opened *previous = vfs->looked_at;
-        vfs->looked_at = object;
-        refs_unlock(&vfs->lock);
-        object = previous;
-    }
+    if (object->block != NULL && object->read_to <= LOOK_BYTES)
+        object = keep_looked_at(vfs, object);
     discard(vfs, object);
 }
 
@@ -604,7 +631,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
 void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
     refs_fork_unregister(&vfs->forked);
-    discard(vfs, vfs->looked_at);
+    for (size_t i = 0; i < N_LOOKED_AT; i++) discard(vfs, vfs->looked_at[i]);
     for (size_t i = 0; i < N_KEPT; i++) refs_free(vfs->kept[i].location);
     refs_free(vfs->silent);
     pthread_mutex_destroy(&vfs->lock);
