@@ -43,7 +43,7 @@ for file in $fuzz/fuzz_*.c*; do
     grep -qE "^[A-Za-z0-9_]+ $harness\$" $table || miss "$name is of no entry point"
 done
 
-for codec in $(sed -nE 's/^refs_add_codec\(([a-z0-9_/]+)( ID ([A-Za-z0-9_]+))?.*/\1:\3/p' \
+for codec in $(sed -nE 's/^refs_add_codec\(([a-z0-9_/]+)( ID ([A-Za-z0-9_.]+))?.*/\1:\3/p' \
     frmts/refs/codec/CMakeLists.txt); do
     [ -f "frmts/refs/codec/${codec%:*}.c" ] || continue # nobody wrote it yet
     id=${codec#*:}

@@ -215,6 +215,51 @@ static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *r
     return REFS_OK;
 }
 
+/* -- axes -------------------------------------------------------------------------------------- */
+
+/* Where a regular or a Gaussian grid has its numbers; angles are latitude before longitude. */
+typedef struct axis_places {
+    size_t kind_at, kind_size, first_at, last_at, angle_size, order_at, order_size;
+    double unit;
+    uint64_t regular, gaussian;
+} axis_places;
+
+static const axis_places axis_places_1 = {5, 1, 10, 17, 3, 25, 2, 1e-3, 0, 4};
+static const axis_places axis_places_2 = {12, 2, 46, 55, 4, 67, 4, 1e-6, 0, 40};
+
+enum { AXIS_BYTES_1 = 28, AXIS_BYTES_2 = 72 };
+
+static bool gaussian_axis(uint64_t order, bool is_upwards, size_t n, double *numbers) {
+    if (n != 2 * order || n > MAX_GAUSSIAN) return false;
+    refs_grib_gaussian_latitudes(n, numbers);
+    for (size_t i = 0; i < n && is_upwards; i++) numbers[i] = -numbers[i];
+    return true;
+}
+
+bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
+                           double *numbers) {
+    const axis_places *places = edition == 1 ? &axis_places_1 : &axis_places_2;
+    const bool is_latitude = axis == REFS_GRIB_LATITUDES;
+    const size_t second = is_latitude ? 0 : places->angle_size;
+    refs_grib_rows rows;
+    if (!refs_grib_rows_read(edition, section, &rows) || (is_latitude ? rows.ny : rows.nx) != n ||
+        section.size < (edition == 1 ? AXIS_BYTES_1 : AXIS_BYTES_2))
+        return false;
+    uint64_t kind = load_be(section.data + places->kind_at, places->kind_size);
+    if (kind != places->regular && kind != places->gaussian) return false;
+    if (is_latitude && kind == places->gaussian)
+        return gaussian_axis(load_be(section.data + places->order_at, places->order_size),
+                             (rows.mode & REFS_GRIB_UPWARDS) != 0, n, numbers);
+    double first = signed_at(section, places->first_at + second, places->angle_size, places->unit);
+    double last = signed_at(section, places->last_at + second, places->angle_size, places->unit);
+    bool is_leftwards = (rows.mode & REFS_GRIB_LEFTWARDS) != 0;
+    if (!is_latitude && !is_leftwards && last < first) last += 360;
+    if (!is_latitude && is_leftwards && last > first) last -= 360;
+    double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
+    for (size_t i = 0; i < n; i++) numbers[i] = first + (double)i * step;
+    return true;
+}
+
 /* -- Mercator's -------------------------------------------------------------------------------- */
 
 typedef struct mercator {

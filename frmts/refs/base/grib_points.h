@@ -55,6 +55,12 @@ bool refs_grib_rotated_read(unsigned edition, refs_bytes section, refs_grib_rota
 
 typedef enum refs_grib_axis { REFS_GRIB_LATITUDES, REFS_GRIB_LONGITUDES } refs_grib_axis;
 
+/** Latitudes of the rows, or longitudes of the columns, of a grid whose rows and columns have one
+ * each: regular and Gaussian ones. Longitudes do not jump by 360. False for other grids, and where
+ * there are not `n` of them. */
+bool refs_grib_axis_values(unsigned edition, refs_bytes section, refs_grib_axis axis, size_t n,
+                           double *numbers);
+
 /** Latitudes or longitudes, in degrees, of `n` points row by row, each row from its first point to
  * its last. REFS_NOT_FOUND for grids that are neither Mercator's nor reduced ones of whole
  * circles, or that have another number of points; else REFS_OK or REFS_NOMEM. */

@@ -95,8 +95,8 @@ static const struct {
     {REFS_GRIB_IEEE, 12},   {REFS_GRIB_JPEG2000, 21}, {REFS_GRIB_PNG, 21},
     {REFS_GRIB_CCSDS, 25}};
 
-static refs_status read_representation(refs_bytes section, refs_grib_message *message,
-                                       refs_error *err) {
+refs_status refs_codec__grib_representation(refs_bytes section, refs_grib_message *message,
+                                            refs_error *err) {
     if (section.size < 12) return damaged("section 5", err);
     unsigned number = load_be16(section.data + 9);
     message->n_values = refs_load_be32(section.data + 5);
@@ -120,7 +120,8 @@ static refs_status read_representation(refs_bytes section, refs_grib_message *me
                                                    : "");
 }
 
-static refs_status read_bitmap(refs_bytes section, refs_grib_message *message, refs_error *err) {
+refs_status refs_codec__grib_bitmap(refs_bytes section, refs_grib_message *message,
+                                    refs_error *err) {
     size_t n_present = message->n_points;
     if (section.size < 6) return damaged("section 6", err);
     if (section.data[5] == 0) {
@@ -142,8 +143,8 @@ static refs_status parse_2(refs_bytes whole, size_t field, refs_grib_message *me
     if (found.section[3].size < 15) return damaged("section 3", err);
     message->grid = found.section[3];
     message->n_points = refs_load_be32(message->grid.data + 6);
-    REFS_TRY(read_representation(found.section[5], message, err));
-    REFS_TRY(read_bitmap(found.section[6], message, err));
+    REFS_TRY(refs_codec__grib_representation(found.section[5], message, err));
+    REFS_TRY(refs_codec__grib_bitmap(found.section[6], message, err));
     if (found.section[7].size < 5) return damaged("section 7", err);
     message->data = refs_bytes_view(found.section[7].data + 5, found.section[7].size - 5);
     return REFS_OK;

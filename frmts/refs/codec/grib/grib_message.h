@@ -47,6 +47,16 @@ typedef struct refs_grib_message {
 refs_status refs_codec__grib_parse(refs_bytes bytes, size_t field, refs_grib_message *message,
                                    refs_error *err);
 
+/** Reads section 5 of edition 2, with its header, to `message`: how many values there are, and how
+ * they are packed. */
+refs_status refs_codec__grib_representation(refs_bytes section, refs_grib_message *message,
+                                            refs_error *err);
+
+/** Reads section 6 of edition 2, with its header, to `message`, whose points and values are known.
+ * REFS_CORRUPT where it marks another number of values. */
+refs_status refs_codec__grib_bitmap(refs_bytes section, refs_grib_message *message,
+                                    refs_error *err);
+
 /** Whether the grid has as many points along each dimension as it has in all: REFS_CORRUPT where
  * not, REFS_UNSUPPORTED for grids of which that is not known. */
 refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_error *err);

@@ -616,16 +616,6 @@ static const grid_numbers *numbers_of(const grib_grid *grid) {
     return NULL;
 }
 
-static bool find_number(const grib_grid *grid, const char *key, double *number) {
-    const grid_numbers *all = numbers_of(grid);
-    for (size_t i = 0; all != NULL && i < MAX_NUMBERS && all->numbers[i].key != NULL; i++) {
-        if (strcmp(all->numbers[i].key, key) != 0) continue;
-        *number = number_at(grid, &all->numbers[i]);
-        return true;
-    }
-    return false;
-}
-
 static unsigned scanning_mode(const grib_grid *grid) {
     const grid_numbers *all = numbers_of(grid);
     return all != NULL && all->scan < grid->section.size ? grid->section.data[all->scan] : 0;
@@ -694,38 +684,9 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     }
 }
 
-/* -- coordinates ------------------------------------------------------------------------------- */
-
-/* More would take long. */
-#define MAX_GAUSSIAN 5120
-
 bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbers) {
-    unsigned mode = scanning_mode(grid);
-    uint64_t n = is_latitude ? grid->ny : grid->nx;
-    double first = 0, last = 0, order = 0;
-    if (!grid->is_geographic || n == 0) return false;
-    if (is_latitude && strcmp(grid->type, "regular_gg") == 0) {
-        find_number(grid, "GRIB_N", &order);
-        if ((double)n != 2 * order || n > MAX_GAUSSIAN) return false;
-        refs_grib_gaussian_latitudes(n, numbers);
-        for (uint64_t i = 0; i < n / 2 && (mode & 0x40) != 0; i++) {
-            double swapped = numbers[i];
-            numbers[i] = numbers[n - 1 - i];
-            numbers[n - 1 - i] = swapped;
-        }
-        return true;
-    }
-    find_number(grid,
-                is_latitude ? "GRIB_latitudeOfFirstGridPointInDegrees"
-                            : "GRIB_longitudeOfFirstGridPointInDegrees",
-                &first);
-    find_number(grid,
-                is_latitude ? "GRIB_latitudeOfLastGridPointInDegrees"
-                            : "GRIB_longitudeOfLastGridPointInDegrees",
-                &last);
-    if (!is_latitude && (mode & 0x80) == 0 && last < first) last += 360;
-    if (!is_latitude && (mode & 0x80) != 0 && last > first) last -= 360;
-    double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
-    for (uint64_t i = 0; i < n; i++) numbers[i] = first + (double)i * step;
-    return true;
+    return grid->is_geographic &&
+           refs_grib_axis_values(grid->edition, refs_buf_view(&grid->section),
+                                 is_latitude ? REFS_GRIB_LATITUDES : REFS_GRIB_LONGITUDES,
+                                 (size_t)(is_latitude ? grid->ny : grid->nx), numbers);
 }
