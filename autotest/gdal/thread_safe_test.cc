@@ -185,6 +185,37 @@ TEST_F(ThreadSafe, DatasetsAreReadAtReducedSizeAndInBlocks) {
     });
 }
 
+/* Every second read of each thread is cancelled, at another of its callback's calls each time. */
+TEST_F(ThreadSafe, DatasetsGoOnWhereAThreadCancels) {
+    const Dataset dataset = open_thread_safe(name);
+    ASSERT_NE(dataset, nullptr);
+    in_threads([&](int thread) {
+        for (int i = 0; i < 24; i++) {
+            const int band = 1 + (thread + i) % int{n_bands}, y = (7 * thread + 3 * i) % 30;
+            if (i % 2 == 0) {
+                ASSERT_EQ(stripe(dataset, band, y, 10), expected(band, y, 10)) << band << " " << y;
+                continue;
+            }
+            int left = 1 + i / 2 % 4;
+            GDALRasterIOExtraArg extra;
+            INIT_RASTERIO_EXTRA_ARG(extra);
+            extra.pfnProgress = [](double, const char *, void *user) -> int {
+                return --*static_cast<int *>(user) > 0;
+            };
+            extra.pProgressData = &left;
+            std::vector<int32_t> values(n_bands * rows * columns);
+            const ErrorLog log;
+            const CPLErr status = GDALDatasetRasterIOEx(
+                dataset.get(), GF_Read, 0, 0, int{columns}, int{rows}, values.data(), int{columns},
+                int{rows}, GDT_Int32, int{n_bands}, nullptr, 0, 0, 0, &extra);
+            ASSERT_EQ(status == CE_None, left > 0);
+            if (status == CE_None) {
+                ASSERT_EQ(values, counting<int32_t>(values.size()));
+            }
+        }
+    });
+}
+
 TEST_F(ThreadSafe, DatasetsSayInEveryThreadWhatCannotBeRead) {
     const Dataset dataset = open_thread_safe(name);
     ASSERT_NE(dataset, nullptr);

@@ -1,5 +1,6 @@
-/* threads_test.cc -- eight threads on one set, and on a set each; four on one array; and datasets
- * opened, read and closed in all orders. */
+/* threads_test.cc -- eight threads on one set, and on a set each; four on one array; datasets that
+ * cancel, or that read each other's array from their callbacks; and datasets opened, read and
+ * closed in all orders. */
 #include "all_orders.h"
 #include "multidim_test.h"
 #include "range_server.h"
@@ -21,10 +22,10 @@ std::vector<int32_t> values_of(int variable, int band) {
     return counting<int32_t>(side * side, variable * 100000 + band * 1000);
 }
 
-/** Runs `work(i)` in threads 0 to 7 at once. */
-template <class Work> void in_threads(Work work) {
+/** Runs `work(i)` in threads 0 to N - 1 at once. */
+template <unsigned N = n_threads, class Work> void in_threads(Work work) {
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < n_threads; i++) threads.emplace_back([=] { work(i); });
+    for (unsigned i = 0; i < N; i++) threads.emplace_back([=] { work(i); });
     for (std::thread &thread : threads) thread.join();
 }
 
@@ -65,6 +66,37 @@ void expect_band(const Dataset &dataset, int variable, int band) {
         << variables[variable] << " band " << band;
 }
 
+/** Reads all bands of a dataset, under a callback. */
+CPLErr read_all(const Dataset &dataset, std::vector<int32_t> &values, GDALProgressFunc progress,
+                void *user) {
+    GDALRasterIOExtraArg extra;
+    INIT_RASTERIO_EXTRA_ARG(extra);
+    extra.pfnProgress = progress;
+    extra.pProgressData = user;
+    const ErrorLog log;
+    return GDALDatasetRasterIOEx(dataset.get(), GF_Read, 0, 0, side, side, values.data(), side,
+                                 side, GDT_Int32, bands, nullptr, 0, 0, 0, &extra);
+}
+
+void expect_all(const std::vector<int32_t> &values, int variable) {
+    for (int band = 0; band < bands; band++) {
+        const std::vector<int32_t> expected = values_of(variable, band);
+        EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
+                               values.begin() + std::ptrdiff_t{band} * side * side))
+            << variables[variable] << " band " << band;
+    }
+}
+
+/** Expects a row of the array "v". */
+void expect_row(const MDArray &array, int band, uint64_t row) {
+    const std::vector<int32_t> values =
+        box_of<int32_t>(array, {static_cast<GUInt64>(band), row, 0}, {1, 1, side});
+    const std::vector<int32_t> expected = values_of(1, band);
+    EXPECT_TRUE(std::equal(values.begin(), values.end(),
+                           expected.begin() + static_cast<std::ptrdiff_t>(row * side)))
+        << "band " << band << " row " << row;
+}
+
 /** Opens, reads and closes datasets of the variables at `path`. */
 void work_on(const std::string &path, unsigned seed, int rounds) {
     std::mt19937 random(seed);
@@ -76,6 +108,28 @@ void work_on(const std::string &path, unsigned seed, int rounds) {
         for (int band = first; band < bands; band++) expect_band(dataset, variable, band);
     }
 }
+
+/** Serves the set, and the files that its chunks stand in. */
+class RemoteThreads : public testing::Test {
+  protected:
+    RemoteThreads() : folder(testing::TempDir() + "refs-threads-" + std::to_string(getpid())) {
+        VSIMkdirRecursive(folder.c_str(), 0755);
+        write_file(folder + "/set.json", document(folder));
+    }
+    ~RemoteThreads() override {
+        server.reset();
+        VSIRmdirRecursive(folder.c_str());
+    }
+
+    void serve(const std::vector<std::string> &options = {}) {
+        server = std::make_unique<RangeServer>(folder, options, "threads");
+        url = server->url("set.json");
+    }
+
+    const std::string folder;
+    std::unique_ptr<RangeServer> server;
+    std::string url;
+};
 
 } // namespace
 
@@ -90,15 +144,9 @@ TEST(Threads, EightOnASetEachReadWhatOneReads) {
     in_threads([&](unsigned i) { work_on(folder + std::to_string(i) + ".json", i, 5); });
 }
 
-TEST(Threads, EightOnARemoteSetReadWhatOneReads) {
-    const std::string folder = testing::TempDir() + "refs-threads-" + std::to_string(getpid());
-    ASSERT_EQ(VSIMkdirRecursive(folder.c_str(), 0755), 0);
-    write_file(folder + "/set.json", document(folder));
-    {
-        const RangeServer server(folder, {}, "threads");
-        in_threads([&](unsigned i) { work_on(server.url("set.json"), i, 5); });
-    }
-    VSIRmdirRecursive(folder.c_str());
+TEST_F(RemoteThreads, EightOnARemoteSetReadWhatOneReads) {
+    serve();
+    in_threads([&](unsigned i) { work_on(url, i, 5); });
 }
 
 TEST(Threads, FourReadRegionsOfOneMdArray) {
@@ -106,28 +154,87 @@ TEST(Threads, FourReadRegionsOfOneMdArray) {
     const Group root = root_of(path);
     const MDArray array = array_of(root, "v");
     ASSERT_NE(array, nullptr);
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < 4; i++)
-        threads.emplace_back([&array, i] {
+    in_threads<4>([&](unsigned i) {
+        std::mt19937 random(i);
+        for (int round = 0; round < 200; round++) {
+            expect_row(array, static_cast<int>(random() % bands), random() % side);
+            size_t n = 0;
+            GDALAttributeH *attributes = GDALMDArrayGetAttributes(array.get(), &n, nullptr);
+            GDALReleaseAttributes(attributes, n);
+        }
+    });
+}
+
+/* Forwards, backwards, every second step, and here and there: of some what follows is prefetched.
+ */
+TEST_F(RemoteThreads, FourGoThroughOneMdArrayEachInItsWay) {
+    serve();
+    for (int round = 0; round < 5; round++) {
+        const Group root = root_of(url);
+        const MDArray array = array_of(root, "v");
+        ASSERT_NE(array, nullptr);
+        in_threads<4>([&](unsigned i) {
             std::mt19937 random(i);
-            const DataType type(GDALExtendedDataTypeCreate(GDT_Int32));
-            for (int round = 0; round < 200; round++) {
-                const GUInt64 band = random() % bands, row = random() % side;
-                const GUInt64 start[] = {band, row, 0};
-                const size_t count[] = {1, 1, side};
-                std::vector<int32_t> values(side);
-                size_t n = 0;
-                GDALAttributeH *attributes = GDALMDArrayGetAttributes(array.get(), &n, nullptr);
-                GDALReleaseAttributes(attributes, n);
-                ASSERT_NE(GDALMDArrayRead(array.get(), start, count, nullptr, nullptr, type.get(),
-                                          values.data(), values.data(), side * sizeof(int32_t)),
-                          0);
-                const std::vector<int32_t> expected = values_of(1, static_cast<int>(band));
-                const auto first = expected.begin() + static_cast<std::ptrdiff_t>(row * side);
-                EXPECT_TRUE(std::equal(values.begin(), values.end(), first));
+            for (int step = 0; step < bands; step++) {
+                const int ways[] = {step, bands - 1 - step, step * 2 % bands,
+                                    static_cast<int>(random() % bands)};
+                expect_row(array, ways[i], random() % side);
             }
         });
-    for (std::thread &thread : threads) thread.join();
+    }
+}
+
+TEST_F(RemoteThreads, EightOfWhichSomeCancelReadWhatOneReads) {
+    serve({"--latency-ms", "5"});
+    std::atomic<int> n_cancelled{0};
+    in_threads([&](unsigned i) {
+        std::mt19937 random(i);
+        for (int round = 0; round < 6; round++) {
+            const int variable = static_cast<int>(random() % 3);
+            const Dataset dataset = open(subdataset(url, variables[variable]));
+            ASSERT_NE(dataset, nullptr);
+            int n_calls = static_cast<int>(random() % 6);
+            const auto countdown = [](double, const char *, void *left) -> int {
+                return --*static_cast<int *>(left) > 0;
+            };
+            std::vector<int32_t> values(size_t{bands} * side * side);
+            const CPLErr status = read_all(dataset, values, countdown, &n_calls);
+            if (status != CE_None)
+                n_cancelled++;
+            else
+                expect_all(values, variable);
+            expect_band(dataset, variable, static_cast<int>(random() % bands));
+        }
+    });
+    EXPECT_GT(n_cancelled, 0);
+}
+
+/* Of each pair of datasets, one is read from the callback of the other: each thread waits for
+ * chunks while the other one's callback asks for them. */
+TEST_F(RemoteThreads, TwoReadEachOthersArrayFromTheirCallbacks) {
+    serve({"--latency-ms", "10"});
+    for (int round = 0; round < 5; round++)
+        in_threads<2>([&](unsigned i) {
+            const int outer = static_cast<int>(i), inner = 1 - outer;
+            const Dataset one = open(subdataset(url, variables[outer])),
+                          other = open(subdataset(url, variables[inner]));
+            ASSERT_NE(one, nullptr);
+            ASSERT_NE(other, nullptr);
+            struct Inner {
+                const Dataset &dataset;
+                const int variable;
+                int band;
+            } user{other, inner, 0};
+            const auto read_other = [](double, const char *, void *data) -> int {
+                auto *self = static_cast<Inner *>(data);
+                expect_band(self->dataset, self->variable, self->band++ % bands);
+                return TRUE;
+            };
+            std::vector<int32_t> values(size_t{bands} * side * side);
+            ASSERT_EQ(read_all(one, values, read_other, &user), CE_None);
+            expect_all(values, outer);
+            EXPECT_GT(user.band, 0);
+        });
 }
 
 TEST(Threads, OpenReadAndCloseInAllOrders) {

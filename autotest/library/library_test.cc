@@ -2,10 +2,12 @@
 #include <refs/refs.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <malloc.h>
@@ -67,6 +69,12 @@ class Library : public testing::Test {
 
 float at(const std::vector<float> &z, uint64_t i, uint64_t j, uint64_t k, uint64_t l) {
     return z[((i * 2 + j) * 81 + k) * 121 + l];
+}
+
+/** Bit by bit: some elements are NaN. */
+bool equal(const std::vector<float> &one, const std::vector<float> &other) {
+    return one.size() == other.size() &&
+           memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
 }
 
 TEST_F(Library, DescribesArraysAndTheirAttributes) {
@@ -277,6 +285,34 @@ TEST_F(Library, TellsProgressOfPointsThatNeverFalls) {
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
     EXPECT_GE(told.back(), 0.7);
     EXPECT_EQ(values[1], at(allOfZ(), 1, 0, 7, 11));
+}
+
+/* Every second read of each thread ends where its watcher says so. */
+TEST_F(Library, IsUsedByEightThreadsOfWhichSomeCancel) {
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const std::vector<float> z = allOfZ();
+    refs_dataset_close(dataset);
+    ASSERT_EQ(open(sample), REFS_OK) << error.message;
+    const auto work = [&](int thread) {
+        for (int i = 0; i < 20; i++) {
+            int left = i % 2 == 0 ? INT_MAX : 1 + i / 2 % 3;
+            const refs_watcher watcher = {
+                [](void *user, double) { return --*static_cast<int *>(user) > 0; }, &left};
+            std::vector<float> values(z.size());
+            const refs_target target = {values.data(), values.size() * sizeof(float), &watcher};
+            const refs_axis all[] = {range(0, 2), range(0, 2), range(0, 81), range(0, 121)};
+            refs_error failure = REFS_ERROR_INIT;
+            const refs_status status =
+                refs_dataset_read(dataset, refs_dataset_find(dataset, "z"), all, &target, &failure);
+            ASSERT_EQ(status, left > 0 ? REFS_OK : REFS_CANCELLED) << thread << failure.message;
+            if (status == REFS_OK) {
+                ASSERT_TRUE(equal(values, z));
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; i++) threads.emplace_back(work, i);
+    for (std::thread &thread : threads) thread.join();
 }
 
 TEST_F(Library, CountsRequests) {
