@@ -134,7 +134,7 @@ void RefsWriteSource::addCoordinate(const std::string &name, std::vector<double>
     array.path = "/" + name;
     (void)RefsDtypeOf(GDT_Float64, &array.dtype);
     array.dims = {name};
-    array.shape = {values.size()};
+    array.shape.assign(1, values.size());
     array.attributes = std::move(attributes);
     array.read = fromMemory(std::move(values));
     arrays_.push_back(std::move(array));
