@@ -20,6 +20,21 @@ extern "C" {
 
 namespace {
 
+/** Fragments of these sizes along each dimension, none of which is there. */
+struct Grid : refs_fragment_grid {
+    explicit Grid(const std::vector<std::vector<uint64_t>> &sizes) : refs_fragment_grid() {
+        refs_error error = REFS_ERROR_INIT;
+        rank = sizes.size();
+        for (size_t d = 0; d < rank; d++)
+            for (const uint64_t size : sizes[d])
+                EXPECT_EQ(refs_fragment_dim_append(&dims[d], size, &error), REFS_OK);
+        EXPECT_EQ(refs_fragment_grid_prepare(this, &error), REFS_OK) << error.message;
+    }
+    ~Grid() { refs_fragment_grid_clear(this); }
+    Grid(const Grid &) = delete;
+    Grid &operator=(const Grid &) = delete;
+};
+
 /** A master of time (unlimited), y and x, with a variable of 2 by 1 by 2 fragments. */
 class Master {
   public:
@@ -57,12 +72,11 @@ class Master {
     }
     void field(const std::string &path = "/t2m", const char *hole = nullptr) {
         const char *dims[] = {"time", "y", "x"};
-        const uint64_t times[] = {3, 2}, rows[] = {3}, columns[] = {1, 3};
         const float fill = -9999;
-        const refs_cfa_fragment fragments[] = {{"p/a b.nc", "t2m", nullptr},
-                                               {"https://host/b.nc", "t2m", nullptr},
-                                               {hole, "t2m", nullptr},
-                                               {"p/d.nc", "/g/t2m", "NETCDF3_CLASSIC"}};
+        const char *const fragments[][3] = {{"p/a b.nc", "t2m", "NETCDF4"},
+                                            {"https://host/b.nc", "t2m", "NETCDF4"},
+                                            {hole, "t2m", "NETCDF4"},
+                                            {"p/d.nc", "/g/t2m", "NETCDF3_CLASSIC"}};
         refs_cfa_variable field = {};
         field.path = path.c_str();
         field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
@@ -71,8 +85,15 @@ class Master {
         field.attributes = json(R"({"units":"K","valid_min":1,"flags":[1,2],"words":["a","b"],
             "_FillValue":7,"scale":0.5,"big":5000000000,"truth":true})");
         field.fill = reinterpret_cast<const uint8_t *>(&fill);
-        const refs_cfa_grid grid = {{2, 1, 2}, {times, rows, columns}};
-        ok(refs_master_aggregation(master, &field, &grid, fragments, &error));
+        Grid grid({{3, 2}, {3}, {1, 3}});
+        for (size_t i = 0; i < 4; i++) {
+            refs_partition fragment = {};
+            fragment.file = fragments[i][0];
+            fragment.variable = fragments[i][1];
+            fragment.format = fragments[i][2];
+            if (fragment.file != nullptr) ok(refs_fragment_grid_set(&grid, i, &fragment, &error));
+        }
+        ok(refs_master_aggregation(master, &field, &grid, &error));
     }
     void finish() {
         ok(refs_master_finish(master, &error));
@@ -225,20 +246,19 @@ TEST(Master, SaysWhyFragmentsCannotBeNumbered) {
     field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
     field.rank = 2;
     field.dims = dims;
-    const std::vector<uint64_t> ones(5000, 1), much = {uint64_t{1} << 31};
-    const auto message = [&](const refs_cfa_grid &grid) {
-        size_t n;
+    const auto message = [&](const std::vector<std::vector<uint64_t>> &sizes,
+                             const std::vector<uint64_t> &n_parts) {
         refs_error error = REFS_ERROR_INIT;
-        EXPECT_NE(refs_cfa__check_grid("m.nca", &field, &grid, &n, &error), REFS_OK);
+        Grid grid(sizes);
+        for (size_t d = 0; d < n_parts.size(); d++) grid.dims[d].n_parts = n_parts[d];
+        EXPECT_NE(refs_cfa__check_grid("m.nca", &field, &grid, &error), REFS_OK);
         return std::string(error.message);
     };
-    EXPECT_EQ(message({{1, 0}, {ones.data(), nullptr}}),
+    EXPECT_EQ(message({{1}, {}}, {}),
               "m.nca: /v has no fragments along dimension x: expected at least one");
-    EXPECT_EQ(message({{5000, 5000}, {ones.data(), ones.data()}}),
-              "m.nca: /v has more than 16777216 fragments");
-    EXPECT_EQ(
-        message({{1, 1}, {ones.data(), much.data()}}).find("m.nca: /v has 2147483648 elements"),
-        0u);
+    EXPECT_EQ(message({{1}, {1}}, {5000, 5000}), "m.nca: /v has more than 16777216 fragments");
+    EXPECT_EQ(message({{1}, {uint64_t{1} << 31}}, {}).find("m.nca: /v has 2147483648 elements"),
+              0u);
 }
 
 /** Records sources whose names have a MiB less a few bytes. */
@@ -406,11 +426,7 @@ class Decoded {
   public:
     explicit Decoded(const std::string &path) {
         const Opened opened(path);
-        const uint64_t n[] = {2, 1, 2}, times[] = {3, 2}, rows[] = {3}, columns[] = {1, 3};
-        const uint64_t *const sizes[] = {times, rows, columns};
         refs_error error = REFS_ERROR_INIT;
-        grid.rank = 3;
-        EXPECT_EQ(refs_fragment_grid_divide(&grid, n, sizes, &error), REFS_OK) << error.message;
         const auto take = [](void *user, const refs_partition *at, refs_error *err) {
             const auto to = static_cast<refs_fragment_grid *>(user);
             refs_partition copy = *at;
@@ -421,9 +437,8 @@ class Decoded {
             << error.message;
         text = opened.partitions("/t2m");
     }
-    ~Decoded() { refs_fragment_grid_clear(&grid); }
 
-    refs_fragment_grid grid = {};
+    Grid grid{{{3, 2}, {3}, {1, 3}}};
     std::string text;
 };
 
@@ -440,7 +455,7 @@ void encode(const std::string &path, refs_cfa_version version, Decoded &decoded)
     Master master(path, version);
     ASSERT_EQ(master.status, REFS_OK) << master.error.message;
     master.dimensions();
-    master.ok(refs_master_fragments(master.master, &field, &decoded.grid, &master.error));
+    master.ok(refs_master_aggregation(master.master, &field, &decoded.grid, &master.error));
     master.finish();
 }
 
@@ -468,21 +483,17 @@ TEST(Encodings, AreDecodedToWhatTheOthersAreEncodedFrom) {
 TEST(Encodings, RefuseWhatOnlyCfa04CanSay) {
     const TemporaryFolder folder;
     const auto refuse = [&](const std::function<void(refs_fragment_grid &)> &change) {
-        const uint64_t n[] = {2}, halves[] = {2, 2};
-        const uint64_t *const sizes[] = {halves};
         const char *dims[] = {"time"};
-        refs_fragment_grid grid = {};
+        Grid grid({{2, 2}});
         refs_cfa_variable field = {};
         field.path = "/v";
         field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
         field.rank = grid.rank = 1;
         field.dims = dims;
         Master master(folder / "m.nca", REFS_CFA_0_4);
-        EXPECT_EQ(refs_fragment_grid_divide(&grid, n, sizes, &master.error), REFS_OK);
         change(grid);
-        EXPECT_EQ(refs_master_fragments(master.master, &field, &grid, &master.error),
+        EXPECT_EQ(refs_master_aggregation(master.master, &field, &grid, &master.error),
                   REFS_UNSUPPORTED);
-        refs_fragment_grid_clear(&grid);
         return std::string(master.error.message);
     };
     const std::string gaps = refuse([](refs_fragment_grid &grid) {

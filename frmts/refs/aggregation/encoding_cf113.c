@@ -122,7 +122,7 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
     if (parts->intervals == NULL) return refs_fail_nomem(err);
     parts->capacity = (size_t)parts->n_parts;
     for (size_t i = 0; i < n_sizes; i++)
-        REFS_TRY(refs_fragment_dim_append(parts, (uint64_t)row[i], i, err));
+        REFS_TRY(refs_fragment_dim_append(parts, (uint64_t)row[i], err));
     for (size_t i = parts->n_intervals; i < n; i++)
         if (is_size(row[i]) || row[i] == 0)
             return refs_fail(err, REFS_CORRUPT, "%s: size %zu along dimension %s is %g",
@@ -130,9 +130,7 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
     if (parts->n_intervals == 0)
         return refs_fail(err, REFS_CORRUPT, "%s: dimension %s has no fragments",
                          aggregation->terms.sizes->path, aggregation->names[dim]);
-    parts->n_parts = parts->n_intervals;
-    parts->is_split = true;
-    aggregation->meta.shape[dim] = parts->intervals[parts->n_intervals - 1].end;
+    aggregation->meta.shape[dim] = refs_fragment_dim_end(parts);
     return REFS_OK;
 }
 

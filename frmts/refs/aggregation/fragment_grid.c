@@ -47,12 +47,18 @@ refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval
     return REFS_OK;
 }
 
-refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, uint64_t index,
-                                     refs_error *err) {
-    uint64_t begin = dim->n_intervals > 0 ? dim->intervals[dim->n_intervals - 1].end : 0, end;
-    if (!refs_add_u64(begin, size, &end) || end > INT64_MAX)
+uint64_t refs_fragment_dim_end(const refs_fragment_dim *dim) {
+    return dim->n_intervals > 0 ? dim->intervals[dim->n_intervals - 1].end : 0;
+}
+
+refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs_error *err) {
+    refs_fragment_interval added = {.begin = refs_fragment_dim_end(dim), .index = dim->n_intervals};
+    if (!refs_add_u64(added.begin, size, &added.end) || added.end > INT64_MAX)
         return refs_fail(err, REFS_CORRUPT, "the sizes of the fragments overflow");
-    return refs_fragment_dim_add(dim, (refs_fragment_interval){begin, end, index}, err);
+    REFS_TRY(refs_fragment_dim_add(dim, added, err));
+    dim->n_parts = dim->n_intervals;
+    dim->is_split = true;
+    return REFS_OK;
 }
 
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err) {
@@ -175,16 +181,22 @@ refs_status refs_fragment_grid_number(refs_fragment_grid *grid, refs_str text, u
     return text.size > 0 ? refs_intern_add(&grid->strings, text, id, err) : REFS_OK;
 }
 
-refs_status refs_fragment_grid_divide(refs_fragment_grid *grid, const uint64_t *n,
-                                      const uint64_t *const *sizes, refs_error *err) {
-    for (size_t d = 0; d < grid->rank; d++) {
-        grid->dims[d].n_parts = n[d];
-        grid->dims[d].is_split = true;
-        for (uint64_t i = 0; i < n[d]; i++)
-            REFS_TRY(refs_fragment_dim_append(&grid->dims[d], sizes[d][i], i, err));
-    }
+refs_status refs_fragment_grid_prepare(refs_fragment_grid *grid, refs_error *err) {
     REFS_TRY(refs_fragment_grid_count(grid, err));
     return refs_fragment_grid_allocate(grid, 1, err);
+}
+
+refs_status refs_fragment_grid_divide_as(const refs_fragment_grid *other, refs_fragment_grid *grid,
+                                         refs_error *err) {
+    grid->rank = other->rank;
+    for (size_t d = 0; d < grid->rank; d++) {
+        const refs_fragment_dim *like = &other->dims[d];
+        for (size_t i = 0; i < like->n_intervals; i++)
+            REFS_TRY(refs_fragment_dim_add(&grid->dims[d], like->intervals[i], err));
+        grid->dims[d].n_parts = like->n_parts;
+        grid->dims[d].is_split = like->is_split;
+    }
+    return refs_fragment_grid_prepare(grid, err);
 }
 
 refs_status refs_fragment_grid_set(refs_fragment_grid *grid, uint64_t number,

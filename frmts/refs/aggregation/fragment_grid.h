@@ -1,8 +1,11 @@
-/* fragment_grid.h -- the fragments of an array: what each encoding of aggregations is decoded to,
- * and encoded from (encoding.h).
+/* fragment_grid.h -- the regions of an array: the one type between what produces arrays of several
+ * sources and what reads or writes them (docs/decisions/0036-regions.md).
  *
- * Intervals along each dimension make a grid of boxes; the values of each box are those of a
- * fragment, or missing.
+ * An array is a refs_array_meta: dimensions, type, fill value, attributes. Without an aggregation
+ * it is one region, its own chunk grid, and nothing here is made for it. Else intervals along each
+ * dimension make a grid of boxes; the values of each box are those of a fragment, or missing. Each
+ * encoding of aggregations is decoded to this, and encoded from it (encoding.h); combining makes it
+ * of its sources, and splitting of an array.
  *
  * Read before this: aggregation.h.
  */
@@ -89,11 +92,10 @@ void refs_fragment_grid_clear(refs_fragment_grid *grid);
 /** Zeroed memory that lives as long as the grid, or NULL. */
 void *refs_fragment_grid_take(refs_fragment_grid *grid, size_t n, size_t size);
 
-/** Adds an interval to a dimension, behind all others, or anywhere; or a break, anywhere:
+/** Adds an interval to a dimension: one more part, behind all others; or anywhere, as a break:
  * refs_fragment_dim_sort puts them into order, and drops those that are not known. REFS_CORRUPT:
  * the sizes overflow. */
-refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, uint64_t index,
-                                     refs_error *err);
+refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs_error *err);
 refs_status refs_fragment_dim_add(refs_fragment_dim *dim, refs_fragment_interval interval,
                                   refs_error *err);
 refs_status refs_fragment_dim_break(refs_fragment_dim *dim, uint64_t element, refs_error *err);
@@ -126,10 +128,15 @@ refs_status refs_fragment_grid_number(refs_fragment_grid *grid, refs_str text, u
 /** Splits the number of a fragment into one for each dimension. */
 void refs_fragment_grid_index(const refs_fragment_grid *grid, uint64_t number, uint64_t *index);
 
-/** Divides all dimensions of a zeroed grid with a rank into n[d] intervals of these sizes; all
- * fragments are missing. */
-refs_status refs_fragment_grid_divide(refs_fragment_grid *grid, const uint64_t *n,
-                                      const uint64_t *const *sizes, refs_error *err);
+/** The elements along a dimension, up to the end of the last interval. */
+uint64_t refs_fragment_dim_end(const refs_fragment_dim *dim);
+
+/** Allocates the fragments of a grid whose dimensions are known: all are missing. */
+refs_status refs_fragment_grid_prepare(refs_fragment_grid *grid, refs_error *err);
+
+/** Prepares a zeroed grid with the intervals of another. */
+refs_status refs_fragment_grid_divide_as(const refs_fragment_grid *other, refs_fragment_grid *grid,
+                                         refs_error *err);
 
 /** Sets file, variable and format of a fragment, which are copied: they may not be strings of the
  * grid.

@@ -10,9 +10,8 @@ static refs_status add_runs(refs_aggregation *aggregation, size_t dim, refs_erro
     const refs_chunk_edges *edges = &aggregation->container.edges[dim];
     refs_fragment_dim *parts = &aggregation->grid.dims[dim];
     for (size_t i = 0; i < edges->n_runs; i++)
-        REFS_TRY(
-            refs_fragment_dim_append(parts, edges->runs[i].size * edges->runs[i].count, i, err));
-    parts->n_parts = edges->n_runs > 0 ? edges->n_runs : 1;
+        REFS_TRY(refs_fragment_dim_append(parts, edges->runs[i].size * edges->runs[i].count, err));
+    if (edges->n_runs == 0) parts->n_parts = 1;
     parts->is_split = true;
     return REFS_OK;
 }
@@ -23,8 +22,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
         aggregation->names[dim] = aggregation->container.dims[dim];
         REFS_TRY(add_runs(aggregation, dim, err));
     }
-    REFS_TRY(refs_fragment_grid_count(&aggregation->grid, err));
-    REFS_TRY(refs_fragment_grid_allocate(&aggregation->grid, 1, err));
+    REFS_TRY(refs_fragment_grid_prepare(&aggregation->grid, err));
     for (uint64_t i = 0; i < aggregation->grid.n; i++)
         aggregation->grid.sources[i].is_there = aggregation->grid.sources[i].is_own = true;
     aggregation->is_loaded = true;

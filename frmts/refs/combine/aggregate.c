@@ -9,14 +9,9 @@
 #include "refs/attribute_class.h"
 #include "refs/cf.h"
 #include "refs/cfa/cfa.h"
+#include "refs/fragment_grid.h"
 #include "refs/own_attributes.h"
 #include "refs/utf8.h"
-
-/* Fragments of an array along one dimension: those of `begin` ascend, and gaps are some, too. */
-typedef struct spans {
-    uint64_t *begin, *size;
-    size_t n, capacity;
-} spans;
 
 typedef struct aggregating {
     refs_join *join;
@@ -35,12 +30,13 @@ typedef struct range {
     size_t member;
 } range;
 
-/* A dimension of an array, along which parts are joined, that is cut into spans. */
+/* A dimension of an array, along which parts are joined, that is cut into intervals: gaps are
+ * some, too. */
 typedef struct cutting {
     const refs_join *join;
     uint32_t path;
     size_t dim, line;
-    spans *into;
+    refs_fragment_dim *into;
     refs_buf edges; /* at which gaps are cut */
 } cutting;
 
@@ -69,17 +65,6 @@ static refs_status range_of(const refs_join *join, size_t line, size_t i, range 
     return REFS_OK;
 }
 
-static refs_status add_span(spans *to, uint64_t begin, uint64_t end, refs_error *err) {
-    const size_t capacity = to->capacity;
-    size_t sizes = capacity;
-    if (!refs_grow((void **)&to->begin, &to->capacity, to->n, sizeof *to->begin) ||
-        !refs_grow((void **)&to->size, &sizes, to->n, sizeof *to->size))
-        return refs_fail_nomem(err);
-    to->begin[to->n] = begin;
-    to->size[to->n++] = end - begin;
-    return REFS_OK;
-}
-
 static size_t first_behind(const uint64_t *edges, size_t n, uint64_t position) {
     size_t low = 0, high = n;
     while (low < high) {
@@ -98,10 +83,10 @@ static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs
     const size_t n = at->edges.size / sizeof *edges;
     for (size_t i = first_behind(edges, n, begin); i < n && edges[i] < end; i++) {
         if (edges[i] == begin) continue;
-        REFS_TRY(add_span(at->into, begin, edges[i], err));
+        REFS_TRY(refs_fragment_dim_append(at->into, edges[i] - begin, err));
         begin = edges[i];
     }
-    return begin < end ? add_span(at->into, begin, end, err) : REFS_OK;
+    return begin < end ? refs_fragment_dim_append(at->into, end - begin, err) : REFS_OK;
 }
 
 static refs_status add_edge(cutting *at, uint64_t position, uint64_t behind, refs_error *err) {
@@ -165,10 +150,10 @@ static refs_status add_ranges(cutting *at, const range *ranges, size_t n, uint64
         if (is_same) continue;
         if (ranges[i].begin < end) return fail_overlap(at, &ranges[i - 1], &ranges[i], err);
         REFS_TRY(add_gap(at, end, ranges[i].begin, err));
-        REFS_TRY(add_span(at->into, ranges[i].begin, ranges[i].end, err));
+        REFS_TRY(refs_fragment_dim_append(at->into, ranges[i].end - ranges[i].begin, err));
         end = ranges[i].end;
     }
-    return length == 0 ? add_span(at->into, 0, 0, err) : add_gap(at, end, length, err);
+    return length == 0 ? refs_fragment_dim_append(at->into, 0, err) : add_gap(at, end, length, err);
 }
 
 static refs_status cut_by_parts(cutting *at, uint64_t length, refs_error *err) {
@@ -192,11 +177,11 @@ static refs_status cut_by_numbers(const cutting *at, const refs_join_numbers *nu
                                   refs_error *err) {
     const uint64_t *begin = numbers->begin[at->dim];
     for (size_t i = 0; i < numbers->n[at->dim]; i++)
-        REFS_TRY(add_span(at->into, begin[i], begin[i + 1], err));
+        REFS_TRY(refs_fragment_dim_append(at->into, begin[i + 1] - begin[i], err));
     return REFS_OK;
 }
 
-static refs_status find_spans(const refs_join_plan *plan, cutting *at, refs_error *err) {
+static refs_status find_intervals(const refs_join_plan *plan, cutting *at, refs_error *err) {
     const refs_join_numbers *numbers = refs_join__numbers_of(at->join, at->path);
     if (numbers != NULL) return cut_by_numbers(at, numbers, err);
     const refs_status status = cut_by_parts(at, plan->lines[at->line].n, err);
@@ -204,32 +189,11 @@ static refs_status find_spans(const refs_join_plan *plan, cutting *at, refs_erro
     return status;
 }
 
-static size_t span_at(const spans *line, uint64_t begin) {
-    size_t low = 0, high = line->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (line->begin[middle] < begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A field that is put: the grid of its fragments. */
+/* A field that is put, and its fragments. */
 typedef struct field {
     refs_joined *joined;
-    spans cut[REFS_MAX_RANK]; /* along joined dimensions */
-    refs_cfa_grid grid;
-    size_t n; /* fragments */
+    refs_fragment_grid grid;
 } field;
-
-static void clear_field(field *of) {
-    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) {
-        refs_free(of->cut[dim].begin);
-        refs_free(of->cut[dim].size);
-    }
-}
 
 static refs_status name_files(aggregating *at, refs_error *err) {
     at->urls = refs_calloc(at->join->n_members, sizeof *at->urls);
@@ -484,15 +448,28 @@ static bool is_empty(const refs_joined *joined, const refs_join_member *member) 
     return false;
 }
 
-static refs_status place_members(const aggregating *at, const field *of,
-                                 refs_cfa_fragment *fragments, refs_error *err) {
+/* The number of the fragment that a part is. */
+static uint64_t number_of(const field *of, const refs_join_member *member) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < of->grid.rank; dim++) {
+        const size_t line = of->joined->line[dim];
+        const refs_fragment_dim *along = &of->grid.dims[dim];
+        const size_t index = line < REFS_JOIN_MAX_DIMS
+                                 ? refs_fragment_dim_find(along, member->axes[line].position[0])
+                                 : 0;
+        number = number * along->n_parts + index;
+    }
+    return number;
+}
+
+static refs_status place_members(const aggregating *at, const char *variable, field *of,
+                                 refs_error *err) {
     const refs_join *join = at->join;
     const refs_joined *joined = of->joined;
     bool differs = false;
     for (size_t i = 0; i < join->n_parts; i++) {
         const refs_join_member *member = &join->members[i];
         const refs_join_array *array = refs_join__find(member, joined->path);
-        size_t place = 0;
         if (array == NULL || (joined->n_lines == 0 && i != joined->first)) continue;
         if (is_empty(joined, member)) continue;
         if (array->is_piece)
@@ -500,30 +477,26 @@ static refs_status place_members(const aggregating *at, const field *of,
                 err, REFS_UNSUPPORTED,
                 "%.*s of %s is an aggregation, which cannot be a fragment: give the files",
                 REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
-        for (size_t dim = 0; dim < joined->rank; dim++) {
-            const size_t line = joined->line[dim];
-            const bool is_cut = line < REFS_JOIN_MAX_DIMS;
-            const size_t index =
-                is_cut ? span_at(&of->cut[dim], member->axes[line].position[0]) : 0;
-            place = place * (is_cut ? of->cut[dim].n : 1) + index;
-        }
-        if (fragments[place].file != NULL && joined->n_lines == join->n_dims)
+        const uint64_t place = number_of(of, member);
+        const refs_join_member *owner = at->owners[place];
+        if (owner != NULL && joined->n_lines == join->n_dims)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: duplicate place in %s and %s: remove one of them",
                              REFS_STR_ARG(refs_join__text(join, joined->path)),
-                             fragments[place].file, at->urls[i]);
-        if (fragments[place].file == NULL) {
-            fragments[place].file = at->urls[i];
-            fragments[place].format = member->format;
-        }
-        if (at->owners[place] == NULL)
+                             at->urls[owner - join->members], at->urls[i]);
+        if (owner == NULL) {
+            const refs_partition fragment = {.file = at->urls[i],
+                                             .variable = variable,
+                                             .format = member->format != NULL ? member->format
+                                                                              : "NETCDF4"};
             at->owners[place] = member;
-        else if (!differs && !refs_join__have_one_digest(joined, at->owners[place], member)) {
+            REFS_TRY(refs_fragment_grid_set(&of->grid, place, &fragment, err));
+        } else if (!differs && !refs_join__have_one_digest(joined, owner, member)) {
             differs = true;
             refs_note(&join->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s: the fragment is that of the first",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)), fragments[place].file,
-                      member->name);
+                      REFS_STR_ARG(refs_join__text(join, joined->path)),
+                      at->urls[owner - join->members], member->name);
         }
     }
     return REFS_OK;
@@ -531,22 +504,19 @@ static refs_status place_members(const aggregating *at, const field *of,
 
 static refs_status find_grid(const aggregating *at, field *of, refs_error *err) {
     const refs_joined *joined = of->joined;
-    of->n = 1;
+    of->grid.rank = joined->rank;
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t line = joined->line[dim];
-        const bool is_joined = line < REFS_JOIN_MAX_DIMS;
+        refs_fragment_dim *into = &of->grid.dims[dim];
         cutting cut = {.join = at->join,
                        .path = joined->path,
                        .dim = dim,
-                       .line = line,
-                       .into = &of->cut[dim]};
-        if (is_joined) REFS_TRY(find_spans(at->plan, &cut, err));
-        of->grid.n[dim] = is_joined ? of->cut[dim].n : 1;
-        of->grid.sizes[dim] = is_joined ? of->cut[dim].size : &joined->shape[dim];
-        if (!refs_mul_size(of->n, (size_t)of->grid.n[dim], &of->n))
-            return refs_fail(err, REFS_LIMIT, "too many fragments");
+                       .line = joined->line[dim],
+                       .into = into};
+        REFS_TRY(cut.line < REFS_JOIN_MAX_DIMS
+                     ? find_intervals(at->plan, &cut, err)
+                     : refs_fragment_dim_append(into, joined->shape[dim], err));
     }
-    return REFS_OK;
+    return refs_fragment_grid_prepare(&of->grid, err);
 }
 
 static refs_status replace_attributes(described *of, const refs_buf *text, refs_error *err) {
@@ -605,14 +575,13 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
 /* -- what is missing --------------------------------------------------------------------------- */
 
 /* Whether an outline says that a fragment held nothing: no fragment of its place is written. */
-static bool held_nothing(const refs_join_numbers *numbers, const refs_cfa_grid *grid,
-                         size_t number) {
+static bool held_nothing(const refs_join_numbers *numbers, const refs_fragment_grid *grid,
+                         uint64_t number) {
     const refs_join_told *outline = numbers->outline;
     uint64_t place = 0;
     uint64_t index[REFS_MAX_RANK];
     if (outline == NULL) return false;
-    for (size_t dim = numbers->rank; dim-- > 0; number /= (size_t)grid->n[dim])
-        index[dim] = number % grid->n[dim];
+    refs_fragment_grid_index(grid, number, index);
     for (size_t dim = 0; dim < numbers->rank; dim++) {
         if (index[dim] >= outline->n[dim]) return false;
         place = place * outline->n[dim] + index[dim];
@@ -635,16 +604,15 @@ static void tell_left_out(const refs_join *join, const refs_joined *joined,
 
 /* Fragments that held nothing but the fill value were not written: without an outline, names of
  * others tell of those in front of them, and nothing of those behind. */
-static void tell_missing(const aggregating *at, const field *of,
-                         const refs_cfa_fragment *fragments) {
+static void tell_missing(const aggregating *at, const field *of) {
     const refs_join *join = at->join;
     const refs_joined *joined = of->joined;
     const refs_join_numbers *numbers = refs_join__numbers_of(join, joined->path);
     const refs_str path = refs_join__text(join, joined->path);
     size_t n_missing = 0;
     if (numbers == NULL) return;
-    for (size_t i = 0; i < of->n; i++)
-        n_missing += fragments[i].file == NULL && !held_nothing(numbers, &of->grid, i);
+    for (uint64_t i = 0; i < of->grid.n; i++)
+        n_missing += !of->grid.sources[i].is_there && !held_nothing(numbers, &of->grid, i);
     if (n_missing > 0)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   numbers->outline != NULL
@@ -653,7 +621,7 @@ static void tell_missing(const aggregating *at, const field *of,
                       : "%.*s: %zu of %zu fragments are not there, and their values are missing: "
                         "those that held nothing but the fill value were not written; files may "
                         "have been lost, too",
-                  REFS_STR_ARG(path), n_missing, of->n);
+                  REFS_STR_ARG(path), n_missing, (size_t)of->grid.n);
     if (numbers->outline != NULL)
         tell_left_out(join, joined, numbers);
     else if (join->n_parts == join->n_members)
@@ -663,34 +631,28 @@ static void tell_missing(const aggregating *at, const field *of,
                   REFS_STR_ARG(path));
 }
 
-static bool has_gaps(const refs_cfa_fragment *fragments, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (fragments[i].file == NULL) return true;
+static bool has_gaps(const refs_fragment_grid *grid) {
+    for (uint64_t i = 0; i < grid->n; i++)
+        if (!grid->sources[i].is_there) return true;
     return false;
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */
 
-static refs_status put_grid(aggregating *at, const field *of, refs_error *err) {
+static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     refs_joined *joined = of->joined;
     described variable;
     refs_buf name = REFS_BUF_INIT;
-    refs_cfa_fragment *fragments = refs_calloc(of->n, sizeof *fragments);
-    at->owners = refs_calloc(of->n, sizeof *at->owners);
+    at->owners = refs_calloc((size_t)of->grid.n, sizeof *at->owners);
     refs_status status = describe(at, joined, &variable, err);
-    if (status == REFS_OK && (fragments == NULL || at->owners == NULL))
-        status = refs_fail_nomem(err);
+    if (status == REFS_OK && at->owners == NULL) status = refs_fail_nomem(err);
     if (status == REFS_OK) status = name_variable(at, joined, &name, err);
-    for (size_t i = 0; i < of->n && status == REFS_OK; i++)
-        fragments[i].variable = (const char *)name.data;
-    if (status == REFS_OK) status = place_members(at, of, fragments, err);
-    if (status == REFS_OK && at->join->numbers != NULL)
-        joined->has_holes = has_gaps(fragments, of->n);
+    if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
+    if (status == REFS_OK && at->join->numbers != NULL) joined->has_holes = has_gaps(&of->grid);
     if (status == REFS_OK) status = settle_type(at, joined, &variable, err);
-    if (status == REFS_OK) tell_missing(at, of, fragments);
+    if (status == REFS_OK) tell_missing(at, of);
     if (status == REFS_OK)
-        status = refs_master_aggregation(at->master, &variable.variable, &of->grid, fragments, err);
-    refs_free(fragments);
+        status = refs_master_aggregation(at->master, &variable.variable, &of->grid, err);
     refs_free(at->owners);
     at->owners = NULL;
     refs_buf_clear(&name);
@@ -702,7 +664,7 @@ static refs_status put_fragments(aggregating *at, refs_joined *joined, refs_erro
     field of = {.joined = joined};
     refs_status status = find_grid(at, &of, err);
     if (status == REFS_OK) status = put_grid(at, &of, err);
-    clear_field(&of);
+    refs_fragment_grid_clear(&of.grid);
     return status;
 }
 
@@ -722,7 +684,7 @@ static const refs_join_array *field_along(const refs_join *join, size_t line, si
 /* Its fragments as an outline says they are, or as those of other fields are along dimensions that
  * have grown since. */
 static refs_status cut_nothing(const aggregating *at, const refs_join_told *told, size_t dim,
-                               spans *into, refs_error *err) {
+                               refs_fragment_dim *into, refs_error *err) {
     const refs_join *join = at->join;
     const size_t line = refs_join__line_of(join, &told->array, dim);
     const bool is_line = line < REFS_JOIN_MAX_DIMS;
@@ -731,12 +693,13 @@ static refs_status cut_nothing(const aggregating *at, const refs_join_told *told
     const refs_join_array *other = is_line ? field_along(join, line, &cut.dim) : NULL;
     if (length != told->array.shape[dim] && other != NULL) {
         cut.path = other->path;
-        return find_spans(at->plan, &cut, err);
+        return find_intervals(at->plan, &cut, err);
     }
     if (length != told->array.shape[dim] || told->n[dim] == 0)
-        return add_span(into, 0, length, err);
+        return refs_fragment_dim_append(into, length, err);
     for (size_t i = 0; i < told->n[dim]; i++)
-        REFS_TRY(add_span(into, told->slices[dim][i].begin, told->slices[dim][i].end, err));
+        REFS_TRY(refs_fragment_dim_append(
+            into, told->slices[dim][i].end - told->slices[dim][i].begin, err));
     return REFS_OK;
 }
 
@@ -744,24 +707,17 @@ static refs_status put_told_grid(aggregating *at, const refs_join_told *told, fi
                                  refs_error *err) {
     refs_joined *joined = of->joined;
     described variable;
-    of->n = 1;
+    of->grid.rank = joined->rank;
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        const spans *cut = &of->cut[dim];
-        REFS_TRY(cut_nothing(at, told, dim, &of->cut[dim], err));
-        of->grid.n[dim] = cut->n;
-        of->grid.sizes[dim] = cut->size;
+        refs_fragment_dim *into = &of->grid.dims[dim];
+        REFS_TRY(cut_nothing(at, told, dim, into, err));
         joined->line[dim] = refs_join__line_of(at->join, &told->array, dim);
-        for (size_t i = 0; i < cut->n; i++) joined->shape[dim] += cut->size[i];
-        if (!refs_mul_size(of->n, cut->n, &of->n))
-            return refs_fail(err, REFS_LIMIT, "too many fragments");
+        joined->shape[dim] = refs_fragment_dim_end(into);
     }
-    refs_cfa_fragment *fragments = refs_calloc(of->n + 1, sizeof *fragments);
+    REFS_TRY(refs_fragment_grid_prepare(&of->grid, err));
     refs_status status = describe(at, joined, &variable, err);
     if (status == REFS_OK)
-        status = fragments != NULL ? refs_master_aggregation(at->master, &variable.variable,
-                                                             &of->grid, fragments, err)
-                                   : refs_fail_nomem(err);
-    refs_free(fragments);
+        status = refs_master_aggregation(at->master, &variable.variable, &of->grid, err);
     clear(&variable);
     return status;
 }
@@ -780,7 +736,7 @@ static refs_status put_told(aggregating *at, const refs_join_member *member,
     }
     at->n_fields++;
     const refs_status status = put_told_grid(at, told, &of, err);
-    clear_field(&of);
+    refs_fragment_grid_clear(&of.grid);
     return status;
 }
 

@@ -29,7 +29,7 @@ typedef enum refs_join_role {
 typedef struct refs_join_fragment {
     refs_join_role role;
     const char *name;   /**< in the master; NULL: as references name it (refs_join_url) */
-    const char *format; /**< as refs_cfa_fragment has it, or NULL */
+    const char *format; /**< as refs_partition has it, or NULL: "NETCDF4" */
 } refs_join_fragment;
 
 /** Works like refs_join_add, for a join of REFS_JOIN_OF_FIELDS. */

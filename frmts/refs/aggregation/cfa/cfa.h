@@ -62,20 +62,6 @@ typedef struct refs_cfa_variable {
     const uint8_t *fill;         /**< one element in this machine's byte order, or NULL */
 } refs_cfa_variable;
 
-/** The fragments of a variable: a grid of them. */
-typedef struct refs_cfa_grid {
-    uint64_t n[REFS_MAX_RANK];            /**< along each dimension; 1 for a scalar */
-    const uint64_t *sizes[REFS_MAX_RANK]; /**< n[d] numbers of elements, together the dimension's */
-} refs_cfa_grid;
-
-/** The source of the values of one. */
-typedef struct refs_cfa_fragment {
-    const char *file;     /**< a URL, or a path relative to the master's folder; NULL: nowhere, its
-                               values are missing */
-    const char *variable; /**< in that file: "t2m", or "/forecast/t2m" */
-    const char *format; /**< for CFA-0.4 and 0.5: "NETCDF4", "NETCDF3_CLASSIC" …; NULL: the first */
-} refs_cfa_fragment;
-
 /* -- masters ----------------------------------------------------------------------------------- */
 
 typedef struct refs_master_options {
@@ -118,24 +104,19 @@ refs_status refs_master_attributes(refs_master *master, const char *group,
 refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *variable,
                                  refs_bytes values, refs_error *err);
 
-/** Adds a variable that is an aggregation; `fragments` are those of the grid in C order, copied.
- * One without elements has no fragments: it becomes a plain variable. CF-1.13 has no word for a
- * fragment that is missing: all of one shape become one small file without values,
- * "STEM/STEM.[GROUP.]VARIABLE.fill.3x4.nc" beside the master STEM.nc, which appears right before
- * that. (Masters of others may have empty URIs, which are read as missing.) There a variable with
- * scale_factor or add_offset becomes one of doubles without them, as its fragments are unpacked
- * before they are aggregated. */
-refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
-                                    const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
-                                    refs_error *err);
-
 struct refs_fragment_grid;
 
-/** The same, of fragments as they are decoded from any encoding (fragment_grid.h); CF-1.13 gives
- * those that are missing the names of such files. REFS_UNSUPPORTED for what only CFA-0.4 can say:
- * gaps between fragments, parts of variables. */
-refs_status refs_master_fragments(refs_master *master, const refs_cfa_variable *variable,
-                                  struct refs_fragment_grid *grid, refs_error *err);
+/** Adds a variable that is an aggregation of these fragments (fragment_grid.h): files are URLs, or
+ * paths relative to the master's folder; variables "t2m", or "/forecast/t2m"; formats "NETCDF4",
+ * "NETCDF3_CLASSIC" … A variable without elements has no fragments: it becomes a plain one. CF-1.13
+ * has no word for a fragment that is missing: all of one shape get the name of one small file
+ * without values, "STEM/STEM.[GROUP.]VARIABLE.fill.3x4.nc" beside the master STEM.nc, which appears
+ * right before that. (Masters of others may have empty URIs, which are read as missing.) There a
+ * variable with scale_factor or add_offset becomes one of doubles without them, as its fragments
+ * are unpacked before they are aggregated. REFS_UNSUPPORTED for what only CFA-0.4 can say: gaps
+ * between fragments, parts of variables. */
+refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
+                                    struct refs_fragment_grid *grid, refs_error *err);
 
 /** Whether a name is that of such a small file, which stands for fragments of the array at `path`
  * that have this shape: a file of somebody else may be called "rain.fill.2020.nc". */
@@ -149,8 +130,8 @@ bool refs_cfa_may_be_filler(const char *name);
 refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_buf *name,
                                refs_error *err);
 
-/** Records a fragment as it is now, under the name that refs_cfa_fragment has for it: reading tells
- * when another takes its place. A name that was recorded before is skipped. */
+/** Records a fragment as it is now, under the name of its file as aggregations have it: reading
+ * tells when another takes its place. A name that was recorded before is skipped. */
 refs_status refs_master_source(refs_master *master, const refs_source_state *state,
                                refs_error *err);
 

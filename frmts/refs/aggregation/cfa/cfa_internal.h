@@ -62,11 +62,10 @@ refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_error *
 refs_staged *refs_cfa__filler_place(const refs_master *master, size_t i);
 void refs_cfa__fillers_clear(refs_master *master);
 
-/** Sets *n_fragments to the number of a grid's fragments. REFS_INVALID: there is none along a
- * dimension. REFS_LIMIT: there are more than 2^24, or more elements along a dimension than maps
- * number. `shown` is what messages call the master. */
+/** REFS_INVALID: there is no fragment along a dimension. REFS_LIMIT: there are more than 2^24, or
+ * more elements along a dimension than maps number. `shown` is what messages call the master. */
 refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
-                                 const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err);
+                                 const refs_fragment_grid *grid, refs_error *err);
 
 /** Begins another master that is going to replace `before`, in the place that this has. */
 refs_status refs_cfa__master_open_again(const refs_master *before,

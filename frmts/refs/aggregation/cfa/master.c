@@ -247,27 +247,24 @@ refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char 
 }
 
 refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *variable,
-                                 const refs_cfa_grid *grid, size_t *n_fragments, refs_error *err) {
-    *n_fragments = 1;
+                                 const refs_fragment_grid *grid, refs_error *err) {
+    uint64_t n = 1;
     for (size_t d = 0; d < variable->rank; d++) {
-        uint64_t all = 0;
-        if (grid->n[d] == 0)
+        const refs_fragment_dim *dim = &grid->dims[d];
+        if (dim->n_parts == 0)
             return refs_fail(err, REFS_INVALID,
                              "%s: %s has no fragments along dimension %s: expected at least one",
                              shown, variable->path, variable->dims[d]);
-        if (!refs_mul_size(*n_fragments, (size_t)grid->n[d], n_fragments) ||
-            *n_fragments > REFS_MAX_PARTITIONS)
+        if (!refs_mul_u64(n, dim->n_parts, &n) || n > REFS_MAX_PARTITIONS)
             return refs_fail(err, REFS_LIMIT, "%s: %s has more than %zu fragments", shown,
                              variable->path, REFS_MAX_PARTITIONS);
-        for (uint64_t i = 0; i < grid->n[d]; i++)
-            if (!refs_add_u64(all, grid->sizes[d][i], &all)) all = UINT64_MAX;
         /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
-        if (all > INT32_MAX)
+        if (refs_fragment_dim_end(dim) > INT32_MAX)
             return refs_fail(err, REFS_LIMIT,
                              "%s: %s has %llu elements along dimension %s: expected at most %d, "
                              "which masters number with 32 bits",
-                             shown, variable->path, (unsigned long long)all, variable->dims[d],
-                             INT32_MAX);
+                             shown, variable->path, (unsigned long long)refs_fragment_dim_end(dim),
+                             variable->dims[d], INT32_MAX);
     }
     return REFS_OK;
 }
@@ -336,10 +333,20 @@ static refs_status check_fragments(const cfa_job *job, refs_error *err) {
     return REFS_OK;
 }
 
-refs_status refs_master_fragments(refs_master *master, const refs_cfa_variable *variable,
-                                  struct refs_fragment_grid *grid, refs_error *err) {
+static bool is_empty(const refs_fragment_grid *grid) {
+    for (size_t d = 0; d < grid->rank; d++)
+        if (grid->dims[d].n_intervals > 0 && refs_fragment_dim_end(&grid->dims[d]) == 0)
+            return true;
+    return false;
+}
+
+refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
+                                    struct refs_fragment_grid *grid, refs_error *err) {
     cfa_job job = {.file = master->file, .variable = variable, .grid = grid};
     cfa_unpacked unpacked = {.attributes = NULL};
+    if (is_empty(grid))
+        return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
+    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, err));
     REFS_TRY(check_fragments(&job, err));
     if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
         return put_aggregation(master, &job, err);
@@ -347,42 +354,6 @@ refs_status refs_master_fragments(refs_master *master, const refs_cfa_variable *
     job.variable = &unpacked.variable;
     if (status == REFS_OK) status = put_aggregation(master, &job, err);
     refs_json_doc_free(unpacked.attributes);
-    return status;
-}
-
-/* Whether the fragments of a grid have no elements. */
-static bool is_empty_grid(const refs_cfa_grid *grid, size_t rank) {
-    for (size_t d = 0; d < rank; d++) {
-        uint64_t i = 0;
-        while (i < grid->n[d] && grid->sizes[d][i] == 0) i++;
-        if (i == grid->n[d]) return true;
-    }
-    return false;
-}
-
-static refs_status add_fragments(const refs_cfa_fragment *fragments, refs_fragment_grid *grid,
-                                 refs_error *err) {
-    for (uint64_t i = 0; i < grid->n; i++) {
-        const char *format = fragments[i].format != NULL ? fragments[i].format : "NETCDF4";
-        const refs_partition at = {
-            .file = fragments[i].file, .variable = fragments[i].variable, .format = format};
-        if (at.file != NULL) REFS_TRY(refs_fragment_grid_set(grid, i, &at, err));
-    }
-    return REFS_OK;
-}
-
-refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
-                                    const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
-                                    refs_error *err) {
-    refs_fragment_grid made = {.rank = variable->rank};
-    size_t n;
-    if (is_empty_grid(grid, variable->rank))
-        return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
-    REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, &n, err));
-    refs_status status = refs_fragment_grid_divide(&made, grid->n, grid->sizes, err);
-    if (status == REFS_OK) status = add_fragments(fragments, &made, err);
-    if (status == REFS_OK) status = refs_master_fragments(master, variable, &made, err);
-    refs_fragment_grid_clear(&made);
     return status;
 }
 

@@ -73,7 +73,7 @@ static size_t next_dimension(const cfa_splitting *splitting) {
     return d;
 }
 
-/* Fragments in all, as far as that matters: take_room refuses more than MAX_FRAGMENTS. */
+/* Fragments in all, as far as that matters: check_number refuses more than MAX_FRAGMENTS. */
 static double fragments_of(const cfa_splitting *splitting) {
     double fragments = 1;
     for (size_t d = 0; d < splitting->array->variable.rank; d++)
@@ -209,61 +209,60 @@ refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- sizes ------------------------------------------------------------------------------------- */
+/* -- fragments --------------------------------------------------------------------------------- */
 
-static refs_status take_room(cfa_sizes *sizes, size_t rank, refs_error *err) {
-    size_t all = 0;
+static refs_status check_number(const uint64_t *n, size_t rank, refs_error *err) {
     uint64_t fragments = 1;
-    for (size_t d = 0; d < rank; d++) {
-        if (!refs_mul_u64(fragments, sizes->grid.n[d], &fragments) || fragments > MAX_FRAGMENTS ||
-            !refs_add_size(all, (size_t)sizes->grid.n[d], &all))
+    for (size_t d = 0; d < rank; d++)
+        if (!refs_mul_u64(fragments, n[d], &fragments) || fragments > MAX_FRAGMENTS)
             return refs_fail(err, REFS_LIMIT, "there would be more than %llu fragments",
                              (unsigned long long)MAX_FRAGMENTS);
-    }
-    sizes->all = refs_calloc(all > 0 ? all : 1, sizeof *sizes->all);
-    if (sizes->all == NULL) return refs_fail_nomem(err);
-    for (size_t d = 0, at = 0; d < rank; at += (size_t)sizes->grid.n[d++])
-        sizes->grid.sizes[d] = sizes->all + at;
     return REFS_OK;
 }
 
 /* Equal parts but for rounding: element i / n of the dimension begins fragment i. */
-static void share(uint64_t size, uint64_t n, uint64_t *sizes) {
+static refs_status share(uint64_t size, uint64_t n, refs_fragment_dim *dim, refs_error *err) {
     const uint64_t whole = size / n, rest = size % n; /* i * size may overflow */
-    for (uint64_t i = 0; i < n; i++) sizes[i] = whole + (i + 1) * rest / n - i * rest / n;
-}
-
-/* Parts as wanted, the last one shorter. */
-static void cut(uint64_t size, uint64_t wanted, uint64_t n, uint64_t *sizes) {
-    for (uint64_t i = 0; i < n; i++) sizes[i] = i + 1 < n ? wanted : size - (n - 1) * wanted;
-}
-
-static refs_status sizes_by_shape(const refs_cfa_array *array, const uint64_t *wanted,
-                                  cfa_sizes *sizes, refs_error *err) {
-    size_t rank = array->variable.rank;
-    for (size_t d = 0; d < rank; d++) {
-        uint64_t one = wanted[d] < array->shape[d] ? wanted[d] : array->shape[d];
-        sizes->grid.n[d] = one > 0 ? (array->shape[d] - 1) / one + 1 : 1;
-    }
-    REFS_TRY(take_room(sizes, rank, err));
-    for (size_t d = 0, at = 0; d < rank; at += (size_t)sizes->grid.n[d++])
-        cut(array->shape[d], wanted[d], sizes->grid.n[d], sizes->all + at);
+    for (uint64_t i = 0; i < n; i++)
+        REFS_TRY(refs_fragment_dim_append(dim, whole + (i + 1) * rest / n - i * rest / n, err));
     return REFS_OK;
 }
 
-refs_status refs_cfa__sizes(const cfa_writing *writing, size_t i, cfa_sizes *sizes,
-                            refs_error *err) {
+/* Parts as wanted, the last one shorter. */
+static refs_status cut(uint64_t size, uint64_t wanted, uint64_t n, refs_fragment_dim *dim,
+                       refs_error *err) {
+    for (uint64_t i = 0; i < n; i++)
+        REFS_TRY(refs_fragment_dim_append(dim, i + 1 < n ? wanted : size - (n - 1) * wanted, err));
+    return REFS_OK;
+}
+
+static refs_status cut_by_shape(const refs_cfa_array *array, const uint64_t *wanted,
+                                refs_fragment_grid *grid, refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t d = 0; d < grid->rank; d++) {
+        uint64_t one = wanted[d] < array->shape[d] ? wanted[d] : array->shape[d];
+        n[d] = one > 0 ? (array->shape[d] - 1) / one + 1 : 1;
+    }
+    REFS_TRY(check_number(n, grid->rank, err));
+    for (size_t d = 0; d < grid->rank; d++)
+        REFS_TRY(cut(array->shape[d], wanted[d], n[d], &grid->dims[d], err));
+    return refs_fragment_grid_prepare(grid, err);
+}
+
+refs_status refs_cfa__divide(const cfa_writing *writing, size_t i, refs_fragment_grid *grid,
+                             refs_error *err) {
     const refs_cfa_array *array = &writing->source->arrays[i];
-    size_t rank = array->variable.rank;
+    uint64_t n[REFS_MAX_RANK];
+    grid->rank = array->variable.rank;
     if (writing->options->subarray_shape != NULL) {
         uint64_t wanted[REFS_MAX_RANK];
         bool applies = false;
         REFS_TRY(parse_shape(writing, array, wanted, &applies, err));
-        if (applies) return sizes_by_shape(array, wanted, sizes, err);
+        if (applies) return cut_by_shape(array, wanted, grid, err);
     }
-    refs_cfa__split(writing, i, sizes->grid.n);
-    REFS_TRY(take_room(sizes, rank, err));
-    for (size_t d = 0, at = 0; d < rank; at += (size_t)sizes->grid.n[d++])
-        share(array->shape[d], sizes->grid.n[d], sizes->all + at);
-    return REFS_OK;
+    refs_cfa__split(writing, i, n);
+    REFS_TRY(check_number(n, grid->rank, err));
+    for (size_t d = 0; d < grid->rank; d++)
+        REFS_TRY(share(array->shape[d], n[d], &grid->dims[d], err));
+    return refs_fragment_grid_prepare(grid, err);
 }

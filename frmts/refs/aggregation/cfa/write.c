@@ -173,7 +173,6 @@ static refs_status write_fragment(cfa_files *files, const cfa_part *where, const
 /* A field and its fragments, as the master and as the outline names them. */
 typedef struct cfa_field {
     size_t i;
-    cfa_sizes sizes;
     refs_fragment_grid fragments, outlined;
 } cfa_field;
 
@@ -244,17 +243,16 @@ static refs_status add_first(const cfa_files *files, const refs_partition *last,
 }
 
 static refs_status put_first(const cfa_files *files, const cfa_field *field, refs_error *err) {
-    const refs_cfa_grid *sizes = &field->sizes.grid;
-    refs_fragment_grid first = {.rank = field->fragments.rank};
+    refs_fragment_grid first = {.rank = 0};
     if (files->first == NULL) return REFS_OK;
-    refs_status status = refs_fragment_grid_divide(&first, sizes->n, sizes->sizes, err);
+    refs_status status = refs_fragment_grid_divide_as(&field->fragments, &first, err);
     for (uint64_t i = 0; i < first.n && status == REFS_OK; i++) {
         refs_partition last;
         refs_fragment_grid_get(&field->fragments, i, &last);
         if (last.has_fragment) status = add_first(files, &last, i, &first, err);
     }
     if (status == REFS_OK)
-        status = refs_master_fragments(files->first, variable_of(files, field), &first, err);
+        status = refs_master_aggregation(files->first, variable_of(files, field), &first, err);
     refs_fragment_grid_clear(&first);
     return status;
 }
@@ -262,34 +260,29 @@ static refs_status put_first(const cfa_files *files, const cfa_field *field, ref
 /* Writes the fragments of a field, and what the masters say of them. */
 static refs_status write_fragments_of(cfa_files *files, cfa_field *field, refs_error *err) {
     const refs_cfa_variable *variable = variable_of(files, field);
-    const refs_cfa_grid *sizes = &field->sizes.grid;
-    field->fragments.rank = field->outlined.rank = variable->rank;
-    REFS_TRY(refs_fragment_grid_divide(&field->fragments, sizes->n, sizes->sizes, err));
-    REFS_TRY(refs_fragment_grid_divide(&field->outlined, sizes->n, sizes->sizes, err));
+    REFS_TRY(refs_fragment_grid_divide_as(&field->fragments, &field->outlined, err));
     for (uint64_t i = 0; i < field->fragments.n; i++) REFS_TRY(write_spot(files, field, i, err));
-    REFS_TRY(refs_master_fragments(files->master, variable, &field->fragments, err));
+    REFS_TRY(refs_master_aggregation(files->master, variable, &field->fragments, err));
     REFS_TRY(put_first(files, field, err));
-    return refs_master_fragments(files->outline, variable, &field->outlined, err);
+    return refs_master_aggregation(files->outline, variable, &field->outlined, err);
 }
 
 static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
     const refs_cfa_variable *variable = &source->arrays[i].variable;
     cfa_field field = {.i = i};
-    size_t n;
-    refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
+    refs_status status = refs_cfa__divide(&files->writing, i, &field.fragments, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
     if (status == REFS_OK)
-        status = refs_cfa__check_grid(files->writing.shown, variable, &field.sizes.grid, &n, err);
+        status = refs_cfa__check_grid(files->writing.shown, variable, &field.fragments, err);
     if (status == REFS_OK && source->check_fragments != NULL)
-        status = source->check_fragments(source->self, i, n, err);
+        status = source->check_fragments(source->self, i, field.fragments.n, err);
     if (status == REFS_OK) {
         status = write_fragments_of(files, &field, err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
     }
     refs_fragment_grid_clear(&field.fragments);
     refs_fragment_grid_clear(&field.outlined);
-    refs_free(field.sizes.all);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define REFS_AGGREGATION_CFA_WRITING_H
 
 #include "cfa/nc_file.h"
+#include "fragment_grid.h"
 
 /** All values of an array that belongs to the master. */
 typedef struct cfa_values {
@@ -67,17 +68,12 @@ cfa_axis refs_cfa__axis(const refs_cfa_source *source, const refs_cfa_array *arr
  * dimensions, to `n`. */
 void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n);
 
-/** The fragments of an array; `sizes` are owned. */
-typedef struct cfa_sizes {
-    refs_cfa_grid grid;
-    uint64_t *all;
-} cfa_sizes;
-
 /** REFS_INVALID for a shape of fragments that is that of no field. */
 refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err);
 
-refs_status refs_cfa__sizes(const cfa_writing *writing, size_t i, cfa_sizes *sizes,
-                            refs_error *err);
+/** Divides a zeroed grid into the fragments of array `i`, all of which are missing. */
+refs_status refs_cfa__divide(const cfa_writing *writing, size_t i, refs_fragment_grid *grid,
+                             refs_error *err);
 
 /* -- fragment.c -------------------------------------------------------------------------------- */
 
