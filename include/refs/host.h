@@ -29,6 +29,9 @@ struct refs_s3nc_host;
 extern "C" {
 #endif
 
+struct refs_list_request;
+struct refs_list_visitor;
+
 /** An object whose URL an application makes. */
 typedef struct refs_signing {
     const char *location;
@@ -61,6 +64,11 @@ typedef struct refs_application {
      * file that says so, or that was read in vain. Both live as long as the host. In place of the
      * files that settings name. */
     const struct refs_s3nc_host *(*find_alias)(void *self, refs_str name, const char **file);
+
+    /** Lists objects of a location with credentials that only it has; in place of requests of this
+     * module. The rules are those of refs_host_list. */
+    refs_status (*list)(void *self, const struct refs_list_request *request,
+                        const struct refs_list_visitor *visitor, refs_error *err);
 } refs_application;
 
 typedef struct refs_host_options {
@@ -108,7 +116,8 @@ typedef enum refs_list_depth {
 
 /** An object, or a folder. Views live as long as the call that they come with. */
 typedef struct refs_listed {
-    refs_str url;   /**< "s3://bucket/key"; that of a folder ends with a slash */
+    refs_str url;   /**< "s3://bucket/key", or a location where one is requested; that of a folder
+                         ends with a slash */
     uint64_t size;  /**< bytes; 0 for a folder */
     bool is_folder; /**< a prefix of names */
 } refs_listed;
@@ -121,11 +130,12 @@ typedef struct refs_list_visitor {
 
 /** The objects to list. */
 typedef struct refs_list_request {
-    const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", or gs:// */
+    const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", gs://, or a
+                          location */
     refs_list_depth depth;
 } refs_list_request;
 
-/** Whether `url` can be listed: "s3://…" and "gs://…". */
+/** Whether `url` can be listed: "s3://…" and "gs://…", and locations of these. */
 bool refs_host_can_list(refs_str url);
 
 /** Shows the objects of a store whose URLs begin as the request says, as ListObjectsV2 gives them:

@@ -98,7 +98,7 @@ class Application : public testing::Test {
         *file = "aliases.json";
         return refs_str_is(name, "mine~1") ? &server : nullptr;
     }
-    refs_application functions = {this, getOption, nullptr, sign, tryToRead, findAlias};
+    refs_application functions = {this, getOption, nullptr, sign, tryToRead, findAlias, nullptr};
 };
 
 } // namespace

@@ -9,8 +9,8 @@
 
 static const struct {
     const char *scheme, *prefix;
-} schemes[] = {
-    {"s3://", "/vsis3/"}, {"s3a://", "/vsis3/"}, {"gs://", "/vsigs/"}, {"gcs://", "/vsigs/"}};
+} schemes[] = {{"s3://", "/vsis3/"},  {"s3a://", "/vsis3/"},  {"gs://", "/vsigs/"},
+               {"gcs://", "/vsigs/"}, {"/vsis3/", "/vsis3/"}, {"/vsigs/", "/vsigs/"}};
 
 bool refs_host_can_list(refs_str url) {
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
@@ -50,9 +50,7 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
         status = refs_fail_nomem(err);
     refs_buf_clear(&location);
     if (status != REFS_OK) return status;
-    refs_lock(&host->lock);
     status = refs_host__parse(host, all->location, &object, err);
-    refs_unlock(&host->lock);
     all->bucket = object.whole;
     all->key = object.key;
     if (status == REFS_OK && object.question.size > 0)
@@ -155,6 +153,9 @@ static refs_status list(listing *all, refs_error *err) {
 refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
                            const refs_list_visitor *visitor, refs_error *err) {
     listing all = {.host = host, .vfs = vfs, .request = request, .visitor = visitor};
+    const refs_application *application = host->settings.application;
+    if (application != NULL && application->list != NULL)
+        return application->list(application->self, request, visitor, err);
     refs_status status = find_bucket(host, &all, err);
     if (status == REFS_OK) status = list(&all, err);
     refs_free(all.location);

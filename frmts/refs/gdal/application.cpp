@@ -14,6 +14,7 @@
 #include "refs/s3nc.h"
 #include "report.h"
 #include "s3nc.h"
+#include "store_objects.h"
 #include "vsi_source.h"
 
 namespace {
@@ -144,8 +145,8 @@ const refs_s3nc_host *findAlias(void *, refs_str name, const char **file) {
 } // namespace
 
 const refs_application *RefsApplication() {
-    static const refs_application application = {nullptr, getOption, prepare,
-                                                 sign,    canRead,   findAlias};
+    static const refs_application application = {nullptr, getOption, prepare,      sign,
+                                                 canRead, findAlias, RefsListStore};
     return &application;
 }
 

@@ -24,6 +24,7 @@ class RefsContext {
     /** Threads that wait for what is prefetched. */
     refs_pool *prefetchPool() const { return prefetchPool_.get(); }
     refs_http *http() const { return http_.get(); }
+    refs_host *host() const { return host_.get(); }
 
   private:
     RefsHandle<refs_pool, refs_pool_free> pool_, prefetchPool_;

@@ -10,7 +10,6 @@
 #include "refs/codec.h"
 #include "refs/join.h"
 #include "report.h"
-#include "store_objects.h"
 #include "vsi_source.h"
 
 namespace {
@@ -247,7 +246,8 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     if (!isRemote()) takeStamp();
     std::vector<std::string> files;
     refs_error problem = REFS_ERROR_INIT;
-    const refs_status listed = RefsListFiles(location_, vfs, files, &problem);
+    const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}};
+    const refs_status listed = RefsListFiles(location_, lister, files, &problem);
     // If nothing is found, opening the name itself shows what it is.
     if (listed != REFS_OK && listed != REFS_NOT_FOUND)
         return refs_fail(error, listed, "%s", problem.message);
@@ -256,8 +256,8 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     refs_error_clear(&problem);
     const refs_status opened = refs_set_open(vfs, location_.c_str(), &options, &set, &problem);
     const bool isNoSet = opened == REFS_NOT_FOUND || opened == REFS_INVALID;
-    if (isNoSet && RefsIsPrefix(location_)) { // an empty object may mark it as a folder
-        REFS_TRY(RefsListObjects(location_, files, error));
+    if (isNoSet) { // an empty object may mark a prefix as a folder
+        REFS_TRY(RefsListPrefix(location_, lister, files, error));
         if (!files.empty()) return joinFiles(files, options, openOptions, error);
     }
     const char *advice =

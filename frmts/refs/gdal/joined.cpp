@@ -7,8 +7,8 @@
 #include "guard.h"
 #include "refs/join.h"
 #include "refs/pool.h"
+#include "refs/url.h"
 #include "report.h"
-#include "store_objects.h"
 #include "task_context.h"
 #include "vsi_source.h"
 
@@ -54,15 +54,8 @@ refs_status list(void *, const char *folder, refs_buf *names, refs_error *error)
     return REFS_OK;
 }
 
-/** The objects that a name of a store stands for. */
-refs_status listObjects(void *, const char *name, refs_buf *names, refs_error *error) {
-    return RefsGuard(error, [&] {
-        std::vector<std::string> found;
-        REFS_TRY(RefsListObjects(name, found, error));
-        for (const std::string &each : found)
-            REFS_TRY(refs_buf_append(names, each.c_str(), each.size() + 1, error));
-        return REFS_OK;
-    });
+refs_status listObjects(void *lister, const char *name, refs_buf *names, refs_error *error) {
+    return refs_objects_list(static_cast<const refs_object_lister *>(lister), name, names, error);
 }
 
 /** The strings of an option, with commas between them. */
@@ -139,12 +132,31 @@ refs_status copySet(const refs_join_part &part, const refs_join_options &options
 
 } // namespace
 
-refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
+refs_status RefsListFiles(const std::string &location, const refs_object_lister &lister,
                           std::vector<std::string> &files, refs_error *error) {
     files.clear();
-    const refs_names_host host = {nullptr, look, list, vfs, RefsReportNotes(), listObjects};
+    const refs_names_host host = {const_cast<refs_object_lister *>(&lister),
+                                  look,
+                                  list,
+                                  lister.vfs,
+                                  RefsReportNotes(),
+                                  listObjects};
     RefsBuffer names;
     REFS_TRY(refs_join_list_files(&host, location.c_str(), &names, error));
+    files = textsIn(names);
+    return REFS_OK;
+}
+
+refs_status RefsListPrefix(const std::string &location, const refs_object_lister &lister,
+                           std::vector<std::string> &files, refs_error *error) {
+    RefsBuffer names;
+    refs_error problem = REFS_ERROR_INIT;
+    files.clear();
+    if (location.back() != '/' || !refs_location_is_of_store(refs_str_from(location.c_str())))
+        return REFS_OK;
+    const refs_status listed = refs_objects_list(&lister, location.c_str(), &names, &problem);
+    if (listed != REFS_OK && listed != REFS_NOT_FOUND)
+        return refs_fail(error, listed, "%s", problem.message);
     files = textsIn(names);
     return REFS_OK;
 }

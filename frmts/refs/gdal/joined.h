@@ -7,11 +7,16 @@
 
 #include "cpl_string.h"
 #include "handles.h"
+#include "refs/session.h"
 
 /** The files that `location` names where it is not a set itself: what a pattern matches, what a
  * folder holds, what a list, a .txt file, has in its lines. Empty where it names one. */
-refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
+refs_status RefsListFiles(const std::string &location, const refs_object_lister &lister,
                           std::vector<std::string> &files, refs_error *error);
+
+/** Those that it names where it is a prefix in a store. */
+refs_status RefsListPrefix(const std::string &location, const refs_object_lister &lister,
+                           std::vector<std::string> &files, refs_error *error);
 
 /** The options that a set is combined with. */
 struct RefsJoinJob {

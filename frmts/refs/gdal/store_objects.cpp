@@ -1,7 +1,6 @@
 /* store_objects.cpp -- see store_objects.h. */
 #include "store_objects.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -11,20 +10,9 @@
 #include "cpl_vsi.h"
 #include "fork_guard.h"
 #include "guard.h"
-#include "interrupt.h"
-#include "refs/join.h"
-#include "refs/url.h"
 #include "s3nc.h"
 
 namespace {
-
-/** The beginning of the names of a listing, and its depth. */
-struct Listed {
-    std::string folder; ///< with a slash at its end
-    std::string prefix; ///< that names in it begin with
-    const char *pattern;
-    int depth; ///< of VSIOpenDir
-};
 
 /** GDAL ends a listing of which a page cannot be had like one that is complete: what the server
  * answered is a debug message alone. On this thread, those of stores are on and kept. */
@@ -75,54 +63,50 @@ std::string reasonOf(const std::string &said) {
                                                     : "the server answered no list";
 }
 
-Listed listedBy(const std::string &location) {
-    const bool isPrefix = RefsIsPrefix(location);
-    const size_t sign = isPrefix ? std::string::npos : location.find_first_of("*?[");
-    const size_t begin = location.rfind('/', sign) + 1;
-    if (sign == std::string::npos) return {location.substr(0, begin), "", nullptr, -1};
-    const bool isOneFolder = location.find('/', sign) == std::string::npos;
-    return {location.substr(0, begin), location.substr(begin, sign - begin), location.c_str(),
-            isOneFolder ? 0 : -1};
+/** The next entry, or null. GDAL has locks of its own; whoever is shown it may work. */
+const VSIDIREntry *nextEntry(VSIDIR *folder, StoreMessages &messages) {
+    const RefsInGdal section;
+    if (folder == nullptr) return nullptr;
+    messages.forget();
+    return VSIGetNextDirEntry(folder);
 }
 
-refs_status listObjects(const Listed &listed, std::vector<std::string> &files, refs_error *error) {
-    const RefsInGdal section;
-    const RefsS3ncNamed named(listed.folder.c_str());
-    const RefsInterrupt interrupt;
+refs_status listFolder(const std::string &folder, const std::string &prefix, int depth,
+                       const refs_list_visitor &visitor, refs_error *error) {
+    const RefsS3ncNamed named(folder.c_str());
     StoreMessages messages;
     CPLStringList options;
-    if (!listed.prefix.empty()) options.SetNameValue("PREFIX", listed.prefix.c_str());
+    if (!prefix.empty()) options.SetNameValue("PREFIX", prefix.c_str());
     std::string name = named.get();
     while (name.back() == '/') name.pop_back();
     // GDAL keeps no lists of the others.
     if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
-    const DirHandle opened(VSIOpenDir(name.c_str(), listed.depth, options.List()));
-    for (uint64_t n = 0;; n++) {
-        if (interrupt.isDue())
-            return refs_fail(error, REFS_CANCELLED, "%s: interrupted", listed.folder.c_str());
-        if (opened != nullptr) messages.forget();
-        const VSIDIREntry *entry = opened != nullptr ? VSIGetNextDirEntry(opened.get()) : nullptr;
-        if (entry == nullptr && !messages.said().empty())
-            return refs_fail(error, REFS_IO, "%s: listing stopped after %llu objects: %s",
-                             listed.folder.c_str(), static_cast<unsigned long long>(n),
-                             reasonOf(messages.said()).c_str());
-        if (entry == nullptr) break;
-        const std::string file = listed.folder + entry->pszName;
-        if (!VSI_ISDIR(entry->nMode) &&
-            refs_join_takes_object(listed.pattern, file.c_str(), entry->nSize))
-            files.push_back(file);
+    DirHandle opened;
+    {
+        const RefsInGdal section;
+        opened.reset(VSIOpenDir(name.c_str(), depth, options.List()));
     }
-    std::sort(files.begin(), files.end());
-    return REFS_OK;
+    uint64_t n = 0;
+    while (const VSIDIREntry *entry = nextEntry(opened.get(), messages)) {
+        const std::string url = folder + entry->pszName + (VSI_ISDIR(entry->nMode) ? "/" : "");
+        const refs_listed listed = {refs_str_view(url.data(), url.size()), entry->nSize,
+                                    VSI_ISDIR(entry->nMode) != 0};
+        n++;
+        REFS_TRY(visitor.visit(visitor.user, &listed, error));
+    }
+    if (messages.said().empty()) return REFS_OK;
+    return refs_fail(error, REFS_IO, "%s: listing stopped after %llu objects: %s", folder.c_str(),
+                     static_cast<unsigned long long>(n), reasonOf(messages.said()).c_str());
 }
 
 } // namespace
 
-bool RefsIsPrefix(const std::string &location) {
-    return refs_location_is_of_store(refs_str_from(location.c_str())) && location.back() == '/';
-}
-
-refs_status RefsListObjects(const std::string &location, std::vector<std::string> &files,
-                            refs_error *error) {
-    return RefsGuard(error, [&] { return listObjects(listedBy(location), files, error); });
+refs_status RefsListStore(void *, const refs_list_request *request,
+                          const refs_list_visitor *visitor, refs_error *error) {
+    return RefsGuard(error, [&] {
+        const std::string begin = request->url;
+        const size_t name = begin.rfind('/') + 1;
+        return listFolder(begin.substr(0, name), begin.substr(name),
+                          request->depth == REFS_LIST_FOLDER ? 0 : -1, *visitor, error);
+    });
 }

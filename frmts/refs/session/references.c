@@ -5,12 +5,17 @@
 /* How often a set that is replaced while it is opened is opened again. */
 #define MAX_REPLACED 5
 
+static refs_status list_objects(void *lister, const char *location, refs_buf *locations,
+                                refs_error *err) {
+    return refs_objects_list(lister, location, locations, err);
+}
+
 refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes) {
     refs_names_host host = refs_names_posix();
     host.user = (void *)(uintptr_t)lister;
     host.vfs = lister->vfs;
     host.notes = *notes;
-    host.list_objects = refs_objects_locate;
+    host.list_objects = list_objects;
     return host;
 }
 

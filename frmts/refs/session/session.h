@@ -97,14 +97,11 @@ typedef struct refs_object_lister {
     refs_cancel_check cancel;
 } refs_object_lister;
 
-/** Appends the URLs of the objects that `name` stands for, each with a NUL: a pattern, or a prefix
- * with a slash at its end, in which all signs are letters. REFS_NOT_FOUND: none. */
-refs_status refs_objects_list(const refs_object_lister *by, const char *name, refs_buf *urls,
+/** Appends the names of the objects that `name` stands for, URLs or locations as that is, each with
+ * a NUL: a pattern, or a prefix with a slash at its end, in which all signs are letters.
+ * REFS_NOT_FOUND: none. */
+refs_status refs_objects_list(const refs_object_lister *by, const char *name, refs_buf *names,
                               refs_error *err);
-
-/** The same of locations: refs_names_host.list_objects, whose user is a refs_object_lister. */
-refs_status refs_objects_locate(void *lister, const char *location, refs_buf *locations,
-                                refs_error *err);
 
 /** The environment in which a lister looks names up, which must outlive it. */
 refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_notes *notes);
