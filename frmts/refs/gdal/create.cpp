@@ -1,7 +1,6 @@
 /* create.cpp -- see create.h. */
 #include "create.h"
 
-#include "application.h"
 #include "gdal_compat.h"
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "cpl_vsi.h"
 #include "gdal_proxy.h"
 #include "guard.h"
@@ -127,41 +127,20 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
 
 /* -- where to ---------------------------------------------------------------------------------- */
 
-using HostHandle = RefsHandle<refs_host, refs_host_free>;
-
-/** The writer to stores by alias, with the options of GDAL. */
-refs_status openHost(CSLConstList options, HostHandle &host, refs_error *error) {
-    static const refs_application application = {
-        nullptr, RefsApplication()->get_option, nullptr, nullptr, nullptr, nullptr};
-    CPLStringList settings;
-    if (const char *config = CSLFetchNameValue(options, "S3NC_CONFIG"))
-        settings.SetNameValue("S3NC_CONFIG", config);
-    refs_host_options wanted = REFS_HOST_OPTIONS_INIT;
-    wanted.settings = settings.List();
-    wanted.application = &application;
-    refs_host *opened = nullptr;
-    REFS_TRY(refs_host_open(&wanted, &opened, error));
-    host.reset(opened);
-    return REFS_OK;
-}
-
 /** The folder of a file as masters name it: by URL, as remote sets may not use GDAL's names. */
-std::string folderOf(const std::string &name) {
-    static const char *const schemes[][2] = {
-        {"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}};
-    const std::string folder = name.substr(0, name.rfind('/') + 1);
-    for (const auto &scheme : schemes)
-        if (STARTS_WITH(folder.c_str(), scheme[0]))
-            return scheme[1] + folder.substr(strlen(scheme[0]));
-    return folder;
+refs_status folderOf(const std::string &name, std::string &folder, refs_error *error) {
+    RefsBuffer shown;
+    folder = name.substr(0, name.rfind('/') + 1);
+    REFS_TRY(refs_url_append_shown(refs_str_from(folder.c_str()), &shown, error));
+    folder = shown.text();
+    return REFS_OK;
 }
 
 /** Files that go where no path leads: by the core to stores by alias, by GDAL elsewhere. */
 class Delivery {
   public:
     explicit Delivery(const RefsName &name)
-        : folder_(name.location.substr(0, name.location.rfind('/') + 1)),
-          shown_(folderOf(name.set)) {}
+        : folder_(name.location.substr(0, name.location.rfind('/') + 1)), name_(name.set) {}
     ~Delivery() {
         if (!scratch_.empty()) VSIRmdirRecursive(scratch_.c_str());
     }
@@ -171,7 +150,11 @@ class Delivery {
     refs_status open(CSLConstList options, refs_error *error) {
         const auto config = RefsS3nc::open(options, error);
         if (config == nullptr) return error->status;
-        if (config->locate(folder_) != folder_) REFS_TRY(openHost(options, host_, error));
+        REFS_TRY(folderOf(name_, shown_, error));
+        const std::string located = config->locate(folder_);
+        context_ = located != folder_ ? RefsContext::shared(error) : nullptr;
+        REFS_TRY(error->status);
+        folder_ = located;
         std::string name = CPLGenerateTempFilename("refs");
         name += "-XXXXXX";
         if (mkdtemp(&name[0]) == nullptr)
@@ -199,8 +182,8 @@ class Delivery {
         auto *delivery = static_cast<Delivery *>(self);
         return RefsGuard(error, [&] {
             const std::string to = delivery->folder_ + name;
-            return delivery->host_ != nullptr
-                       ? refs_host_upload(delivery->host_.get(), path, to.c_str(), error)
+            return delivery->context_ != nullptr
+                       ? refs_host_upload(delivery->context_->host(), path, to.c_str(), error)
                        : delivery->copy(path, to, error);
         });
     }
@@ -208,16 +191,16 @@ class Delivery {
         const auto *delivery = static_cast<Delivery *>(self);
         (void)RefsGuard(nullptr, [&] {
             const std::string from = delivery->folder_ + name;
-            if (delivery->host_ != nullptr)
-                return refs_host_remove(delivery->host_.get(), from.c_str(), nullptr);
+            if (delivery->context_ != nullptr)
+                return refs_host_remove(delivery->context_->host(), from.c_str(), nullptr);
             RefsQuietErrors quiet;
             VSIUnlink(from.c_str());
             return REFS_OK;
         });
     }
 
-    std::string folder_, shown_, scratch_;
-    HostHandle host_;
+    std::string folder_, name_, shown_, scratch_;
+    std::shared_ptr<RefsContext> context_; ///< that sends to a store by alias; or null
     refs_cfa_delivery functions_{};
 };
 
