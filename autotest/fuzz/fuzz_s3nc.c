@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_s3nc *config = NULL;
     uint64_t bytes = 0;
     if (refs_s3nc_parse_size(text, &bytes) && bytes == 0) abort();
-    refs_status status = refs_s3nc_parse(text, NULL, &config, &err);
+    refs_status status = refs_s3nc_parse(text, &config, &err);
     fuzz_check_words(status, &err);
     for (size_t i = 0; status == REFS_OK && i < config->n_hosts; i++) check_host(&config->hosts[i]);
     refs_s3nc_free(config);

@@ -1,10 +1,12 @@
 /* s3nc_test.cc -- the configuration file of S3netCDF4. */
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
 #include "refs/s3nc.h"
+#include "temporary_folder.h"
 
 namespace {
 
@@ -13,24 +15,38 @@ struct Free {
 };
 using Config = std::unique_ptr<refs_s3nc, Free>;
 
-void keep(void *user, refs_note_kind, const char *text) {
-    *static_cast<std::string *>(user) += text;
-}
-
 struct Parsed {
     Config config;
-    std::string error, notes;
+    std::string error;
 };
 
 Parsed parse(const std::string &text) {
     Parsed parsed;
     refs_s3nc *config = nullptr;
     refs_error err = REFS_ERROR_INIT;
-    const refs_notes notes = {keep, &parsed.notes};
-    if (refs_s3nc_parse(refs_str_view(text.data(), text.size()), &notes, &config, &err) != REFS_OK)
+    if (refs_s3nc_parse(refs_str_view(text.data(), text.size()), &config, &err) != REFS_OK)
         parsed.error = err.message;
     parsed.config.reset(config);
     return parsed;
+}
+
+using Settings = std::map<std::string, std::string>;
+
+const char *lookUp(const void *settings, const char *name) {
+    const auto &all = *static_cast<const Settings *>(settings);
+    const auto found = all.find(name);
+    return found != all.end() ? found->second.c_str() : nullptr;
+}
+
+/** "ALIAS in FILE", or a message. */
+std::string opened(const Settings &settings, const char *file = nullptr) {
+    const refs_s3nc_source source = {refs_vfs_posix(), {lookUp, &settings}, file};
+    refs_s3nc *config = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    if (refs_s3nc_open(&source, &config, &err) != REFS_OK) return err.message;
+    const Config kept(config);
+    return std::string(config->n_hosts > 0 ? config->hosts[0].alias : "nothing") + " in " +
+           (config->file != nullptr ? config->file : "no file");
 }
 
 std::string host(const std::string &members) {
@@ -49,7 +65,7 @@ TEST(S3nc, HasHostsByKeyAndByAlias) {
       "cache_location": "/nowhere",
       "resource_allocation": {"memory": "1GB", "filehandles": 20}})");
     ASSERT_EQ(parsed.error, "");
-    EXPECT_EQ(parsed.notes, "");
+    EXPECT_EQ(parsed.config->warning, nullptr);
     ASSERT_EQ(parsed.config->n_hosts, 2U);
     EXPECT_STREQ(parsed.config->hosts[0].alias, "key");
     EXPECT_STREQ(parsed.config->hosts[1].alias, "other");
@@ -121,10 +137,33 @@ TEST(S3nc, AsksWithoutSignatureWhereCredentialsAreEmptyOrBlank) {
 }
 
 TEST(S3nc, WarnsOfOtherVersions) {
-    EXPECT_EQ(parse(R"({"version": "9"})").notes, "");
-    EXPECT_EQ(parse(R"({"version": 9})").notes, "");
-    for (const char *text : {R"({"version": "8"})", R"({"version": 10})", "{}"})
-        EXPECT_NE(parse(text).notes.find("version is not"), std::string::npos) << text;
+    EXPECT_EQ(parse(R"({"version": "9"})").config->warning, nullptr);
+    EXPECT_EQ(parse(R"({"version": 9})").config->warning, nullptr);
+    for (const char *text : {R"({"version": "8"})", R"({"version": 10})", "{}"}) {
+        const Parsed parsed = parse(text);
+        ASSERT_NE(parsed.config->warning, nullptr) << text;
+        EXPECT_NE(std::string(parsed.config->warning).find("version is not"), std::string::npos);
+    }
+}
+
+TEST(S3nc, IsReadWhereSettingsSay) {
+    const TemporaryFolder folder;
+    folder.Write("named.json", R"({"hosts": {"s3://named": {"url": "http://h"}}})");
+    folder.Write(".s3nc.json", R"({"hosts": {"s3://home": {"url": "http://h"}}})");
+    folder.Write("broken.json", "{");
+    const std::string named = folder / "named.json", absent = folder / "absent.json";
+    EXPECT_EQ(opened({{"S3NC_CONFIG", named}}), "named in " + named);
+    EXPECT_EQ(opened({{"S3_NC_CONFIG", named}}), "named in " + named);
+    EXPECT_EQ(opened({{"S3NC_CONFIG", named}, {"S3_NC_CONFIG", absent}}), "named in " + named);
+    EXPECT_EQ(opened({{"HOME", folder.path}}), "home in " + folder / ".s3nc.json");
+    EXPECT_EQ(opened({{"HOME", folder.path}}, named.c_str()), "named in " + named);
+    EXPECT_EQ(opened({{"HOME", folder.path}, {"S3NC_CONFIG", "none"}}), "nothing in no file");
+    EXPECT_EQ(opened({{"HOME", "/nowhere"}}), "nothing in no file");
+    EXPECT_EQ(opened({}), "nothing in no file");
+    EXPECT_EQ(opened({{"S3NC_CONFIG", absent}}), "nothing in " + absent);
+    EXPECT_EQ(opened({}, absent.c_str()), absent + ": there is no such file");
+    EXPECT_EQ(opened({{"S3NC_CONFIG", folder / "broken.json"}}).find(folder / "broken.json" + ": "),
+              0U);
 }
 
 TEST(S3nc, RefusesWhatMakesNoSense) {

@@ -20,6 +20,20 @@ void refs_aws_profile__clear(refs_aws_profile *profile) {
     profile->is_missing = false;
 }
 
+static bool is_same_text(const char *one, const char *other) {
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+bool refs_aws_profile__is_same(const refs_aws_profile *one, const refs_aws_profile *other) {
+    return is_same_text(one->access_key, other->access_key) &&
+           is_same_text(one->secret_key, other->secret_key) &&
+           is_same_text(one->session_token, other->session_token) &&
+           is_same_text(one->region, other->region) &&
+           is_same_text(one->endpoint, other->endpoint) && is_same_text(one->style, other->style) &&
+           is_same_text(one->method, other->method) && is_same_text(one->name, other->name) &&
+           one->is_missing == other->is_missing;
+}
+
 /* -- files ------------------------------------------------------------------------------------- */
 
 typedef struct taking {

@@ -28,6 +28,9 @@ refs_status refs_aws_profile__check_keys(const refs_aws_profile *profile, refs_e
  * known already stay. */
 bool refs_aws_profile__take(refs_str text, const char *name, refs_aws_profile *profile);
 
+/** Whether both say the same. */
+bool refs_aws_profile__is_same(const refs_aws_profile *one, const refs_aws_profile *other);
+
 /** Frees what it holds, and leaves it empty. */
 void refs_aws_profile__clear(refs_aws_profile *profile);
 

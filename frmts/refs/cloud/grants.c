@@ -22,9 +22,8 @@ struct refs_granted {
 /* -- services ---------------------------------------------------------------------------------- */
 
 /* A list of objects is for who may read what names in it begin with. */
-static refs_status append_name(const char *location, const refs_object *object, refs_buf *name,
-                               refs_error *err) {
-    refs_str whole = refs_str_from(location);
+static refs_status append_name(const refs_object *object, refs_buf *name, refs_error *err) {
+    refs_str whole = refs_str_from(object->settings.location);
     if (object->question.size > 0) {
         size_t begin = refs_str_find(whole, '?');
         REFS_TRY(refs_buf_append_str(name, refs_str_part(whole, 0, begin), err));
@@ -64,15 +63,15 @@ static refs_status add(refs_host *host, char *service, uint64_t identity, refs_g
 
 /* The service of a location, or an empty one. A URL alone, without a prefix, must be set for a part
  * of the name space: what it gives out is for that part. */
-static refs_status find_service(const refs_host *host, const char *location,
-                                const refs_object *object, refs_str *service, refs_error *err) {
+static refs_status find_service(const refs_host *host, const refs_object *object, refs_str *service,
+                                refs_error *err) {
     const char *list = refs_settings__get(&object->settings, "REFS_TOKEN_URL");
     const char *everywhere = refs_settings__get(&host->settings, "REFS_TOKEN_URL");
     refs_buf name = REFS_BUF_INIT;
     *service = refs_str_from("");
     if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
         return REFS_OK;
-    refs_status status = append_name(location, object, &name, err);
+    refs_status status = append_name(object, &name, err);
     if (status == REFS_OK) status = refs_grant_service(list, (const char *)name.data, service, err);
     refs_buf_clear(&name);
     if (strstr(list, "=>") == NULL && (everywhere == NULL || strcmp(list, everywhere) != 0))
@@ -80,12 +79,12 @@ static refs_status find_service(const refs_host *host, const char *location,
     return status;
 }
 
-static refs_status find(refs_host *host, const char *location, const refs_object *object,
-                        refs_granted **found, refs_error *err) {
+static refs_status find(refs_host *host, const refs_object *object, refs_granted **found,
+                        refs_error *err) {
     refs_str service;
     uint64_t identity;
     *found = NULL;
-    REFS_TRY(find_service(host, location, object, &service, err));
+    REFS_TRY(find_service(host, object, &service, err));
     if (service.size == 0) return REFS_OK;
     char *url = refs_str_copy(service);
     if (url == NULL) return refs_fail_nomem(err);
@@ -199,25 +198,24 @@ static refs_status renew(refs_host *host, refs_granted *granted, refs_error *err
 
 /* -- what they are for ------------------------------------------------------------------------- */
 
-refs_status refs_host__renew_grant(refs_host *host, const char *location, refs_object *object,
-                                   refs_error *err) {
+refs_status refs_host__renew_grant(refs_host *host, refs_object *object, refs_error *err) {
     refs_granted *granted;
     object->grant = NULL;
-    REFS_TRY(find(host, location, object, &granted, err));
+    REFS_TRY(find(host, object, &granted, err));
     if (granted == NULL) return REFS_OK;
     REFS_TRY(renew(host, granted, err));
     object->grant = &granted->grant;
     return REFS_OK;
 }
 
-bool refs_host__has_grant(refs_host *host, const char *location, const refs_object *object) {
+bool refs_host__has_grant(refs_host *host, const refs_object *object) {
     refs_granted *granted;
-    return find(host, location, object, &granted, NULL) == REFS_OK && granted != NULL;
+    return find(host, object, &granted, NULL) == REFS_OK && granted != NULL;
 }
 
-void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object) {
+void refs_host__forget_grant(refs_host *host, const refs_object *object) {
     refs_granted *granted;
-    if (find(host, location, object, &granted, NULL) != REFS_OK || granted == NULL) return;
+    if (find(host, object, &granted, NULL) != REFS_OK || granted == NULL) return;
     const int64_t now_s = time(NULL);
     if (!refs_grant_may_renew(granted->renewed_s, now_s)) return;
     granted->renewed_s = now_s;

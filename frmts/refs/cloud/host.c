@@ -36,7 +36,7 @@ static refs_status ask_application(refs_host *host, const refs_object *object, r
     char region[sizeof bucket->region] = "";
     if (bucket != NULL) memcpy(region, bucket->region, sizeof region);
     const refs_signing signing = {object->settings.location, *region != '\0' ? region : NULL,
-                                  object->grant == NULL && refs_host__is_signed(host, object)};
+                                  object->grant == NULL && refs_host__is_signed(object)};
     refs_unlock(&host->lock);
     const refs_status status = application->sign(application->self, &signing, url, err);
     refs_lock(&host->lock);
@@ -75,10 +75,22 @@ static refs_status append_with_token(refs_host *host, const refs_object *object,
     return status;
 }
 
-static refs_status append_url(refs_host *host, const char *location, refs_buf *url,
+static refs_status append_url(refs_host *host, refs_object *object, refs_buf *url,
                               refs_error *err) {
-    refs_object object;
     char *token = NULL;
+    REFS_TRY(refs_host__renew_grant(host, object, err));
+    if (object->grant != NULL && object->grant->token != NULL) {
+        token = refs_str_copy(refs_str_from(object->grant->token)); /* others may renew it */
+        if (token == NULL) return refs_fail_nomem(err);
+    }
+    const refs_status status = append_with_token(host, object, token, url, err);
+    refs_free(token);
+    return status;
+}
+
+static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
+    refs_host *host = self;
+    refs_object object;
     REFS_TRY(refs_host__parse(host, location, &object, err));
     if (object.kind == REFS_OBJECT_FILE) return REFS_UNSUPPORTED;
     if (object.kind == REFS_OBJECT_FOREIGN)
@@ -86,54 +98,37 @@ static refs_status append_url(refs_host *host, const char *location, refs_buf *u
                      "this program reads files, and http(s), s3, gs and az URLs: what else "
                      "there is GDAL reads",
                      err);
-    REFS_TRY(refs_host__renew_grant(host, location, &object, err));
-    if (object.grant != NULL && object.grant->token != NULL) {
-        token = refs_str_copy(refs_str_from(object.grant->token)); /* others may renew it */
-        if (token == NULL) return refs_fail_nomem(err);
-    }
-    const refs_status status = append_with_token(host, &object, token, url, err);
-    refs_free(token);
-    return status;
-}
-
-static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
-    refs_host *host = self;
     refs_lock(&host->lock);
-    refs_status status = append_url(host, location, url, err);
+    const refs_status status = append_url(host, &object, url, err);
     refs_unlock(&host->lock);
-    const refs_settings settings = refs_settings__at(&host->settings, location);
-    return status == REFS_OK ? refs_host__check_identity(&settings, err) : status;
+    return status == REFS_OK ? refs_host__check_identity(&object.settings, err) : status;
 }
 
-static bool is_signed(refs_host *host, const char *location, refs_object *object) {
-    return refs_host__parse(host, location, object, NULL) == REFS_OK &&
-           (refs_host__is_signed(host, object) || refs_host__has_grant(host, location, object));
+/* With the lock held. */
+static bool is_signed(refs_host *host, const refs_object *object) {
+    return refs_host__is_signed(object) || refs_host__has_grant(host, object);
 }
 
 static refs_status rules(void *self, const char *location, refs_http_rules *changed,
                          refs_error *err) {
     refs_host *host = self;
     refs_object object;
-    const refs_settings settings = refs_settings__at(&host->settings, location);
     (void)err;
-    refs_host__set_rules(&settings, location, changed);
+    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
+    refs_host__set_rules(&object.settings, location, changed);
     refs_lock(&host->lock);
-    changed->is_signed = is_signed(host, location, &object);
-    if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
-        refs_settings__get(&settings, "REFS_HTTP_STALL") == NULL)
-        changed->stall_ms = refs_host__ms(object.alias->read_timeout_s);
+    changed->is_signed = is_known && is_signed(host, &object);
     refs_unlock(&host->lock);
+    if (object.alias != NULL && object.alias->read_timeout_s > 0 &&
+        refs_settings__get(&object.settings, "REFS_HTTP_STALL") == NULL)
+        changed->stall_ms = refs_host__ms(object.alias->read_timeout_s);
     return REFS_OK;
 }
 
 static double connect_timeout_of(refs_host *host, const char *location) {
     refs_object object;
-    double seconds = 0;
-    refs_lock(&host->lock);
-    if (refs_host__parse(host, location, &object, NULL) == REFS_OK && object.alias != NULL)
-        seconds = object.alias->connect_timeout_s;
-    refs_unlock(&host->lock);
-    return seconds;
+    (void)refs_host__parse(host, location, &object, NULL);
+    return object.alias != NULL ? object.alias->connect_timeout_s : 0;
 }
 
 static refs_status prepare(void *self, const refs_http_object *asked, void *easy, void **headers,
@@ -176,13 +171,14 @@ static const char *advise(const refs_object *object, bool has_signature, long st
 
 static const char *advice(void *self, const char *location, long status) {
     refs_host *host = self;
-    refs_object object = {.kind = REFS_OBJECT_FILE};
+    refs_object object;
+    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
     refs_lock(&host->lock);
-    bool has_signature = is_signed(host, location, &object);
-    bool has_grant = refs_host__has_grant(host, location, &object);
+    const bool has_signature = is_known && is_signed(host, &object);
+    const bool has_grant = refs_host__has_grant(host, &object);
+    refs_unlock(&host->lock);
     const char *text =
         object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
-    refs_unlock(&host->lock);
     if (status == 0 && object.kind != REFS_OBJECT_S3) return NULL;
     if (has_grant && status != 404 && status != 0)
         return "with what the service of REFS_TOKEN_URL gave out";
@@ -219,11 +215,11 @@ static bool sign_again(refs_host *host, const refs_object *object,
                        const refs_http_signed_answer *answer) {
     const bool is_news = refs_host__note_region(host, object, answer->region);
     const refs_bucket *bucket = refs_host__known_bucket(host, object);
-    const bool has_grant = refs_host__has_grant(host, object->settings.location, object);
+    const bool has_grant = refs_host__has_grant(host, object);
     if (answer->n_refused > MAX_REFUSED) return false;
     if (is_news || (bucket != NULL && bucket->is_left)) return true;
-    refs_host__forget_profile(host);
-    refs_host__forget_grant(host, object->settings.location, object);
+    refs_host__forget_profiles(host);
+    refs_host__forget_grant(host, object);
     const bool is_known = bucket != NULL && bucket->region[0] != '\0' &&
                           (*answer->region == '\0' || strcmp(answer->region, bucket->region) == 0);
     if (answer->n_refused == 1 && (answer->status == 403 || is_known || has_grant)) return true;
@@ -235,8 +231,9 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
     refs_object object;
     bool again = false;
     if (answer->status < 300 && !has_application(host)) return false;
+    const bool is_known = refs_host__parse(host, location, &object, NULL) == REFS_OK;
     refs_lock(&host->lock);
-    if (!is_signed(host, location, &object)) {
+    if (!is_known || !is_signed(host, &object)) {
         /* settings have changed */
     } else if (answer->status >= 300) {
         again = sign_again(host, &object, answer);
@@ -278,9 +275,13 @@ void refs_host_free(refs_host *host) {
     if (host == NULL) return;
     refs_host__close_grants(host);
     refs_settings__clear(&host->settings);
-    refs_aws_profile__clear(&host->profile);
+    while (host->profiles != NULL) {
+        refs_profile *first = host->profiles;
+        host->profiles = first->next;
+        refs_aws_profile__clear(&first->read);
+        refs_free(first);
+    }
     refs_s3nc_free(host->aliases);
-    refs_free(host->aliases_file);
     for (size_t i = 0; i < host->n_buckets; i++) refs_free(host->buckets[i].name);
     refs_free(host->buckets);
     pthread_mutex_destroy(&host->lock);

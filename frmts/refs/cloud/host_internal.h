@@ -32,6 +32,15 @@ typedef struct refs_bucket {
     bool is_left;      /**< ... which reads it */
 } refs_bucket;
 
+/** Keys of AWS as their files had them. Does not change, and lives as long as the host: requests
+ * that are being signed refer to it while others have read the files again. */
+typedef struct refs_profile {
+    refs_aws_profile read;
+    uint64_t identity; /**< of the caller (refs_host__identity) */
+    bool is_current;   /**< it was not refused since; the lock guards it */
+    struct refs_profile *next;
+} refs_profile;
+
 /** The grant of a service; grants.c has it. */
 typedef struct refs_granted refs_granted;
 
@@ -41,13 +50,9 @@ struct refs_host {
     refs_notes notes;
     refs_cancel_check cancel;
     refs_forked forked;
-    pthread_mutex_t lock;      /* guards what follows */
-    bool has_profile;          /* profile was read, ... */
-    uint64_t profile_identity; /* ... by who is that (refs_host__identity) */
-    refs_aws_profile profile;
-    bool has_aliases; /* aliases were looked for */
-    refs_s3nc *aliases;
-    char *aliases_file; /* that was looked in, or NULL */
+    pthread_mutex_t lock;   /* guards what follows */
+    refs_profile *profiles; /* the latest first */
+    refs_s3nc *aliases;     /* NULL: not read yet */
     refs_bucket *buckets;
     size_t n_buckets, buckets_capacity;
     uint64_t n_questions; /* that were asked for lists */
@@ -69,14 +74,17 @@ typedef struct refs_object {
                              of the key, up to "#" */
     refs_str listed;    /**< what names in that list begin with: behind "#", a number and "/" */
     const char *method; /**< that it is asked with; NULL: GET */
-    const refs_grant *grant; /**< what a service gave out for it, or NULL */
-    refs_str whole;          /**< what tells this bucket from others: the alias is part of it */
+    const refs_grant *grant;         /**< what a service gave out for it, or NULL */
+    const refs_aws_profile *profile; /**< keys in files; empty where they are not needed */
+    refs_str whole; /**< what tells this bucket from others: the alias is part of it */
 } refs_object;
 
 bool refs_host__is_of_store(const refs_object *object);
 
-/** Takes a location apart; what is in `object` is borrowed. With the lock held. REFS_INVALID: the
- * file of aliases cannot be used. */
+/** Takes a location apart, and reads the files that its requests need: of aliases, and of keys.
+ * What is in `object` is borrowed from `location` and from the host. Without the lock.
+ * REFS_INVALID: the file of aliases cannot be used; REFS_IO: those of keys cannot. `object` is as
+ * far as it is known then. */
 refs_status refs_host__parse(refs_host *host, const char *location, refs_object *object,
                              refs_error *err);
 
@@ -89,15 +97,19 @@ uint64_t refs_host__identity(const refs_object *object);
  * of an alias or of a service, and those that say who pays. */
 bool refs_host__is_signed_here(const refs_object *object);
 
+/** Reads the files of keys for an object whose URL is made here, unless they are known. Without the
+ * lock. */
+refs_status refs_host__read_profile(refs_host *host, refs_object *object, refs_error *err);
+
 /** Has the files of keys read again. With the lock held. */
-void refs_host__forget_profile(refs_host *host);
+void refs_host__forget_profiles(refs_host *host);
 
 /** Appends the URL of an object of a store. With the lock held. */
-refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
+refs_status refs_host__url(const refs_host *host, const refs_object *object, refs_buf *url,
                            refs_error *err);
 
-/** Whether that URL is signed by Signature Version 4. With the lock held. */
-bool refs_host__is_signed(refs_host *host, const refs_object *object);
+/** Whether that URL is signed by Signature Version 4. */
+bool refs_host__is_signed(const refs_object *object);
 
 /** The known bucket of an object, or NULL; and the same to change, NULL without memory. Until the
  * lock is given back. */
@@ -115,13 +127,12 @@ void refs_host__close_grants(refs_host *host);
 /** Asks for a grant where a service is named for the location and there is none that is good; it is
  * that of `object` until the lock is given back. With the lock held, which it gives back while it
  * waits. */
-refs_status refs_host__renew_grant(refs_host *host, const char *location, refs_object *object,
-                                   refs_error *err);
+refs_status refs_host__renew_grant(refs_host *host, refs_object *object, refs_error *err);
 
 /** Whether a service is named; what it gave out was refused, so that it is asked again. With the
  * lock held. */
-bool refs_host__has_grant(refs_host *host, const char *location, const refs_object *object);
-void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object);
+bool refs_host__has_grant(refs_host *host, const refs_object *object);
+void refs_host__forget_grant(refs_host *host, const refs_object *object);
 
 /* -- handle.c: options of libcurl -------------------------------------------------------------- */
 

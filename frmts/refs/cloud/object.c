@@ -17,43 +17,35 @@ static const struct {
 
 /* -- aliases ----------------------------------------------------------------------------------- */
 
-static refs_status read_aliases(const refs_host *host, const char *file, refs_s3nc **aliases,
-                                refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_error problem = REFS_ERROR_INIT;
-    refs_status status =
-        refs_vfs_read_whole(refs_vfs_posix(), file, REFS_S3NC_MAX_BYTES, &text, &problem);
-    if (status == REFS_OK)
-        status = refs_s3nc_parse(refs_str_view((const char *)text.data, text.size), &host->notes,
-                                 aliases, &problem);
-    if (text.size > 0) memset(text.data, 0, text.size);
-    refs_buf_clear(&text);
-    if (status == REFS_OK || status == REFS_NOT_FOUND) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: %s", file, problem.message);
+static const char *look_up(const void *settings, const char *name) {
+    return refs_settings__get(settings, name);
 }
 
-/* In the file that a setting names, or in ~/.s3nc.json. */
-static refs_status look_for_aliases(refs_host *host, refs_error *err) {
-    const char *const names[] = {"S3NC_CONFIG", "S3_NC_CONFIG", NULL};
-    const char *file = refs_settings__first(&host->settings, names);
-    const char *home = refs_settings__get(&host->settings, "HOME");
-    const bool is_named = file != NULL;
-    refs_buf path = REFS_BUF_INIT;
-    if (host->has_aliases) return REFS_OK;
-    refs_status status = REFS_OK;
-    if (file == NULL && home != NULL) {
-        status = refs_buf_printf(&path, err, "%s/.s3nc.json", home);
-        file = (const char *)path.data;
-    }
-    if (status == REFS_OK && file != NULL && strcmp(file, "NONE") != 0) {
-        status = read_aliases(host, file, &host->aliases, err);
-        const bool is_told = status == REFS_OK && (is_named || host->aliases != NULL);
-        if (is_told && (host->aliases_file = refs_str_copy(refs_str_from(file))) == NULL)
-            status = refs_fail_nomem(err);
-    }
-    host->has_aliases = status == REFS_OK;
-    refs_buf_clear(&path);
-    return status;
+/* The aliases that this thread has read, unless another one was faster. */
+static const refs_s3nc *publish_aliases(refs_host *host, refs_s3nc *aliases) {
+    refs_lock(&host->lock);
+    const bool is_first = host->aliases == NULL;
+    if (is_first) host->aliases = aliases;
+    const refs_s3nc *published = host->aliases;
+    refs_unlock(&host->lock);
+    if (!is_first) refs_s3nc_free(aliases);
+    if (is_first && aliases->warning != NULL)
+        refs_note(&host->notes, REFS_NOTE_WARNING, "%s: %s", aliases->file, aliases->warning);
+    return published;
+}
+
+/* They are read once and do not change while the host lives. */
+static refs_status read_aliases(refs_host *host, const refs_s3nc **aliases, refs_error *err) {
+    const refs_s3nc_source source = {refs_vfs_posix(), {look_up, &host->settings}, NULL};
+    refs_s3nc *read = NULL;
+    refs_lock(&host->lock);
+    *aliases = host->aliases;
+    refs_unlock(&host->lock);
+    if (*aliases != NULL) return REFS_OK;
+    const refs_status status = refs_s3nc_open(&source, &read, err);
+    if (status != REFS_OK) return status == REFS_NOMEM ? status : REFS_INVALID;
+    *aliases = publish_aliases(host, read);
+    return REFS_OK;
 }
 
 static refs_status find_alias(refs_host *host, refs_str name, refs_object *object,
@@ -63,11 +55,11 @@ static refs_status find_alias(refs_host *host, refs_str name, refs_object *objec
         object->alias = application->find_alias(application->self, name, &object->alias_file);
         return REFS_OK;
     }
-    REFS_TRY(look_for_aliases(host, err));
-    object->alias_file = host->aliases_file;
-    for (size_t i = 0; host->aliases != NULL && i < host->aliases->n_hosts; i++)
-        if (refs_str_is(name, host->aliases->hosts[i].alias))
-            object->alias = &host->aliases->hosts[i];
+    const refs_s3nc *aliases;
+    REFS_TRY(read_aliases(host, &aliases, err));
+    object->alias_file = aliases->file;
+    for (size_t i = 0; i < aliases->n_hosts; i++)
+        if (refs_str_is(name, aliases->hosts[i].alias)) object->alias = &aliases->hosts[i];
     return REFS_OK;
 }
 
@@ -120,5 +112,5 @@ refs_status refs_host__parse(refs_host *host, const char *location, refs_object 
     if (object->alias != NULL) alias = first_part(name) + 1;
     split(refs_str_part(name, alias, name.size), object);
     object->whole = refs_str_part(name, 0, alias + object->bucket.size);
-    return REFS_OK;
+    return refs_host__read_profile(host, object, err);
 }

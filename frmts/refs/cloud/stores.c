@@ -64,21 +64,6 @@ bool refs_host__note_region(refs_host *host, const refs_object *object, const ch
     return true;
 }
 
-static refs_status read_profile(refs_host *host, const refs_object *object, refs_error *err) {
-    const uint64_t identity = refs_host__identity(object);
-    if (host->has_profile && host->profile_identity == identity) return REFS_OK;
-    refs_host__forget_profile(host);
-    REFS_TRY(refs_aws_profile__read(&object->settings, &host->profile, err));
-    host->has_profile = true;
-    host->profile_identity = identity;
-    return REFS_OK;
-}
-
-void refs_host__forget_profile(refs_host *host) {
-    refs_aws_profile__clear(&host->profile);
-    host->has_profile = false;
-}
-
 /* Keys as AWS has them; NULL: requests are not signed. */
 typedef struct keys {
     const char *access_key, *secret_key, *session_token;
@@ -93,8 +78,7 @@ static bool is_public(const refs_object *object) {
     return setting != NULL && refs_settings__is_on(&object->settings, setting);
 }
 
-static refs_status find_keys(refs_host *host, const refs_object *object, keys *found,
-                             refs_error *err) {
+static refs_status find_keys(const refs_object *object, keys *found, refs_error *err) {
     const refs_settings *settings = &object->settings;
     *found = (keys){NULL, NULL, NULL};
     if (object->kind == REFS_OBJECT_AZURE || object->kind == REFS_OBJECT_OSS) return REFS_OK;
@@ -115,16 +99,15 @@ static refs_status find_keys(refs_host *host, const refs_object *object, keys *f
         return REFS_OK;
     }
     if (is_public(object)) return REFS_OK;
-    REFS_TRY(read_profile(host, object, err));
-    REFS_TRY(refs_aws_profile__check_keys(&host->profile, err));
-    *found =
-        (keys){host->profile.access_key, host->profile.secret_key, host->profile.session_token};
+    const refs_aws_profile *profile = object->profile;
+    REFS_TRY(refs_aws_profile__check_keys(profile, err));
+    *found = (keys){profile->access_key, profile->secret_key, profile->session_token};
     return REFS_OK;
 }
 
-static bool has_keys(refs_host *host, const refs_object *object) {
+static bool has_keys(const refs_object *object) {
     keys found;
-    return find_keys(host, object, &found, NULL) == REFS_OK && found.access_key != NULL &&
+    return find_keys(object, &found, NULL) == REFS_OK && found.access_key != NULL &&
            found.secret_key != NULL;
 }
 
@@ -132,10 +115,10 @@ static bool has_signing_application(const refs_object *object) {
     return object->settings.application != NULL && object->settings.application->sign != NULL;
 }
 
-bool refs_host__is_signed(refs_host *host, const refs_object *object) {
+bool refs_host__is_signed(const refs_object *object) {
     if (!refs_host__is_of_store(object)) return false;
     if (object->alias == NULL && has_signing_application(object)) return !is_public(object);
-    return has_keys(host, object);
+    return has_keys(object);
 }
 
 /* -- servers ----------------------------------------------------------------------------------- */
@@ -177,7 +160,7 @@ static bool is_label(refs_str bucket) {
 
 static void take_amazon(const refs_host *host, const refs_object *object, bool is_signed,
                         server *at) {
-    bool is_said = region_of(host, object) != NULL || host->profile.region != NULL;
+    const bool is_said = region_of(host, object) != NULL || object->profile->region != NULL;
     const char *end = strncmp(at->region, "cn-", 3) == 0 ? ".cn" : "";
     /* Without a signature the server of no region finds every bucket. */
     if (is_signed || is_said)
@@ -190,7 +173,7 @@ static void take_amazon(const refs_host *host, const refs_object *object, bool i
 }
 
 /* Where an application signs, endpoints for the user's own keys get no keys of a service. */
-static const char *s3_endpoint(const refs_host *host, const refs_object *object) {
+static const char *s3_endpoint(const refs_object *object) {
     const refs_settings *settings = &object->settings;
     const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
                                  NULL};
@@ -198,34 +181,32 @@ static const char *s3_endpoint(const refs_host *host, const refs_object *object)
     const bool by_service = object->grant != NULL && has_signing_application(object);
     if (by_service || refs_settings__is_on(settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
         return refs_settings__get(settings, names[0]);
-    return endpoint != NULL ? endpoint : host->profile.endpoint;
+    return endpoint != NULL ? endpoint : object->profile->endpoint;
 }
 
-static bool is_virtual(const refs_host *host, const refs_settings *settings, bool otherwise) {
-    const char *style = host->profile.style;
+static bool is_virtual(const refs_object *object, bool otherwise) {
+    const refs_settings *settings = &object->settings;
+    const char *style = object->profile->style;
     if (refs_settings__is_on(settings, "AWS_VIRTUAL_HOSTING")) return true;
     if (refs_settings__is_off(settings, "AWS_VIRTUAL_HOSTING")) return false;
     if (style != NULL && strcasecmp(style, "virtual") == 0) return true;
     return style != NULL && strcasecmp(style, "path") == 0 ? false : otherwise;
 }
 
-static refs_status find_s3(refs_host *host, const refs_object *object, bool is_signed, server *at,
-                           refs_error *err) {
-    REFS_TRY(read_profile(host, object, err));
+static void find_s3(const refs_host *host, const refs_object *object, bool is_signed, server *at) {
     const char *region = region_of(host, object);
-    const char *endpoint = s3_endpoint(host, object);
-    at->region = region != NULL ? region : host->profile.region;
+    const char *endpoint = s3_endpoint(object);
+    at->region = region != NULL ? region : object->profile->region;
     if (at->region == NULL) at->region = "us-east-1";
     if (endpoint == NULL)
         take_amazon(host, object, is_signed, at);
     else
         take_endpoint(refs_str_from(endpoint),
                       !refs_settings__is_off(&object->settings, "AWS_HTTPS"), at);
-    at->is_virtual = is_virtual(host, &object->settings, at->is_virtual);
-    return REFS_OK;
+    at->is_virtual = is_virtual(object, at->is_virtual);
 }
 
-static refs_status find_server(refs_host *host, const refs_object *object, bool is_signed,
+static refs_status find_server(const refs_host *host, const refs_object *object, bool is_signed,
                                server *at, refs_error *err) {
     *at = (server){.region = "us-east-1"};
     if (object->alias != NULL) {
@@ -236,7 +217,7 @@ static refs_status find_server(refs_host *host, const refs_object *object, bool 
                       at);
         at->region = "auto";
     } else {
-        REFS_TRY(find_s3(host, object, is_signed, at, err));
+        find_s3(host, object, is_signed, at);
     }
     if (at->origin.host[0] != '\0') return REFS_OK;
     return refs_fail(err, REFS_INVALID, "the endpoint of the object store has no host");
@@ -318,12 +299,12 @@ static refs_status sign(const server *at, const keys *with, const char *method, 
     return status;
 }
 
-static refs_status s3_url(refs_host *host, const refs_object *object, refs_buf *url,
+static refs_status s3_url(const refs_host *host, const refs_object *object, refs_buf *url,
                           refs_error *err) {
     address to = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
     keys with;
     server at;
-    REFS_TRY(find_keys(host, object, &with, err));
+    REFS_TRY(find_keys(object, &with, err));
     bool is_signed = with.access_key != NULL && with.secret_key != NULL;
     REFS_TRY(find_server(host, object, is_signed, &at, err));
     refs_status status = make_address(&at, object, &to, err);
@@ -381,6 +362,66 @@ static refs_status azure_url(const refs_object *object, refs_buf *url, refs_erro
     return refs_buf_append_str(url, signature, err);
 }
 
+/* -- files of keys ----------------------------------------------------------------------------- */
+
+static const refs_profile *find_profile(const refs_host *host, uint64_t identity) {
+    const refs_profile *at = host->profiles;
+    while (at != NULL && (at->identity != identity || !at->is_current)) at = at->next;
+    return at;
+}
+
+/* Where nothing has changed since files were read before, what was read then is current again. */
+static const refs_profile *publish_profile(refs_host *host, refs_profile *profile) {
+    refs_profile *at = host->profiles;
+    while (at != NULL && (at->identity != profile->identity ||
+                          !refs_aws_profile__is_same(&at->read, &profile->read)))
+        at = at->next;
+    if (at == NULL) {
+        profile->next = host->profiles;
+        host->profiles = at = profile;
+    }
+    at->is_current = true;
+    return at;
+}
+
+/* The application signs the rest, with keys of its own. */
+static bool needs_profile(const refs_object *object) {
+    const bool is_s3 = object->kind == REFS_OBJECT_S3 || object->kind == REFS_OBJECT_OSS;
+    if (!is_s3 || object->alias != NULL) return false;
+    return !has_signing_application(object) || payer_of(object) != NULL ||
+           refs_settings__get(&object->settings, "REFS_TOKEN_URL") != NULL;
+}
+
+refs_status refs_host__read_profile(refs_host *host, refs_object *object, refs_error *err) {
+    static const refs_aws_profile empty = {.name = NULL};
+    object->profile = &empty;
+    if (!needs_profile(object)) return REFS_OK;
+    const uint64_t identity = refs_host__identity(object);
+    refs_lock(&host->lock);
+    const refs_profile *known = find_profile(host, identity);
+    refs_unlock(&host->lock);
+    if (known == NULL) {
+        refs_profile *made = refs_calloc(1, sizeof *made);
+        if (made == NULL) return refs_fail_nomem(err);
+        made->identity = identity;
+        const refs_status status = refs_aws_profile__read(&object->settings, &made->read, err);
+        refs_lock(&host->lock);
+        if (status == REFS_OK) known = publish_profile(host, made);
+        refs_unlock(&host->lock);
+        if (known != made) refs_aws_profile__clear(&made->read);
+        if (known != made) refs_free(made);
+        REFS_TRY(status);
+    }
+    object->profile = &known->read;
+    return REFS_OK;
+}
+
+void refs_host__forget_profiles(refs_host *host) {
+    for (refs_profile *at = host->profiles; at != NULL; at = at->next) at->is_current = false;
+}
+
+/* -- all stores -------------------------------------------------------------------------------- */
+
 /* GDAL does not sign who pays: that is done here with keys that settings or files tell. Others,
  * such as those of a machine's role, only the application's file system has. */
 bool refs_host__is_signed_here(const refs_object *object) {
@@ -390,12 +431,12 @@ bool refs_host__is_signed_here(const refs_object *object) {
     return payer_of(object) != NULL && object->grant == NULL && !is_public(object);
 }
 
-refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
+refs_status refs_host__url(const refs_host *host, const refs_object *object, refs_buf *url,
                            refs_error *err) {
     if (object->bucket.size == 0)
         return refs_fail(err, REFS_INVALID, "the name of the bucket is missing");
     const bool may_lack_keys = !has_signing_application(object) || payer_of(object) == NULL;
-    if (!may_lack_keys && !has_keys(host, object)) return REFS_UNSUPPORTED;
+    if (!may_lack_keys && !has_keys(object)) return REFS_UNSUPPORTED;
     if (object->kind == REFS_OBJECT_AZURE) return azure_url(object, url, err);
     return s3_url(host, object, url, err);
 }

@@ -51,11 +51,8 @@ static refs_status set_up(refs_host *host, const char *location, upload *of, ref
                    .at_a_time = REFS_UPLOAD_PARTS};
     of->sending = (refs_sending){host, location, defaults.rules, 0, host->cancel};
     REFS_TRY(host->functions.rules(host, location, &of->sending.rules, err));
-    refs_lock(&host->lock);
-    refs_status status = refs_host__parse(host, location, &object, err);
-    if (status == REFS_OK && object.alias != NULL) ask_alias(object.alias, of);
-    refs_unlock(&host->lock);
-    REFS_TRY(status);
+    REFS_TRY(refs_host__parse(host, location, &object, err));
+    if (object.alias != NULL) ask_alias(object.alias, of);
     bool is_store = object.kind == REFS_OBJECT_S3 || object.kind == REFS_OBJECT_GOOGLE;
     if (is_store && object.bucket.size > 0 && object.key.size > 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID,

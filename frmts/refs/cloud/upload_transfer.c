@@ -61,10 +61,9 @@ static size_t take_header(char *src, size_t size, size_t n, void *user) {
 static refs_status make_url(const refs_sending *sending, const refs_transfer *transfer,
                             refs_buf *url, refs_error *err) {
     refs_object object;
+    REFS_TRY(refs_host__parse(sending->host, sending->location, &object, err));
     refs_lock(&sending->host->lock);
-    refs_status status = refs_host__parse(sending->host, sending->location, &object, err);
-    if (status == REFS_OK)
-        status = refs_host__renew_grant(sending->host, sending->location, &object, err);
+    refs_status status = refs_host__renew_grant(sending->host, &object, err);
     object.question = refs_str_from(transfer->query);
     object.method = transfer->method;
     if (status == REFS_OK) status = refs_host__url(sending->host, &object, url, err);

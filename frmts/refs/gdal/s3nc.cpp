@@ -10,11 +10,11 @@
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
-#include "guard.h"
 #include "handles.h"
 #include "options.h"
 #include "refs/refset.h"
 #include "report.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -87,59 +87,22 @@ bool splitS3(const char *location, std::string &first, std::string &rest) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/** The file to read, whether it must be there, and whether anybody named it. */
-struct Wanted {
-    std::string file;
-    bool must = false, isNamed = true;
-};
-
-Wanted wantedFile(CSLConstList options) {
-    if (const char *file = CSLFetchNameValue(options, "S3NC_CONFIG"))
-        return {EQUAL(file, "NONE") ? "" : file, true, true};
-    for (const char *name : {"S3NC_CONFIG", "S3_NC_CONFIG"})
-        if (const char *file = CPLGetConfigOption(name, nullptr))
-            return {EQUAL(file, "NONE") ? "" : file, false, true};
-    const char *home = CPLGetConfigOption("HOME", nullptr);
-    if (home == nullptr) return Wanted();
-    return {std::string(home) + "/.s3nc.json", false, false};
-}
-
 struct FreeConfig {
     void operator()(refs_s3nc *config) const { refs_s3nc_free(config); }
 };
 using ConfigHandle = std::unique_ptr<refs_s3nc, FreeConfig>;
 
-/** Null, without an error, where there is none. Oddities are noted in `noted`. */
-ConfigHandle readFile(const Wanted &wanted, std::string &noted, refs_error *error) {
-    VSIStatBufL status;
-    GByte *bytes = nullptr;
-    vsi_l_offset size = 0;
-    const char *name = wanted.file.c_str();
-    RefsVsiErrorKept kept;
-    RefsQuietErrors quiet;
-    if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG) != 0) {
-        if (wanted.must) (void)refs_fail(error, REFS_NOT_FOUND, "there is no such file");
-        return nullptr;
-    }
-    if (!VSIIngestFile(nullptr, name, &bytes, &size, REFS_S3NC_MAX_BYTES)) {
-        (void)refs_fail(error, REFS_IO, "cannot be read, or has more than %d bytes",
-                        static_cast<int>(REFS_S3NC_MAX_BYTES));
-        return nullptr;
-    }
+const char *getOption(const void *, const char *name) {
+    return CPLGetConfigOption(name, nullptr);
+}
+
+/** Null on failure. */
+ConfigHandle readFile(CSLConstList options, refs_error *error) {
+    const refs_s3nc_source source = {
+        RefsVsiSource(), {getOption, nullptr}, CSLFetchNameValue(options, "S3NC_CONFIG")};
     refs_s3nc *config = nullptr;
-    const refs_notes notes = {[](void *user, refs_note_kind, const char *text) {
-                                  (void)RefsGuard(nullptr, [&] {
-                                      *static_cast<std::string *>(user) += text;
-                                      return REFS_OK;
-                                  });
-                              },
-                              &noted};
-    const refs_str text =
-        refs_str_view(reinterpret_cast<const char *>(bytes), static_cast<size_t>(size));
-    if (refs_s3nc_parse(text, &notes, &config, error) != REFS_OK) config = nullptr;
-    std::fill(bytes, bytes + size, static_cast<GByte>(0));
-    VSIFree(bytes);
-    return ConfigHandle(config);
+    const RefsVsiErrorKept kept;
+    return ConfigHandle(refs_s3nc_open(&source, &config, error) == REFS_OK ? config : nullptr);
 }
 
 refs_status sizeOption(CSLConstList options, const char *name, uint64_t &value, refs_error *error) {
@@ -168,23 +131,13 @@ refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error
 } // namespace
 
 std::shared_ptr<const RefsS3nc> RefsS3nc::open(CSLConstList options, refs_error *error) {
-    const Wanted wanted = wantedFile(options);
+    const ConfigHandle config = readFile(options, error);
+    if (config == nullptr) return nullptr;
+    const std::string file = config->file != nullptr ? config->file : "";
     std::shared_ptr<RefsS3nc> opened(new RefsS3nc);
-    hosts().setFile(wanted.isNamed ? wanted.file : "");
-    if (!wanted.file.empty()) {
-        refs_error problem = REFS_ERROR_INIT;
-        std::string noted;
-        const ConfigHandle config = readFile(wanted, noted, &problem);
-        if (problem.status != REFS_OK) {
-            (void)refs_fail(error, problem.status, "%s: %s", wanted.file.c_str(), problem.message);
-            return nullptr;
-        }
-        if (!noted.empty()) RefsWarnOnce(wanted.file + ": " + noted);
-        if (config != nullptr) {
-            hosts().setFile(wanted.file);
-            opened->take(*config, wanted.file);
-        }
-    }
+    hosts().setFile(file);
+    if (config->warning != nullptr) RefsWarnOnce(file + ": " + config->warning);
+    opened->take(*config, file);
     // A size that GDAL has an option for holds before that of the file.
     if (CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr) opened->memory_ = 0;
     if (sizeOption(options, "MEMORY", opened->memory_, error) != REFS_OK ||

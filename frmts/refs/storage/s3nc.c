@@ -243,12 +243,11 @@ static refs_status take_hosts(refs_s3nc *config, place root, refs_error *err) {
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-static void note_version(const refs_json *root, const refs_notes *notes) {
+static bool has_known_version(const refs_json *root) {
     const refs_json *version = refs_json_get(root, "version");
     uint64_t number = 0;
-    if (refs_json_is_string(version) && refs_str_is(refs_json_text(version), "9")) return;
-    if (refs_json_u64(version, &number) && number == 9) return;
-    refs_note(notes, REFS_NOTE_WARNING, "its version is not \"9\": it is read as if it were");
+    if (refs_json_is_string(version)) return refs_str_is(refs_json_text(version), "9");
+    return refs_json_u64(version, &number) && number == 9;
 }
 
 static refs_status take_resources(refs_s3nc *config, place root, refs_error *err) {
@@ -267,8 +266,7 @@ static refs_status read_root(refs_s3nc *config, const refs_json *root, refs_erro
     return take_resources(config, (place){root, "file"}, err);
 }
 
-refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **config,
-                            refs_error *err) {
+refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err) {
     refs_json_doc *doc = NULL;
     if (text.size > REFS_S3NC_MAX_BYTES)
         return refs_fail(err, REFS_LIMIT, "%zu bytes are more than %d", text.size,
@@ -277,12 +275,12 @@ refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **
     if (made == NULL) return refs_fail_nomem(err);
     refs_status status = refs_json_parse(text, &doc, err);
     if (status == REFS_OK) status = read_root(made, refs_json_root(doc), err);
-    if (status == REFS_OK) {
-        note_version(refs_json_root(doc), notes);
+    if (status == REFS_OK && !has_known_version(refs_json_root(doc)))
+        made->warning = "its version is not \"9\": it is read as if it were";
+    if (status == REFS_OK)
         *config = made;
-    } else {
+    else
         refs_s3nc_free(made);
-    }
     refs_json_doc_free(doc);
     return status;
 }
@@ -296,8 +294,81 @@ void refs_s3nc_free(refs_s3nc *config) {
         refs_free(config->hosts[i].secret_key);
     }
     refs_free(config->hosts);
+    refs_free(config->file);
     refs_free(config);
 }
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static const char *get(const refs_s3nc_source *source, const char *name) {
+    const char *value = source->settings.get(source->settings.user, name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+/* The file that somebody names, or NULL. */
+static const char *find_named(const refs_s3nc_source *source) {
+    if (source->file != NULL) return source->file;
+    const char *file = get(source, "S3NC_CONFIG");
+    return file != NULL ? file : get(source, "S3_NC_CONFIG");
+}
+
+/* Appends the name of the file, or nothing. */
+static refs_status append_file(const refs_s3nc_source *source, refs_buf *file, refs_error *err) {
+    const char *named = find_named(source), *home = get(source, "HOME");
+    if (named != NULL && strcasecmp(named, "NONE") == 0) return REFS_OK;
+    if (named != NULL) return refs_buf_append_str(file, refs_str_from(named), err);
+    return home != NULL ? refs_buf_printf(file, err, "%s/.s3nc.json", home) : REFS_OK;
+}
+
+static refs_status read_file(const refs_s3nc_source *source, const char *file, refs_s3nc **config,
+                             refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(source->vfs, file, REFS_S3NC_MAX_BYTES, &text, err);
+    if (status == REFS_OK)
+        status = refs_s3nc_parse(refs_str_view((const char *)text.data, text.size), config, err);
+    if (text.size > 0) memset(text.data, 0, text.size); /* secrets */
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* An absent file defines nothing; its name is kept, for advice, if somebody gave it. */
+static refs_status read_named(const refs_s3nc_source *source, const char *file, refs_s3nc **config,
+                              refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = read_file(source, file, config, &problem);
+    const bool is_absent = status == REFS_NOT_FOUND && source->file == NULL;
+    if (is_absent && (*config = refs_calloc(1, sizeof **config)) == NULL)
+        return refs_fail_nomem(err);
+    if (status == REFS_NOT_FOUND && !is_absent)
+        return refs_fail(err, status, "%s: there is no such file", file);
+    if (status != REFS_OK && !is_absent) {
+        const bool has_name = strstr(problem.message, file) != NULL;
+        return refs_fail(err, status, "%s%s%s", has_name ? "" : file, has_name ? "" : ": ",
+                         problem.message);
+    }
+    if (is_absent && find_named(source) == NULL) return REFS_OK;
+    (*config)->file = refs_str_copy(refs_str_from(file));
+    if ((*config)->file != NULL) return REFS_OK;
+    refs_s3nc_free(*config);
+    return refs_fail_nomem(err);
+}
+
+refs_status refs_s3nc_open(const refs_s3nc_source *source, refs_s3nc **config, refs_error *err) {
+    refs_buf file = REFS_BUF_INIT;
+    refs_status status = append_file(source, &file, err);
+    if (status == REFS_OK && file.size == 0) {
+        *config = refs_calloc(1, sizeof **config);
+        status = *config != NULL ? REFS_OK : refs_fail_nomem(err);
+    } else if (status == REFS_OK) {
+        char *name = refs_buf_take_text(&file);
+        status = name != NULL ? read_named(source, name, config, err) : refs_fail_nomem(err);
+        refs_free(name);
+    }
+    refs_buf_clear(&file);
+    return status;
+}
+
+/* -- advice ------------------------------------------------------------------------------------ */
 
 void refs_s3nc_advice(const refs_s3nc_host *host, refs_str name, const char *file, char *text,
                       size_t size) {

@@ -5,13 +5,13 @@
  * 50000000). The settings of a server's connections stand in the member of "backends" that its
  * "backend" names.
  *
- * Read before this: json.h.
+ * Read before this: identity.h, vfs.h.
  */
 #ifndef REFS_STORAGE_S3NC_H
 #define REFS_STORAGE_S3NC_H
 
-#include "refs/bytes.h"
-#include "refs/error.h"
+#include "refs/identity.h"
+#include "refs/vfs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,13 +43,25 @@ typedef struct refs_s3nc {
     size_t n_hosts;
     uint64_t memory_bytes; /**< resource_allocation.memory; 0: not said */
     uint64_t max_files;    /**< filehandles, file_handles or disk_handles; 0: not said */
+    char *file;            /**< that was read, or that a setting names in vain; NULL: none */
+    const char *warning;   /**< about a version other than 9; NULL: none */
 } refs_s3nc;
 
-/** Parses such a file. Oddities that are no failure, such as a version other than 9, are noted.
- * Messages hold no values of "credentials". */
-refs_status refs_s3nc_parse(refs_str text, const refs_notes *notes, refs_s3nc **config,
-                            refs_error *err);
+/** Parses such a file. Messages hold no values of "credentials". */
+refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err);
 void refs_s3nc_free(refs_s3nc *config);
+
+/** The place of the file. */
+typedef struct refs_s3nc_source {
+    const refs_vfs *vfs;
+    refs_setting_lookup settings; /**< S3NC_CONFIG and S3_NC_CONFIG name it; else it is .s3nc.json
+                                       in the folder HOME */
+    const char *file;             /**< in place of the settings, and must exist; or NULL */
+} refs_s3nc_source;
+
+/** Reads the file as refs_s3nc_parse does. Without a file, and where its name is NONE, nothing is
+ * defined. Messages begin with its name. */
+refs_status refs_s3nc_open(const refs_s3nc_source *source, refs_s3nc **config, refs_error *err);
 
 /** The advice for people if a name "s3://NAME/…" is refused, or has no server: `host` is that of
  * the alias NAME, or NULL where `file` defines none. */
