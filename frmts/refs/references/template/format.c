@@ -131,7 +131,7 @@ static refs_status next_value(formatter *f, const refs_template_value **value, r
 /* %[flags][width]type. Strings are not filled with zeros; "%s" of an integer is one of a string. */
 static refs_status put_percent(formatter *f, refs_error *err) {
     field as = {.fill = ' ', .align = '>'};
-    const refs_template_value *value;
+    const refs_template_value *value = NULL;
     bool left = false;
     if (skip(f, '%')) return refs_template__put(f->scratch, refs_str_from("%"), err);
     for (;; f->at++) {
@@ -210,7 +210,7 @@ static refs_status read_braces(formatter *f, field *as, refs_error *err) {
 static refs_status put_braces(formatter *f, refs_error *err) {
     const size_t begin = f->at;
     field as = {.fill = ' '};
-    const refs_template_value *value;
+    const refs_template_value *value = NULL;
     while (f->at < f->format.size && peek(f) != '}' && peek(f) != ':') f->at++;
     REFS_TRY(find_value(f, refs_str_part(f->format, begin, f->at), &value, err));
     if (skip(f, ':')) REFS_TRY(read_braces(f, &as, err));
