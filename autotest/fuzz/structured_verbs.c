@@ -35,6 +35,9 @@
 /* The descriptor of findings. Symbolizers of sanitizers close low ones that they find in use. */
 #define REPORT 900
 
+/* Theirs, which UndefinedBehaviorSanitizer closes when its first report has it read its options. */
+#define SANITIZER_REPORT 901
+
 /* Seconds of processors that one seed may take, and of a clock, which goes on where others use the
  * processors. */
 #define MAX_CPU_SECONDS 60
@@ -460,8 +463,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     output = fcntl(memfd_create("output", 0), F_DUPFD, 10);
-    if (dup2(STDERR_FILENO, REPORT) != REPORT || output < 0) return 2;
-    if (__sanitizer_set_report_fd != NULL) __sanitizer_set_report_fd((void *)(uintptr_t)REPORT);
+    if (dup2(STDERR_FILENO, REPORT) != REPORT || output < 0 ||
+        dup2(STDERR_FILENO, SANITIZER_REPORT) != SANITIZER_REPORT)
+        return 2;
+    if (__sanitizer_set_report_fd != NULL)
+        __sanitizer_set_report_fd((void *)(uintptr_t)SANITIZER_REPORT);
     const int own = fcntl(STDOUT_FILENO, F_DUPFD, 10);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
