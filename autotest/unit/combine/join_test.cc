@@ -50,7 +50,8 @@ struct Text {
     }
 };
 
-refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_error *err) {
+refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_error *err,
+                 const std::string &more = "") {
     const char *const dims[] = {"time", nullptr};
     refs_join_options options = REFS_JOIN_OPTIONS_INIT;
     options.dims = dims;
@@ -61,6 +62,7 @@ refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_
         const std::string name = std::to_string(steps[i]) + ".json";
         refs_set *set = nullptr;
         vfs.files[name] = Part(steps[i]);
+        vfs.files[name].insert(1, more);
         status = refs_set_open(vfs.get(), name.c_str(), nullptr, &set, err);
         const refs_join_part part = {i, name.c_str(), set, REFS_JOIN_FROM_NAME};
         if (status == REFS_OK) status = refs_join_add(join, &part, err);
@@ -89,6 +91,20 @@ TEST(Join, NamesPartsThatHoldTheSame) {
     EXPECT_EQ(Join(vfs, {1, 1}, out, &error), REFS_INVALID);
     EXPECT_NE(std::string(error.message).find(" in 1.json and 1.json: remove"), std::string::npos)
         << error.message;
+}
+
+TEST(Join, KeepsArraysWithoutElements) {
+    MemoryVfs vfs;
+    Text out;
+    refs_error error = REFS_ERROR_INIT;
+    ASSERT_EQ(
+        Join(
+            vfs, {1, 2}, out, &error,
+            R"("e/.zarray":"{\"zarr_format\":2,\"shape\":[1,0],\"chunks\":[2,1],\"dtype\":\"<f4\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":null}",
+                   "e/.zattrs":"{\"_ARRAY_DIMENSIONS\":[\"time\",\"nothing\"]}",)"),
+        REFS_OK)
+        << error.message;
+    EXPECT_EQ(out.text.find(".zgroup e/.zarray e/.zattrs t/.zarray"), 0u) << out.text;
 }
 
 int g_left = 0;

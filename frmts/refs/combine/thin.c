@@ -354,7 +354,7 @@ static refs_status make_room(const refs_join *join, refs_joined *joined, refs_er
             return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
                              REFS_STR_ARG(refs_join__text(join, joined->path)));
     REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
-    memset(joined->values.data, 0, (size_t)total);
+    if (total > 0) memset(joined->values.data, 0, (size_t)total);
     if (find_fill(joined, fill))
         for (size_t at = 0; at < total; at += joined->dtype.size)
             memcpy(joined->values.data + at, fill, joined->dtype.size);
