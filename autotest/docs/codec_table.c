@@ -32,7 +32,7 @@ int main(void) {
          "find are kept by\n"
          "name: reading what needs them is an error that says so. `transpose` and `bytes` of Zarr "
          "version 3 are no\n"
-         "codecs here but say how elements lie in a chunk.\n"
+         "codecs here but say how elements lie in a chunk, and so does virtual-tiff's `ChunkyCodec`.\n"
          "\n"
          "The output of a codec must have the size that the metadata of the array announce: "
          "more or less is\n"

@@ -107,6 +107,7 @@ typedef struct refs_chain_spec {
     size_t n_elements;     /**< elements in a whole chunk */
     size_t rank;           /**< dimensions of a chunk, slowest first as they lie in its bytes … */
     const uint64_t *shape; /**< … and elements along each; NULL when unknown */
+    const uint8_t *order;  /**< the array's dimension that each of these is; NULL: the same */
     const uint8_t *fill;   /**< an element that is absent, in the array's byte order; NULL: zero */
     size_t max_bytes;      /**< no step may give more; 0 is REFS_MAX_CHUNK_BYTES */
 } refs_chain_spec;

@@ -102,7 +102,8 @@ TEST(Chain, KeepsTheStepsBetweenToItsBudget) {
 }
 
 TEST(Chain, RefusesChunksWhoseSizeOverflows) {
-    const refs_chain_spec spec = {nullptr, 0, 0, "<f8", 8, SIZE_MAX / 4, 0, nullptr, nullptr, 0};
+    const refs_chain_spec spec = {nullptr, 0,       0,       "<f8",   8, SIZE_MAX / 4,
+                                  0,       nullptr, nullptr, nullptr, 0};
     refs_chain *chain = nullptr;
     EXPECT_EQ(refs_chain_open(&spec, &chain, nullptr), REFS_LIMIT);
 }
@@ -117,6 +118,8 @@ TEST(Chain, NamesACodecThatNobodyKnows) {
         "decoded");
     EXPECT_EQ(CodecChain(R"([{"id":"hdf5_filter_32017"}])", 4).message(),
               "unknown codec 'hdf5_filter_32017': SZ, HDF5 filter 32017, is not decoded");
+    EXPECT_EQ(CodecChain(R"([{"id":"imagecodecs_jpegls"}])", 4).message(),
+              "unknown codec 'imagecodecs_jpegls': JPEG-LS (CharLS), is not decoded");
 }
 
 TEST(Chain, RefusesPicklesWithoutReadingThem) {

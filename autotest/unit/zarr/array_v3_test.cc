@@ -160,6 +160,23 @@ TEST(ArrayV3, TransposesToAnyOrderAndAgain) {
     }
 }
 
+TEST(ArrayV3, HasSamplesOfAPixelSideBySideWhereVirtualTiffHas) {
+    for (const std::string prefix : {"", "virtual_tiff."}) {
+        V3 v3;
+        v3.shape = "[4,6,8]";
+        v3.grid = R"({"name":"regular","configuration":{"chunk_shape":[2,3,4]}})";
+        v3.codecs = R"([{"name":")" + prefix + R"(HorizontalDeltaCodec"},
+                        {"name":"transpose","configuration":{"order":[0,2,1]}},
+                        {"name":")" +
+                    prefix + R"(ChunkyCodec","configuration":{"endian":"big"}}])";
+        V3Array h(v3);
+        EXPECT_EQ(std::vector<int>(h.get().order, h.get().order + 3), (std::vector<int>{1, 2, 0}));
+        EXPECT_TRUE(h.get().dtype.big_endian);
+        ASSERT_EQ(h.get().n_codecs, 1u);
+        EXPECT_EQ(h.get().codecs[0].id, prefix + "HorizontalDeltaCodec");
+    }
+}
+
 /** Metadata of an array of [8,12] elements in shards of [4,6]. */
 V3 Sharded(const std::string &configuration, const std::string &more = "") {
     V3 v3;
@@ -264,7 +281,7 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
         V3 v3;
         refs_status status;
         const char *problem;
-    } broken[10];
+    } broken[11];
     broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectangular' is not supported"};
     broken[0].v3.grid = R"({"name":"rectangular"})";
     broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
@@ -285,6 +302,10 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,1]}}])";
     broken[9] = {{}, REFS_UNSUPPORTED, "data_type 'fixed_length_utf32' is not supported"};
     broken[9].v3.type = R"({"name":"fixed_length_utf32","configuration":{"length_bytes":6}})";
+    broken[10] = {
+        {}, REFS_UNSUPPORTED, "HorizontalDeltaCodec: expected before transpose, found after it"};
+    broken[10].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0]}},
+                               {"name":"HorizontalDeltaCodec"}])";
     for (const auto &b : broken) {
         V3Array h(b.v3);
         EXPECT_EQ(h.bad().status, b.status);

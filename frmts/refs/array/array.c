@@ -60,6 +60,7 @@ refs_status refs_array__open_chain(const refs_array *array, uint32_t filter_mask
                                 .n_elements = array->chunk_elements,
                                 .rank = meta->rank,
                                 .shape = shape,
+                                .order = meta->order,
                                 .fill = fill,
                                 .max_bytes = array->context.max_chunk_bytes};
         status = refs_chain_open(&spec, chain, err);

@@ -73,6 +73,33 @@ static refs_status read_bytes(const refs_json *codec, refs_array_meta *meta, ref
     return REFS_OK;
 }
 
+static bool is_virtual_tiff(refs_str name, const char *codec) {
+    static const char prefix[] = "virtual_tiff.";
+    if (refs_str_starts(name, prefix)) name = refs_str_part(name, sizeof prefix - 1, name.size);
+    return refs_str_is(name, codec);
+}
+
+/* "ChunkyCodec" of virtual-tiff is "bytes" in Fortran order: pixels whose samples lie side by side.
+ */
+static refs_status read_chunky(const refs_json *codec, refs_array_meta *meta, refs_error *err) {
+    for (size_t low = 0, high = meta->rank; low + 1 < high; low++, high--) {
+        uint8_t swapped = meta->order[low];
+        meta->order[low] = meta->order[high - 1];
+        meta->order[high - 1] = swapped;
+    }
+    return read_bytes(codec, meta, err);
+}
+
+/* The codec "HorizontalDeltaCodec" of virtual-tiff works along the last dimension, wherever that
+ * lies in a chunk. */
+static refs_status check_horizontal(const refs_array_meta *meta, refs_error *err) {
+    for (size_t i = 0; i < meta->rank; i++)
+        if (meta->order[i] != i)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "HorizontalDeltaCodec: expected before transpose, found after it");
+    return REFS_OK;
+}
+
 /* "endian" was the name of "bytes" in drafts of the specification. */
 static bool is_bytes(refs_str name) {
     return refs_str_is(name, "bytes") || refs_str_is(name, "endian");
@@ -97,6 +124,8 @@ static refs_status read_codec(const refs_json *codec, refs_codec_spec *specs, re
     refs_str name = refs_zarr__name_v3(codec);
     if (refs_str_is(name, "transpose")) return read_transpose(codec, meta, err);
     if (is_bytes(name)) return read_bytes(codec, meta, err);
+    if (is_virtual_tiff(name, "ChunkyCodec")) return read_chunky(codec, meta, err);
+    if (is_virtual_tiff(name, "HorizontalDeltaCodec")) REFS_TRY(check_horizontal(meta, err));
     if (refs_str_is(name, "sharding_indexed")) REFS_TRY(read_inner_bytes(codec, meta, err));
     specs[meta->n_codecs++] = (refs_codec_spec){name.data, refs_zarr__config_v3(codec)};
     return REFS_OK;

@@ -15,11 +15,22 @@ static bool size_along(const refs_codec_context *context, size_t dim, uint64_t *
     return true;
 }
 
+/* The axis without one in the configuration: the last dimension of a chunk as it is stored. That of
+ * virtual-tiff's codec is the array's last, whose samples may lie behind it. */
+static int64_t default_axis(const refs_codec_context *context) {
+    static const char *const codec = "HorizontalDeltaCodec";
+    const refs_chain_spec *array = context->array;
+    if (strstr(context->id, codec) == NULL || array->order == NULL) return -1;
+    for (size_t i = 0; i < array->rank; i++)
+        if (array->order[i] + 1u == array->rank) return (int64_t)i;
+    return -1;
+}
+
 /* Splits the dimensions at the axis. */
 static refs_status read_row(const refs_codec_context *context, refs_predictor *predictor,
                             refs_error *err) {
     size_t rank = rank_of(context);
-    int64_t axis = -1;
+    int64_t axis = default_axis(context);
     const refs_json *given = refs_json_get(context->config, "axis");
     if (given != NULL && !refs_json_i64(given, &axis)) axis = INT64_MAX;
     if (axis < 0) axis += (int64_t)rank;

@@ -1,5 +1,7 @@
-/* tiff_delta.c -- codec "imagecodecs_delta": TIFF's horizontal differencing (predictor 2), of
- * floats as if their bits were integers. */
+/* tiff_delta.c -- codec "imagecodecs_delta", and virtual-tiff's "HorizontalDeltaCodec": TIFF's
+ * horizontal differencing (predictor 2), of floats as if their bits were integers.
+ *
+ * Source: https://github.com/virtual-zarr/virtual-tiff, src/virtual_tiff/codecs.py. */
 #include "predictor.h"
 #include "sums.h"
 
@@ -47,7 +49,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__predictor_decode(predictor, encoded, output, undo_row, err);
 }
 
+static const char *const aliases[] = {"HorizontalDeltaCodec", "virtual_tiff.HorizontalDeltaCodec",
+                                      NULL};
+
 const refs_codec_type refs_codec_tiff_delta = {.name = "imagecodecs_delta",
+                                               .aliases = aliases,
                                                .reads = "TIFF predictor 2: differences along rows",
                                                .library = "REFS",
                                                .open = refs_codec__predictor_open,
