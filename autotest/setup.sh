@@ -16,7 +16,7 @@ fi
 
 packages="build-essential cmake ninja-build pkg-config
     libgdal-dev gdal-bin libproj-dev
-    libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev
+    libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev libbrotli-dev
     libjansson-dev libexpat1-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
     libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev libnetcdf-dev
     libssl-dev libexpat1-dev

@@ -22,7 +22,8 @@ const refs_codec_type *refs_codec_find(refs_str id) {
     return NULL;
 }
 
-/* TIFF compressions of libtiff, and filters that are registered with The HDF Group. */
+/* TIFF compressions of libtiff, filters that are registered with The HDF Group, and codecs that
+ * zarr-python or imagecodecs know: with the library that would decode them. */
 static const struct {
     const char *id, *name;
 } common_names[] = {
@@ -31,7 +32,34 @@ static const struct {
     {"imagecodecs_ccittfax4", "CCITT Group 4 fax, TIFF compression 4"},
     {"imagecodecs_ojpeg", "old-style JPEG, TIFF compression 6"},
     {"imagecodecs_jpeg12", "JPEG of 12 bits, TIFF compression 7"},
-    {"imagecodecs_jpegxl", "JPEG XL, TIFF compression 50002"},
+    {"imagecodecs_jpegxl", "JPEG XL, TIFF compression 50002 (libjxl)"},
+    {"imagecodecs_jpegls", "JPEG-LS (CharLS)"},
+    {"imagecodecs_jpegxr", "JPEG XR (jxrlib)"},
+    {"imagecodecs_jpegxs", "JPEG XS (libjxs)"},
+    {"imagecodecs_htj2k", "high-throughput JPEG 2000 (OpenJPH)"},
+    {"imagecodecs_ljpeg", "lossless JPEG (liblj92)"},
+    {"imagecodecs_blosc2", "Blosc2 (libblosc2)"},
+    {"imagecodecs_b2nd", "Blosc2 NDim (libblosc2)"},
+    {"imagecodecs_pcodec", "Pcodec (libpcodec)"},
+    {"imagecodecs_sz3", "SZ3 (libSZ3)"},
+    {"imagecodecs_sperr", "SPERR (libSPERR)"},
+    {"imagecodecs_avif", "AVIF (libavif)"},
+    {"imagecodecs_heif", "HEIF (libheif)"},
+    {"imagecodecs_lzo", "LZO (liblzo2)"},
+    {"imagecodecs_lzfse", "LZFSE (liblzfse)"},
+    {"imagecodecs_lzham", "LZHAM (liblzham)"},
+    {"imagecodecs_openzl", "OpenZL (libopenzl)"},
+    {"imagecodecs_qoi", "QOI (qoi.h)"},
+    {"imagecodecs_rcomp", "Rice compression of FITS (CFITSIO)"},
+    {"imagecodecs_hcomp", "H-compress of FITS (CFITSIO)"},
+    {"imagecodecs_plio", "PLIO of FITS (CFITSIO)"},
+    {"imagecodecs_wavpack", "WavPack (libwavpack)"},
+    {"imagecodecs_exr", "OpenEXR (tinyexr)"},
+    {"omfiles.pfor", "PFor of Open-Meteo (om-file-format)"},
+    {"omfiles.pfor_serializer", "PFor of Open-Meteo (om-file-format)"},
+    {"turbo_pfor", "PFor of Open-Meteo (om-file-format)"},
+    {"FITSVarBintable", "arrays of variable length in FITS tables"},
+    {"n5_default", "chunks of N5"},
     {"tiff_compression_32766", "NeXT, TIFF compression 32766"},
     {"tiff_compression_32771", "CCITT modified Huffman in words, TIFF compression 32771"},
     {"tiff_compression_32809", "ThunderScan, TIFF compression 32809"},

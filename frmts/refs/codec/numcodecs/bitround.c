@@ -1,5 +1,5 @@
-/* bitround.c -- codec "bitround": floats of which few bits were kept, so that other codecs get them
- * smaller. There is nothing to undo. */
+/* bitround.c -- codec "bitround", and "imagecodecs_quantize": floats of which few bits were kept,
+ * so that other codecs get them smaller. There is nothing to undo. */
 #include "output.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -18,7 +18,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
+static const char *const aliases[] = {"imagecodecs_quantize", NULL};
+
 const refs_codec_type refs_codec_bitround = {.name = "bitround",
+                                             .aliases = aliases,
                                              .reads = "floats with rounded mantissas, as they are",
                                              .library = "REFS",
                                              .open = open_codec,

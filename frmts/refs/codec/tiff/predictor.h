@@ -15,7 +15,9 @@ typedef struct refs_predictor {
     size_t n_samples; /**< elements of a pixel: all dimensions behind the axis */
     size_t distance;  /**< how many pixels lie between a number and what it is the difference to */
     size_t row_bytes;
-    uint8_t *row; /**< working memory for one, of those who need it while they decode */
+    bool has_planes_alone; /**< bytes in planes are no differences */
+    bool is_in_order; /**< the first plane has the first byte of each number, not the highest */
+    uint8_t *row;     /**< working memory for one, of those who need it while they decode */
 } refs_predictor;
 
 /** Opens a codec from "axis", "dist", "shape" and "dtype"; the last two are the array's where they
@@ -30,5 +32,9 @@ typedef void (*refs_undo_row)(const refs_predictor *predictor, const uint8_t *sr
 refs_status refs_codec__predictor_decode(const refs_predictor *predictor, refs_bytes encoded,
                                          refs_codec_output *output, refs_undo_row undo_row,
                                          refs_error *err);
+
+/** Decodes rows whose bytes lie in planes; a codec's decode. */
+refs_status refs_codec__predictor_planes(const void *self, refs_bytes encoded,
+                                         refs_codec_output *output, refs_error *err);
 
 #endif

@@ -60,7 +60,7 @@ DEFINE_GATHER(8)
 static void gather(const refs_predictor *predictor, const uint8_t *planes, uint8_t *dst) {
     size_t size = predictor->type.size, n = predictor->row_bytes / size;
     bool big_endian = predictor->type.swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-    if (big_endian || size == 1) {
+    if (big_endian || size == 1 || predictor->is_in_order) {
         for (size_t plane = 0; plane < size; plane++)
             for (size_t i = 0; i < n; i++) dst[i * size + plane] = planes[plane * n + i];
     } else if (size == 2) {
@@ -73,12 +73,12 @@ static void gather(const refs_predictor *predictor, const uint8_t *planes, uint8
 }
 
 static void undo_row(const refs_predictor *predictor, const uint8_t *src, uint8_t *dst) {
-    sum_row(predictor, src, predictor->row);
-    gather(predictor, predictor->row, dst);
+    if (!predictor->has_planes_alone) sum_row(predictor, src, predictor->row);
+    gather(predictor, predictor->has_planes_alone ? src : predictor->row, dst);
 }
 
-static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
-                          refs_error *err) {
+refs_status refs_codec__predictor_planes(const void *self, refs_bytes encoded,
+                                         refs_codec_output *output, refs_error *err) {
     refs_predictor predictor = *(const refs_predictor *)self;
     if (predictor.row_bytes <= encoded.size) predictor.row = refs_alloc(predictor.row_bytes);
     if (predictor.row_bytes <= encoded.size && predictor.row == NULL) return refs_fail_nomem(err);
@@ -92,5 +92,5 @@ const refs_codec_type refs_codec_tiff_floatpred = {
     .reads = "TIFF predictor 3: floats in planes of differences",
     .library = "REFS",
     .open = refs_codec__predictor_open,
-    .decode = decode,
+    .decode = refs_codec__predictor_planes,
     .close = refs_free};
