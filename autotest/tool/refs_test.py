@@ -827,24 +827,43 @@ class Unlike(Folder):
         os.rename("all.nc", "moved/all.nc")
         self.expect("moved/all.nc", scales)
 
-    def test_of_several_dimensions_become_an_aggregation_on_disk(self):
+    def test_of_several_dimensions_become_an_aggregation(self):
         for i, time in enumerate((0, 1)):
             for j, y in enumerate((0, 6)):
                 self.write(f"{i}{j}.nc", [time], y=y, scale=0.5 if i == j else 0.25)
-        said = run("index", "*.nc", "-q", "-o", "all.json", status=1)
-        self.assertIn("is not alike in", said)
-        self.assertIn("write an aggregation in netCDF, to a name that ends in .nc", said)
-        try:
-            run("index", "*.nc", "-q", "-o", "all.nc")
-        except AssertionError as failed:
-            if "this build does not have" in str(failed):
-                self.skipTest("this build does not write netCDF")
-            raise
-        values = read("all.nc", "t")
-        self.assertEqual(values.shape, (2, 12, 8))
-        np.testing.assert_array_equal(read("all.nc", "y"), np.arange(12))
-        np.testing.assert_array_equal(values[1, 6:], (100 + np.arange(48).reshape(6, 8)) * 0.5)
-        np.testing.assert_array_equal(values[1, :6], (100 + np.arange(48).reshape(6, 8)) * 0.25)
+        for name in ("all.json", "all.parq", "all.nc"):
+            with self.subTest(name):
+                try:
+                    run("index", "??.nc", "-q", "-o", name)
+                except AssertionError as failed:
+                    if "this build does not have" in str(failed):
+                        self.skipTest("this build does not write netCDF")
+                    raise
+                values = read(name, "t")
+                self.assertEqual(values.shape, (2, 12, 8))
+                np.testing.assert_array_equal(read(name, "y"), np.arange(12))
+                np.testing.assert_array_equal(values[1, 6:], (100 + np.arange(48).reshape(6, 8)) * 0.5)
+                np.testing.assert_array_equal(values[1, :6], (100 + np.arange(48).reshape(6, 8)) * 0.25)
+        with open("all.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        fragments = json.loads(json.loads(refs["t/.zattrs"])["cfa_array"])["Partitions"]
+        self.assertEqual([part["index"] for part in fragments], [[0, 0], [0, 1], [1, 0], [1, 1]])
+
+    def test_of_several_dimensions_are_aggregated_by_as_few_fragments_as_can_be(self):
+        for i, time in enumerate((0, 1, 2)):
+            for j, y in enumerate((0, 6)):
+                self.write(f"{i}{j}.nc", [time], y=y, scale=0.5 if time < 2 else 0.25)
+        run("index", "??.nc", "-q", "--along", "time", "--along", "y", "-o", "all.json")
+        with open("all.json", encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        fragments = json.loads(json.loads(refs["t/.zattrs"])["cfa_array"])["Partitions"]
+        self.assertEqual([part["location"][:2] for part in fragments], [[[0, 1], [0, 11]], [[2, 2], [0, 11]]])
+        for groups in (("00", "10"), ("01", "21"), ("11", "20")), (("00", "01"), ("10", "11", "20", "21")):
+            for i, group in enumerate(groups):
+                run("index", *(f"{name}.nc" for name in group), "-q", "--along", "time", "--along", "y", "-o", f"g{i}.json")
+            run("combine", *(f"g{i}.json" for i in range(len(groups))), "-q", "--along", "time", "--along", "y", "-o", "again.json")
+            with open("again.json", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["refs"], refs)
 
     def test_are_an_error_where_asked_for(self):
         self.write("0.nc", [0])

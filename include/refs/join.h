@@ -46,7 +46,7 @@ typedef enum refs_join_dims {
  * codec, packing or fill value, or with chunks that would have to be cut. */
 typedef enum refs_join_unlike {
     REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
-                            aggregation.h reads; along one dimension. A note says so */
+                            aggregation.h reads. A note says so */
     REFS_JOIN_FRAGMENTS_UNTOLD, /**< the same without that note: no other program sees the set */
     REFS_JOIN_REFUSE            /**< an error */
 } refs_join_unlike;

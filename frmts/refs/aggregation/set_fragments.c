@@ -19,6 +19,10 @@ bool refs_set_fragments_get(const refs_set_fragments *fragments, uint64_t number
     return fragment->has_fragment;
 }
 
+uint64_t refs_set_fragments_length(const refs_set_fragments *fragments, size_t dim) {
+    return dim < fragments->meta.rank ? fragments->meta.shape[dim] : 0;
+}
+
 static bool has_own_name(const refs_set_fragments *fragments, uint64_t number,
                          const refs_partition *at) {
     refs_buf name = REFS_BUF_INIT;

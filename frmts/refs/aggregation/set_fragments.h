@@ -37,6 +37,9 @@ void refs_set_fragments_free(refs_set_fragments *fragments);
 bool refs_set_fragments_get(const refs_set_fragments *fragments, uint64_t number,
                             refs_partition *fragment);
 
+/** Elements of the container along a dimension; 0 where it has fewer dimensions. */
+uint64_t refs_set_fragments_length(const refs_set_fragments *fragments, size_t dim);
+
 /** The array that fragments become, by names without groups. */
 typedef struct refs_set_container {
     const char *name;

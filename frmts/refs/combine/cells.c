@@ -15,6 +15,16 @@ enum { COVERED = 1, IS_HOLE = 2 };
 /* The operation on the cells of a box. */
 typedef enum action { MARK_HOLE, COVER, UNMARK_HOLE } action;
 
+/* The first part that has a cell owns it. */
+static void own(refs_join_cells *all, size_t cell) {
+    const uint32_t piece = (uint32_t)all->n_pieces;
+    if (!all->wants_owners) return;
+    if (all->owners[cell] == 0) all->owners[cell] = piece;
+    if (all->owners[cell] == piece || all->second != 0) return;
+    all->twice = cell;
+    all->second = piece;
+}
+
 /* Steps of a part that make a box. */
 typedef struct box {
     const refs_join_member *member;
@@ -42,7 +52,8 @@ static box piece_box(const refs_join_cells *all, const refs_join_member *member,
     for (size_t i = 0; piece->is_piece && i < all->n_lines; i++)
         for (size_t dim = 0; dim < piece->rank; dim++)
             if (refs_join__line_of(all->join, piece, dim) == all->line[i])
-                narrow(&of.steps[i], piece->begin, piece->begin + piece->shape[dim]);
+                narrow(&of.steps[i], piece->begin[all->line[i]],
+                       piece->begin[all->line[i]] + piece->shape[dim]);
     return of;
 }
 
@@ -104,7 +115,7 @@ static void sort_cuts(refs_join_cuts *cuts) {
 
 /* -- cells ------------------------------------------------------------------------------------- */
 
-static size_t cell_at(const refs_join_cuts *cuts, uint64_t position) {
+size_t refs_join__cell_at(const refs_join_cuts *cuts, uint64_t position) {
     const uint64_t *found = bsearch(&position, cuts->at, cuts->n, sizeof *cuts->at, by_number);
     return (size_t)(found - cuts->at);
 }
@@ -115,15 +126,18 @@ static void act(refs_join_cells *all, const box *of, action what, size_t i, size
         uint8_t *at = &all->covered[cell];
         if (what == MARK_HOLE) *at |= IS_HOLE;
         if (what == UNMARK_HOLE) *at &= COVERED;
-        if (what == COVER && (*at & IS_HOLE) == 0) *at |= COVERED;
+        if (what == COVER && (*at & IS_HOLE) == 0) {
+            *at |= COVERED;
+            own(all, cell);
+        }
         return;
     }
     const refs_join_axis *axis = &of->member->axes[all->line[i]];
     const refs_join_cuts *along = &all->cuts[i];
     for (uint64_t begin = of->steps[i].begin, end; begin < of->steps[i].end; begin = end) {
         end = end_of_run(axis, begin, of->steps[i].end);
-        const size_t last = cell_at(along, axis->position[end - 1] + 1);
-        for (size_t k = cell_at(along, axis->position[begin]); k < last; k++)
+        const size_t last = refs_join__cell_at(along, axis->position[end - 1] + 1);
+        for (size_t k = refs_join__cell_at(along, axis->position[begin]); k < last; k++)
             act(all, of, what, i + 1, cell * (along->n - 1) + k);
     }
 }
@@ -144,6 +158,16 @@ static refs_status do_holes(refs_join_cells *all, const refs_join_member *member
     return REFS_OK;
 }
 
+/* Pieces have the same numbers whatever is done to their cells. */
+static refs_status number_piece(refs_join_cells *all, refs_join_place piece, refs_error *err) {
+    if (!all->wants_owners) return REFS_OK;
+    if (all->n_pieces >= UINT32_MAX - 1 ||
+        !refs_grow((void **)&all->pieces, &all->piece_capacity, all->n_pieces, sizeof piece))
+        return refs_fail_nomem(err);
+    all->pieces[all->n_pieces++] = piece;
+    return REFS_OK;
+}
+
 static refs_status do_member(refs_join_cells *all, const refs_join_member *member, uint32_t path,
                              refs_error *err) {
     const refs_join_array *piece;
@@ -154,6 +178,7 @@ static refs_status do_member(refs_join_cells *all, const refs_join_member *membe
     }
     for (size_t k = 0; (piece = refs_join__piece(member, path, k)) != NULL; k++) {
         const box of = piece_box(all, member, piece);
+        REFS_TRY(number_piece(all, (refs_join_place){member, piece}, err));
         REFS_TRY(do_holes(all, member, piece->holes, MARK_HOLE, err));
         REFS_TRY(do_box(all, &of, COVER, err));
         REFS_TRY(do_holes(all, member, piece->holes, UNMARK_HOLE, err));
@@ -177,9 +202,12 @@ refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *pl
     }
     if (all->n > MAX_CELLS && all->n_lines > 1) return REFS_OK;
     all->covered = refs_calloc(all->n + 1, 1);
-    if (all->covered == NULL) return refs_fail_nomem(err);
+    if (all->wants_owners) all->owners = refs_calloc(all->n + 1, sizeof *all->owners);
+    if (all->covered == NULL || (all->wants_owners && all->owners == NULL))
+        return refs_fail_nomem(err);
+    all->n_pieces = 0;
     for (size_t i = 0; i < join->n_parts; i++)
-        REFS_TRY(do_member(all, &join->members[i], path, err));
+        REFS_TRY(do_member(all, &join->members[all->wants_owners ? plan->order[i] : i], path, err));
     for (size_t cell = 0; cell < all->n; cell++) all->n_missing += all->covered[cell] == 0;
     return REFS_OK;
 }
@@ -187,6 +215,8 @@ refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *pl
 void refs_join__cells_clear(refs_join_cells *all) {
     for (size_t i = 0; i < all->n_lines; i++) refs_free(all->cuts[i].at);
     refs_free(all->covered);
+    refs_free(all->owners);
+    refs_free(all->pieces);
 }
 
 /* -- what no part has -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "refs/clock.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
+#include "refs/fragment_grid.h"
 #include "refs/intern.h"
 #include "refs/join.h"
 #include "refs/set_fragments.h"
@@ -91,12 +92,13 @@ typedef struct refs_join_array {
     bool
         has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
-    uint64_t begin; /**< of a piece: its first step along the joined dimension */
-    uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
-    bool gets_new;  /**< dimensions that the part does not have are put before its own */
-    bool is_field;  /**< of parts that are fragments: it is in them alone, not in the master */
-    bool are_texts; /**< values are strings of any length, each with a NUL … */
-    uint32_t problem;       /**< … or NONE, for this reason */
+    uint64_t
+        begin[REFS_JOIN_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
+    uint32_t whole;                /**< attributes of what it is a piece of, or its own; or NONE */
+    bool gets_new;    /**< dimensions that the part does not have are put before its own */
+    bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
+    bool are_texts;   /**< values are strings of any length, each with a NUL … */
+    uint32_t problem; /**< … or NONE, for this reason */
     refs_join_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
@@ -119,14 +121,15 @@ typedef struct refs_join_document {
 
 /** The place of a part along one joined dimension. */
 typedef struct refs_join_axis {
-    uint32_t array;     /**< number of its coordinate among the part's arrays; or NONE */
-    uint64_t n;         /**< steps; 1 where the part has no such dimension */
-    bool is_new;        /**< it has none */
-    uint64_t *position; /**< of each step, once it is planned */
-    uint64_t begin;     /**< position of the first step, where numbers in names say it */
-    uint32_t text;      /**< value by the pattern; or NONE */
-    int64_t integer;    /**< likewise */
-    double number;      /**< likewise */
+    uint32_t array;        /**< number of its coordinate among the part's arrays; or NONE */
+    uint64_t n;            /**< steps; 1 where the part has no such dimension */
+    bool is_new;           /**< it has none */
+    uint64_t *position;    /**< of each step, once it is planned */
+    uint64_t *by_position; /**< steps in the order of their positions; NULL: they are in it */
+    uint64_t begin;        /**< position of the first step, where numbers in names say it */
+    uint32_t text;         /**< value by the pattern; or NONE */
+    int64_t integer;       /**< likewise */
+    double number;         /**< likewise */
 } refs_join_axis;
 
 /** An array of a part that is not taken, as something in it is not supported. */
@@ -513,6 +516,16 @@ refs_status refs_join__print_place(const refs_join *join, size_t line, const ref
 refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
                                   refs_error *err);
 
+/** Appends that for each joined dimension of an array, at an index of it. */
+struct refs_joined;
+refs_status refs_join__print_index(const refs_join *join, const struct refs_joined *joined,
+                                   const uint64_t *index, refs_buf *text, refs_error *err);
+
+/** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
+refs_status refs_join__fail_twice(const refs_join *join, const struct refs_joined *joined,
+                                  const uint64_t *index, const refs_join_member *const members[2],
+                                  refs_error *err);
+
 /* -- plan.c -------------------------------------------------------------------------------------
  */
 
@@ -563,6 +576,12 @@ typedef struct refs_join_cells {
     refs_join_cuts cuts[REFS_JOIN_MAX_DIMS];  /**< along each of them */
     uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
     size_t n, n_missing;
+    bool wants_owners; /**< given: the next are known, too */
+    uint32_t *owners;  /**< of each cell, the number of a piece and 1; 0: no part has it */
+    uint32_t second;   /**< likewise, of a piece that has the cell `twice`, too; 0: none */
+    size_t twice;
+    refs_join_place *pieces;
+    size_t n_pieces, piece_capacity;
 } refs_join_cells;
 
 /** Finds what parts have of the array at `path`, or of anything where that is NONE; boxes that sets
@@ -574,6 +593,12 @@ void refs_join__cells_clear(refs_join_cells *all);
 /** Appends what no part has as boxes, refs_join_steps along each dimension of the cells: the same
  * ones whatever the parts that the rest comes from. `covered` is known. */
 refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err);
+
+/** The cell that begins at a position at which one does; n - 1: the end. */
+size_t refs_join__cell_at(const refs_join_cuts *cuts, uint64_t position);
+
+/** The step of a part that has a position, which some step has. */
+uint64_t refs_join__step_at(const refs_join_axis *axis, uint64_t position);
 
 /** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
 size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
@@ -771,30 +796,36 @@ refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *t
 refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                refs_error *err);
 
-/* -- split.c: sources that are not alike ----------------------------------------------------------
+/* -- split.c: heterogeneous sources ---------------------------------------------------------------
  */
 
-/** Chunks of one row along the joined dimension, which stay together. */
-typedef struct refs_join_atom {
-    uint64_t begin, end; /**< steps of the joined dimension */
-    refs_join_place at;
-    uint64_t row; /**< of the chunks of that array; of a thin one, of its values */
-} refs_join_atom;
-
-/** A fragment: atoms that are alike and follow each other; or none, where there is nothing. */
-typedef struct refs_join_run {
-    uint64_t begin, end;
-    size_t first, n; /**< of the atoms */
-} refs_join_run;
-
+/** The fragments of an array: boxes of cells. */
 typedef struct refs_join_split {
-    size_t dim;            /**< of the array, that is the joined one */
-    refs_join_atom *atoms; /**< ascending */
-    size_t n_atoms, atom_capacity;
-    refs_join_run *runs;
-    size_t n_runs, run_capacity;
-    refs_common_type type; /**< of the aggregation */
+    refs_join_cells cells;          /**< along the joined dimensions of the array, in its order */
+    size_t dim[REFS_JOIN_MAX_DIMS]; /**< of the array, that each of them is */
+    refs_fragment_grid grid;        /**< fragments are there where parts have something */
+    refs_common_type type;          /**< of the aggregation */
 } refs_join_split;
+
+/** Cells from begin on, below end, along each joined dimension of the array. */
+typedef struct refs_join_cell_box {
+    size_t begin[REFS_JOIN_MAX_DIMS], end[REFS_JOIN_MAX_DIMS];
+} refs_join_cell_box;
+
+/** The cells of a fragment. */
+refs_join_cell_box refs_join__cells_of(const refs_join_split *split, uint64_t number);
+
+/** The number of a cell. */
+size_t refs_join__cell_number(const refs_join_cells *cells, const size_t *index);
+
+/** The piece that has a cell, or NULL. */
+const refs_join_place *refs_join__owner(const refs_join_split *split, size_t cell);
+
+/** The piece that has the first cell of a fragment, or NULL. */
+const refs_join_place *refs_join__piece_of(const refs_join_split *split, uint64_t number);
+
+/** The array whose attributes an aggregation has: that of the first fragment that is there. */
+const refs_join_array *refs_join__first_of(const refs_join_split *split);
 
 /** The type of an aggregation of the arrays. */
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
@@ -815,12 +846,14 @@ refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *te
 /** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
 bool refs_join__may_split(const refs_join *join, const refs_joined *joined);
 
-/** Steps of the joined dimension that an atom of an array has, but for the last one. */
-uint64_t refs_join__steps_per_atom(const refs_joined *joined, const refs_join_array *array);
+/** Steps along a joined dimension of the array that cannot be apart: those of a chunk. */
+uint64_t refs_join__steps_per_chunk(const refs_joined *joined, const refs_join_array *array,
+                                    size_t dim);
 
-/** Finds the fragments. REFS_UNSUPPORTED where steps of one chunk do not follow each other,
- * REFS_INVALID where two parts have the same steps. */
-refs_status refs_join__split(refs_join *join, refs_joined *joined, refs_error *err);
+/** Finds the fragments. REFS_UNSUPPORTED where chunks would have to be cut, REFS_INVALID where two
+ * parts have the same steps. */
+refs_status refs_join__split(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err);
 void refs_join__split_free(refs_join_split *split);
 
 refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,

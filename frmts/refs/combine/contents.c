@@ -998,29 +998,38 @@ static bool fragment_number(const refs_array_meta *whole, const refs_array_meta 
     return strcmp(meta->name, whole->name) == 0 && refs_str_to_u64(group, number);
 }
 
-static refs_status fail_apart(const reader *in, const refs_join_array *array, refs_error *err) {
+static refs_status fail_apart(const reader *in, const refs_join_array *array, size_t dim,
+                              refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is an aggregation whose fragments do not follow each other along %s",
+                     "%.*s is an aggregation of fragments along %.*s: join along that, too",
                      REFS_STR_ARG(refs_intern_get(in->strings, array->path)),
-                     in->join->options.dims[0]);
+                     REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])));
 }
 
-static size_t joined_dim(const reader *in, const refs_join_array *array) {
-    size_t line, dim = 0;
-    while (dim < array->rank &&
-           !refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), &line))
-        dim++;
-    return dim;
+static bool is_joined(const reader *in, const refs_join_array *array, size_t dim, size_t *line) {
+    return refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), line);
 }
 
 static refs_status place_piece(const reader *in, const container *of, uint64_t number,
                                refs_join_array *array, refs_error *err) {
-    const size_t dim = joined_dim(in, array);
     refs_partition at;
-    const bool fits = dim < array->rank && refs_set_fragments_get(of->fragments, number, &at) &&
-                      at.end[dim] - at.begin[dim] == array->shape[dim];
-    if (!fits) return fail_apart(in, array, err);
-    array->begin = at.begin[dim];
+    size_t line;
+    if (!refs_set_fragments_get(of->fragments, number, &at))
+        return refs_fail(err, REFS_CORRUPT, "%s: has no fragment %llu", of->meta->path,
+                         (unsigned long long)number);
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const uint64_t n = at.end[dim] - at.begin[dim];
+        const bool is_along = is_joined(in, array, dim, &line);
+        if (is_along) array->begin[line] = at.begin[dim];
+        if (!is_along && n != refs_set_fragments_length(of->fragments, dim))
+            return fail_apart(in, array, dim, err);
+        if (is_along && n != array->shape[dim])
+            return refs_fail(err, REFS_CORRUPT,
+                             "%s: fragment %llu has %llu elements along %.*s, and its array %llu",
+                             of->meta->path, (unsigned long long)number, (unsigned long long)n,
+                             REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])),
+                             (unsigned long long)array->shape[dim]);
+    }
     return REFS_OK;
 }
 
@@ -1028,11 +1037,6 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
                               refs_error *err) {
     uint64_t number = 0;
     if (!fragment_number(of->meta, meta, &number)) return REFS_OK;
-    if (in->join->n_dims != 1)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s is an aggregation, which is joined along one dimension only: join its "
-                         "sources at once, to a name that ends in .nc",
-                         of->meta->path);
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     array->gets_new = true;
@@ -1045,14 +1049,18 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     return want_what_is_small(in, meta, array, err);
 }
 
-/* Steps that pieces have, where no other array tells. */
-static void count_steps_of_pieces(const reader *in, refs_join_axis *axis) {
+/* Steps that pieces have along a joined dimension, where no other array tells. */
+static void count_steps_of_pieces(const reader *in, size_t line) {
+    refs_join_axis *axis = &in->member->axes[line];
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         const refs_join_array *array = &in->member->arrays[i];
-        if (!array->is_piece) continue;
-        uint64_t end = array->begin + array->shape[joined_dim(in, array)];
-        if (axis->is_new || axis->n < end) axis->n = end;
-        axis->is_new = false;
+        size_t found;
+        for (size_t dim = 0; array->is_piece && dim < array->rank; dim++) {
+            if (!is_joined(in, array, dim, &found) || found != line) continue;
+            const uint64_t end = array->begin[line] + array->shape[dim];
+            if (axis->is_new || axis->n < end) axis->n = end;
+            axis->is_new = false;
+        }
     }
 }
 
@@ -1197,7 +1205,7 @@ static refs_status find_axes(reader *in, refs_error *err) {
     for (size_t line = 0; line < in->join->n_dims; line++) {
         REFS_TRY(refs_join__find_axis(in->strings, in->member, line,
                                       refs_str_from(in->join->options.dims[line]), err));
-        if (in->member->axes[line].is_new) count_steps_of_pieces(in, &in->member->axes[line]);
+        if (in->member->axes[line].is_new) count_steps_of_pieces(in, line);
         if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
     }
     return refs_join__widen_layouts(in->join, in->member, in->strings, err);
@@ -1493,7 +1501,10 @@ void refs_join__member_clear(refs_join_member *member) {
     refs_free(member->told);
     refs_free(member->fragment);
     refs_free(member->format);
-    for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
+    for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) {
+        refs_free(member->axes[line].position);
+        refs_free(member->axes[line].by_position);
+    }
     refs_free(member->arrays);
     refs_free(member->by_path);
     refs_free(member->documents);

@@ -45,6 +45,30 @@ refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t s
     return refs_buf_append(text, ")", 1, err);
 }
 
+refs_status refs_join__print_index(const refs_join *join, const refs_joined *joined,
+                                   const uint64_t *index, refs_buf *text, refs_error *err) {
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
+        REFS_TRY(refs_join__print_step(join, joined->line[dim], index[dim], text, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join__fail_twice(const refs_join *join, const refs_joined *joined,
+                                  const uint64_t *index, const refs_join_member *const members[2],
+                                  refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_join__print_index(join, joined, index, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
+                      REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
+                      (const char *)text.data, members[0]->name, members[1]->name);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 /* So many are named of those that there are. */

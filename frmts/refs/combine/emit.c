@@ -377,29 +377,14 @@ static int by_number(const void *left, const void *right) {
     return (a->member > b->member) - (a->member < b->member);
 }
 
-static refs_status print_step(const emission *at, size_t line, uint64_t step, refs_buf *text,
-                              refs_error *err) {
-    if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
-    return refs_join__print_step(at->join, line, step, text, err);
-}
-
 static refs_status fail_twice(const emission *at, const refs_joined *joined, const moved *one,
                               const moved *other, refs_error *err) {
-    uint64_t number = one->number;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
-    for (size_t dim = joined->rank; dim-- > 0 && status == REFS_OK; number /= joined->n[dim])
-        if (joined->line[dim] < REFS_JOIN_MAX_DIMS)
-            status = print_step(at, joined->line[dim], number % joined->n[dim] * joined->chunk[dim],
-                                &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
-                      REFS_STR_ARG(refs_join__text(at->join, joined->path)), (int)text.size,
-                      (const char *)text.data, at->join->members[at->plan->order[one->member]].name,
-                      at->join->members[at->plan->order[other->member]].name);
-    refs_buf_clear(&text);
-    return status;
+    const refs_join_member *const members[2] = {&at->join->members[at->plan->order[one->member]],
+                                                &at->join->members[at->plan->order[other->member]]};
+    uint64_t number = one->number, index[REFS_MAX_RANK];
+    for (size_t dim = joined->rank; dim-- > 0; number /= joined->n[dim])
+        index[dim] = number % joined->n[dim] * joined->chunk[dim];
+    return refs_join__fail_twice(at->join, joined, index, members, err);
 }
 
 /* Whether two parts hold the same at one place, as far as references and digests tell. */

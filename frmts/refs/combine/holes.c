@@ -176,11 +176,8 @@ static refs_status fail_bytes(const refs_join *join, const refs_joined *joined, 
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not in all sources, and has no fill value that could stand for "
                      "what is missing: leave it out (--variables names what is taken), or "
-                     "those sources%s",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)),
-                     join->n_dims > 1 && !join->is_aggregated
-                         ? ", or write an aggregation in netCDF, to a name that ends in .nc"
-                         : "");
+                     "those sources",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)));
 }
 
 static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool *splits,
@@ -311,10 +308,8 @@ refs_status refs_join__declare_fill(refs_join *join, refs_joined *joined, refs_e
 
 refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {
     refs_join_split *split = joined->split;
-    bool has_gaps = false;
-    for (size_t i = 0; i < split->n_runs; i++) has_gaps = has_gaps || split->runs[i].n == 0;
-    if (!has_gaps || split->type.is_unpacked) return REFS_OK;
-    REFS_TRY(choose_fill(join, joined, split->atoms[0].at.array, err));
+    if (split->cells.n_missing == 0 || split->type.is_unpacked) return REFS_OK;
+    REFS_TRY(choose_fill(join, joined, refs_join__first_of(split), err));
     if (joined->lacks_fill) split->type = refs_join__wider_than_bytes();
     return REFS_OK;
 }

@@ -117,22 +117,13 @@ static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, 
     return REFS_OK;
 }
 
-/* The treatment of sources that cannot be one array along several dimensions. */
-static const char *advice(const refs_join *join) {
-    return join->n_dims > 1 && join->options.unlike != REFS_JOIN_REFUSE
-               ? "; a set holds such sources as fragments along one dimension alone: write an "
-                 "aggregation in netCDF, to a name that ends in .nc"
-               : "";
-}
-
 static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
                                const refs_join_member *member, refs_str in, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
-                     "read wrong%s",
+                     "read wrong",
                      REFS_STR_ARG(refs_join__text(join, joined->path)),
-                     join->members[joined->first].name, member->name, REFS_STR_ARG(in),
-                     advice(join));
+                     join->members[joined->first].name, member->name, REFS_STR_ARG(in));
 }
 
 /* "t(time 1, y 6)" */
@@ -298,12 +289,12 @@ static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
     const refs_join_axis *axis = &at->member->axes[line];
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
-                     "they overlap with those of other parts, or cut chunks%s",
+                     "they overlap with those of other parts, or cut chunks",
                      REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
                      (unsigned long long)axis->n, join->options.dims[line],
                      (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
-                     (unsigned long long)joined->shape[dim], (unsigned long long)joined->chunk[dim],
-                     advice(join));
+                     (unsigned long long)joined->shape[dim],
+                     (unsigned long long)joined->chunk[dim]);
 }
 
 /* -- loaded or not ----------------------------------------------------------------------------- */
@@ -685,6 +676,6 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     if (!refs_join__is_of_fields(join) || (joined->like->is_field && join->numbers == NULL))
         REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
     if (!splits || join->is_aggregated) return REFS_OK;
-    REFS_TRY(refs_join__split(join, joined, err));
+    REFS_TRY(refs_join__split(join, plan, joined, err));
     return refs_join__fill_gaps(join, joined, err);
 }

@@ -488,6 +488,40 @@ static refs_status place_plain(const line_steps *all, refs_join_line *line, refs
     return REFS_OK;
 }
 
+static int by_place(const void *left, const void *right) {
+    const refs_join_steps *a = left, *b = right; /* a position, and the step that has it */
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* Lists the steps of a part that do not ascend as their positions do. */
+static refs_status sort_steps(refs_join_axis *axis, refs_error *err) {
+    uint64_t i = 1;
+    while (i < axis->n && axis->position[i] > axis->position[i - 1]) i++;
+    if (i >= axis->n) return REFS_OK;
+    refs_join_steps *all = refs_calloc((size_t)axis->n, sizeof *all);
+    axis->by_position = refs_calloc((size_t)axis->n, sizeof *axis->by_position);
+    refs_status status = all != NULL && axis->by_position != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (i = 0; i < axis->n && status == REFS_OK; i++)
+        all[i] = (refs_join_steps){axis->position[i], i};
+    if (status == REFS_OK) qsort(all, (size_t)axis->n, sizeof *all, by_place);
+    for (i = 0; i < axis->n && status == REFS_OK; i++) axis->by_position[i] = all[i].end;
+    refs_free(all);
+    return status;
+}
+
+uint64_t refs_join__step_at(const refs_join_axis *axis, uint64_t position) {
+    uint64_t low = 0, high = axis->n;
+    while (low + 1 < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        const uint64_t number = axis->by_position != NULL ? axis->by_position[middle] : middle;
+        if (axis->position[number] <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return axis->by_position != NULL ? axis->by_position[low] : low;
+}
+
 static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     for (size_t i = 0; i < join->n_members; i++) {
@@ -602,6 +636,8 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
         join->counted[number] = line->first;
         status = place(&all, line, err);
     }
+    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++)
+        status = sort_steps(&join->members[i].axes[number], err);
     if (status == REFS_OK && join->numbers == NULL) status = look_for_gaps(&all, err);
     refs_free(all.steps);
     return status;

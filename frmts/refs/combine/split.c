@@ -1,12 +1,11 @@
-/* split.c -- which fragments sources become that are not alike, see combine_internal.h.
+/* split.c -- which fragments sources become that are heterogeneous, see combine_internal.h.
  *
- * An atom is a row of chunks along the joined dimension. Atoms in the order of their steps, put
- * together as long as they are alike and fill whole chunks, are the fragments: whatever sets the
- * atoms came in, they are the same. The values of per-step arrays are put into the set: a step is
- * an atom.
+ * The edges of parts and of their holes cut the array into cells along all joined dimensions
+ * (cells.c). A cut stays where what lies on its two sides cannot be one array, at any place along
+ * the other dimensions; between cuts that stay lie the fragments. They are the same whatever sets
+ * the parts came in. A cut within a chunk cannot stay: chunks are not cut. The values of per-step
+ * arrays are put into the set: a step is a chunk.
  */
-#include <stdlib.h>
-
 #include "combine_internal.h"
 
 static bool is_coordinate_of_line(const refs_join *join, const refs_joined *joined) {
@@ -24,7 +23,7 @@ bool refs_join__may_split(const refs_join *join, const refs_joined *joined) {
     const bool is_of_master = !like->is_field && join->n_parts < join->n_members;
     if (join->is_aggregated)
         return is_number && !is_coordinate_of_line(join, joined) && !is_of_master;
-    if (join->options.unlike == REFS_JOIN_REFUSE || join->n_dims != 1 || joined->n_lines != 1 ||
+    if (join->options.unlike == REFS_JOIN_REFUSE || joined->n_lines == 0 ||
         is_coordinate_of_line(join, joined) || !is_number)
         return false;
     for (size_t dim = 0; dim < joined->rank; dim++)
@@ -34,132 +33,244 @@ bool refs_join__may_split(const refs_join *join, const refs_joined *joined) {
 
 void refs_join__split_free(refs_join_split *split) {
     if (split == NULL) return;
-    refs_free(split->atoms);
-    refs_free(split->runs);
+    refs_join__cells_clear(&split->cells);
+    refs_fragment_grid_clear(&split->grid);
     refs_free(split);
 }
 
-/* -- atoms ------------------------------------------------------------------------------------- */
+/* -- cells and fragments ----------------------------------------------------------------------- */
 
-uint64_t refs_join__steps_per_atom(const refs_joined *joined, const refs_join_array *array) {
-    const size_t own = refs_join__own_dim(joined, array, joined->split->dim);
+size_t refs_join__cell_number(const refs_join_cells *cells, const size_t *index) {
+    size_t number = 0;
+    for (size_t i = 0; i < cells->n_lines; i++) number = number * (cells->cuts[i].n - 1) + index[i];
+    return number;
+}
+
+const refs_join_place *refs_join__owner(const refs_join_split *split, size_t cell) {
+    const uint32_t owner = split->cells.owners[cell];
+    return owner != 0 ? &split->cells.pieces[owner - 1] : NULL;
+}
+
+refs_join_cell_box refs_join__cells_of(const refs_join_split *split, uint64_t number) {
+    refs_join_cell_box box;
+    uint64_t index[REFS_MAX_RANK];
+    refs_fragment_grid_index(&split->grid, number, index);
+    for (size_t i = 0; i < split->cells.n_lines; i++) {
+        const refs_fragment_dim *dim = &split->grid.dims[split->dim[i]];
+        const refs_fragment_interval *at = &dim->intervals[index[split->dim[i]]];
+        box.begin[i] = refs_join__cell_at(&split->cells.cuts[i], at->begin);
+        box.end[i] = refs_join__cell_at(&split->cells.cuts[i], at->end);
+    }
+    return box;
+}
+
+const refs_join_place *refs_join__piece_of(const refs_join_split *split, uint64_t number) {
+    const refs_join_cell_box box = refs_join__cells_of(split, number);
+    return refs_join__owner(split, refs_join__cell_number(&split->cells, box.begin));
+}
+
+const refs_join_array *refs_join__first_of(const refs_join_split *split) {
+    uint64_t number = 0;
+    while (!split->grid.sources[number].is_there) number++;
+    return refs_join__piece_of(split, number)->array;
+}
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+uint64_t refs_join__steps_per_chunk(const refs_joined *joined, const refs_join_array *array,
+                                    size_t dim) {
+    const size_t own = refs_join__own_dim(joined, array, dim);
     return own == SIZE_MAX || array->is_thin ? 1 : array->chunk[own];
 }
 
 static refs_status fail_apart(const refs_join *join, const refs_joined *joined,
-                              const refs_join_place *at, refs_error *err) {
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "%.*s of %s has chunks of steps along %s between which there are steps of other "
-        "sources: chunks cannot be cut",
-        REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name, join->options.dims[0]);
+                              const refs_join_place *at, size_t line, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s of %s has chunks of steps along %s between which there are steps of "
+                     "other sources: chunks cannot be cut",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                     join->options.dims[line]);
 }
 
-static refs_status add_atoms(const refs_join *join, refs_joined *joined, const refs_join_place *at,
-                             refs_error *err) {
-    refs_join_split *split = joined->split;
-    const refs_join_axis *axis = &at->member->axes[0];
-    const refs_join_array *array = at->array;
-    const size_t own = refs_join__own_dim(joined, array, split->dim);
-    const uint64_t n = own == SIZE_MAX ? 1 : array->shape[own];
-    const uint64_t per_chunk = refs_join__steps_per_atom(joined, array);
-    for (uint64_t row = 0; row * per_chunk < n; row++) {
-        const uint64_t first = array->begin + row * per_chunk, left = n - row * per_chunk;
-        const uint64_t n_steps = left < per_chunk ? left : per_chunk;
-        if (refs_join__is_hole(join, array, 0, first)) continue;
-        if (first + n_steps > axis->n) return fail_apart(join, joined, at, err);
-        const uint64_t begin = axis->position[first];
-        for (uint64_t i = 1; i < n_steps; i++)
-            if (axis->position[first + i] != begin + i) return fail_apart(join, joined, at, err);
-        if (!refs_grow((void **)&split->atoms, &split->atom_capacity, split->n_atoms,
-                       sizeof *split->atoms))
-            return refs_fail_nomem(err);
-        split->atoms[split->n_atoms++] = (refs_join_atom){begin, begin + n_steps, *at, row};
+/* Steps of a piece along dimension `dim` of the array. */
+static uint64_t count_steps(const refs_joined *joined, const refs_join_array *array, size_t dim) {
+    const size_t own = refs_join__own_dim(joined, array, dim);
+    return own == SIZE_MAX ? 1 : array->shape[own];
+}
+
+/* Steps of one chunk have to follow each other. */
+static refs_status check_chunks(const refs_join *join, const refs_joined *joined,
+                                const refs_join_place *at, size_t dim, refs_error *err) {
+    const size_t line = joined->line[dim];
+    const refs_join_axis *axis = &at->member->axes[line];
+    const uint64_t begin = at->array->begin[line],
+                   k = refs_join__steps_per_chunk(joined, at->array, dim);
+    const uint64_t end = begin + count_steps(joined, at->array, dim);
+    if (end > axis->n) return fail_apart(join, joined, at, line, err);
+    for (uint64_t first = begin; k > 1 && first < end; first += k) {
+        if (refs_join__is_hole(join, at->array, line, first)) continue;
+        for (uint64_t step = first + 1; step < end && step < first + k; step++)
+            if (axis->position[step] != axis->position[step - 1] + 1)
+                return fail_apart(join, joined, at, line, err);
     }
     return REFS_OK;
 }
 
-static int by_begin(const void *left, const void *right) {
-    const refs_join_atom *a = left, *b = right;
-    if (a->begin != b->begin) return a->begin > b->begin ? 1 : -1;
-    return (a->at.member > b->at.member) - (a->at.member < b->at.member);
+/* Whether a chunk of a piece begins at a position along line `i` of the cells, or ends before it.
+ */
+typedef enum chunk_edge { BEGINS, ENDS } chunk_edge;
+
+static bool is_edge(const refs_joined *joined, const refs_join_place *at, size_t i,
+                    uint64_t position, chunk_edge edge) {
+    const size_t dim = joined->split->dim[i], line = joined->line[dim];
+    const uint64_t k = refs_join__steps_per_chunk(joined, at->array, dim);
+    const refs_join_axis *axis = &at->member->axes[line];
+    if (k == 1) return true;
+    const uint64_t own =
+        refs_join__step_at(axis, edge == BEGINS ? position : position - 1) - at->array->begin[line];
+    return edge == BEGINS ? own % k == 0
+                          : (own + 1) % k == 0 || own + 1 == count_steps(joined, at->array, dim);
 }
 
-static refs_status fail_twice(const refs_join *join, const refs_joined *joined,
-                              const refs_join_atom *one, const refs_join_atom *other,
-                              refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_join__print_step(join, 0, other->begin, &text, err);
-    if (status == REFS_OK)
-        status =
-            refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
-                      (const char *)text.data, one->at.member->name, other->at.member->name);
-    refs_buf_clear(&text);
-    return status;
-}
-
-static refs_status collect(const refs_join *join, refs_joined *joined, refs_error *err) {
-    refs_join_split *split = joined->split;
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_place at = {&join->members[i], NULL};
-        for (size_t k = 0; (at.array = refs_join__piece(at.member, joined->path, k)) != NULL; k++)
-            REFS_TRY(add_atoms(join, joined, &at, err));
-    }
-    qsort(split->atoms, split->n_atoms, sizeof *split->atoms, by_begin);
-    for (size_t i = 1; i < split->n_atoms; i++) {
-        const refs_join_atom *before = &split->atoms[i - 1], *at = &split->atoms[i];
-        if (at->begin < before->end) return fail_twice(join, joined, before, at, err);
-    }
-    return REFS_OK;
-}
-
-/* -- runs -------------------------------------------------------------------------------------- */
+/* -- cuts -------------------------------------------------------------------------------------- */
 
 static bool have_one_type(const refs_join_array *a, const refs_join_array *b) {
     return refs_dtype_equal(&a->dtype, &b->dtype) && a->has_fill == b->has_fill &&
            memcmp(a->fill, b->fill, sizeof a->fill) == 0;
 }
 
-static bool are_alike(const refs_join_array *a, const refs_join_array *b) {
-    return a->is_thin == b->is_thin && a->packing == b->packing && a->range == b->range &&
-           a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout);
+static bool are_homogeneous(const refs_join_array *a, const refs_join_array *b) {
+    return a == b ||
+           (a->is_thin == b->is_thin && a->packing == b->packing && a->range == b->range &&
+            a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout));
 }
 
-static bool goes_on(const refs_joined *joined, const refs_join_run *run, const refs_join_atom *at) {
-    const refs_join_array *array = joined->split->atoms[run->first].at.array;
-    return run->n > 0 && at->begin == run->end && are_alike(array, at->at.array) &&
-           (run->end - run->begin) % refs_join__steps_per_atom(joined, array) == 0;
+/* What becomes of a cut along line `i` of the cells. */
+typedef struct cut {
+    size_t i;
+    uint64_t position, begin; /**< of the cut, and of the fragments before it */
+    bool stays;
+    const refs_join_place *within;  /**< a piece with a chunk on both sides; or NULL */
+    const refs_join_place *through; /**< a piece of which one side is a part of a chunk; or NULL */
+} cut;
+
+/* Looks at what is before the cut and behind it at one place along the other dimensions. */
+static void look(const refs_joined *joined, const refs_join_place *before,
+                 const refs_join_place *behind, cut *at) {
+    const bool begins = behind == NULL || is_edge(joined, behind, at->i, at->position, BEGINS);
+    if (before != NULL && before == behind && !begins) {
+        at->within = before;
+        return;
+    }
+    if (!begins) at->through = behind;
+    if (before != NULL && !is_edge(joined, before, at->i, at->position, ENDS)) at->through = before;
+    if (before == NULL && behind == NULL) return;
+    at->stays =
+        at->stays || before == NULL || behind == NULL ||
+        !are_homogeneous(before->array, behind->array) ||
+        (at->position - at->begin) %
+                refs_join__steps_per_chunk(joined, before->array, joined->split->dim[at->i]) !=
+            0;
 }
 
-static refs_status add_run(refs_join_split *split, refs_join_run run, refs_error *err) {
-    if (!refs_grow((void **)&split->runs, &split->run_capacity, split->n_runs, sizeof *split->runs))
-        return refs_fail_nomem(err);
-    split->runs[split->n_runs++] = run;
+/* Looks at a cut at all places along the other dimensions. */
+static void look_everywhere(const refs_joined *joined, size_t number, cut *at) {
+    const refs_join_split *split = joined->split;
+    const refs_join_cells *cells = &split->cells;
+    size_t inner = 1;
+    for (size_t i = at->i + 1; i < cells->n_lines; i++) inner *= cells->cuts[i].n - 1;
+    const size_t size = inner * (cells->cuts[at->i].n - 1);
+    for (size_t outer = 0; outer < cells->n; outer += size)
+        for (size_t k = 0; k < inner; k++) {
+            const size_t cell = outer + number * inner + k;
+            look(joined, refs_join__owner(split, cell - inner), refs_join__owner(split, cell), at);
+        }
+}
+
+static refs_status cut_along(const refs_join *join, const refs_joined *joined, size_t i,
+                             refs_fragment_dim *into, refs_error *err) {
+    const refs_join_cuts *cuts = &joined->split->cells.cuts[i];
+    const size_t line = joined->split->cells.line[i];
+    uint64_t begin = 0;
+    for (size_t k = 1; k + 1 < cuts->n; k++) {
+        cut at = {.i = i, .position = cuts->at[k], .begin = begin};
+        look_everywhere(joined, k, &at);
+        if (at.through != NULL) return fail_apart(join, joined, at.through, line, err);
+        if (at.stays && at.within != NULL) return fail_apart(join, joined, at.within, line, err);
+        if (!at.stays) continue;
+        REFS_TRY(refs_fragment_dim_append(into, at.position - begin, err));
+        begin = at.position;
+    }
+    return refs_fragment_dim_append(into, cuts->at[cuts->n - 1] - begin, err);
+}
+
+static refs_status cut_whole(const refs_joined *joined, size_t dim, refs_fragment_dim *into,
+                             refs_error *err) {
+    REFS_TRY(refs_fragment_dim_append(into, joined->shape[dim], err));
+    into->is_split = false;
     return REFS_OK;
 }
 
-/* Steps that no part has are a fragment that is not there. */
-static refs_status add_gap(refs_join_split *split, uint64_t begin, uint64_t end, refs_error *err) {
-    return begin < end ? add_run(split, (refs_join_run){begin, end, 0, 0}, err) : REFS_OK;
+static refs_status make_grid(const refs_join *join, refs_joined *joined, refs_error *err) {
+    refs_join_split *split = joined->split;
+    split->grid.rank = joined->rank;
+    for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
+        refs_fragment_dim *into = &split->grid.dims[dim];
+        REFS_TRY(joined->line[dim] < REFS_JOIN_MAX_DIMS ? cut_along(join, joined, i++, into, err)
+                                                        : cut_whole(joined, dim, into, err));
+    }
+    REFS_TRY(refs_fragment_grid_prepare(&split->grid, err));
+    for (uint64_t i = 0; i < split->grid.n; i++)
+        split->grid.sources[i].is_there = refs_join__piece_of(split, i) != NULL;
+    return REFS_OK;
 }
 
-static refs_status make_runs(const refs_joined *joined, refs_error *err) {
-    refs_join_split *split = joined->split;
-    uint64_t end = 0;
-    for (size_t i = 0; i < split->n_atoms; i++) {
-        const refs_join_atom *at = &split->atoms[i];
-        refs_join_run *last = split->n_runs > 0 ? &split->runs[split->n_runs - 1] : NULL;
-        if (last != NULL && goes_on(joined, last, at)) {
-            last->end = at->end;
-            last->n++;
-        } else {
-            REFS_TRY(add_gap(split, end, at->begin, err));
-            REFS_TRY(add_run(split, (refs_join_run){at->begin, at->end, i, 1}, err));
-        }
-        end = at->end;
+/* -- what parts have --------------------------------------------------------------------------- */
+
+/* An array that has all joined dimensions has each place once. */
+static refs_status check_once(const refs_join *join, const refs_joined *joined, refs_error *err) {
+    const refs_join_split *split = joined->split;
+    const refs_join_cells *cells = &split->cells;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    if (cells->second == 0) return REFS_OK;
+    const refs_join_member *const members[2] = {refs_join__owner(split, cells->twice)->member,
+                                                cells->pieces[cells->second - 1].member};
+    if (joined->n_lines < join->n_dims) {
+        if (!refs_join__have_one_digest(joined, members[0], members[1]))
+            refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                      "%.*s: not the same in %s and %s, which have the same steps: that of the "
+                      "first is kept",
+                      REFS_STR_ARG(refs_join__text(join, joined->path)), members[0]->name,
+                      members[1]->name);
+        return REFS_OK;
     }
-    return add_gap(split, end, joined->shape[split->dim], err);
+    for (size_t i = cells->n_lines, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
+        index[split->dim[i]] = cells->cuts[i].at[cell % (cells->cuts[i].n - 1)];
+    return refs_join__fail_twice(join, joined, index, members, err);
+}
+
+static refs_status find_cells(const refs_join *join, const refs_join_plan *plan,
+                              refs_joined *joined, refs_error *err) {
+    refs_join_split *split = joined->split;
+    refs_join_cells *cells = &split->cells;
+    *cells = (refs_join_cells){.join = join, .wants_owners = true};
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        split->dim[cells->n_lines] = dim;
+        cells->line[cells->n_lines++] = joined->line[dim];
+    }
+    REFS_TRY(refs_join__cells_open(cells, plan, joined->path, err));
+    if (cells->covered == NULL)
+        return refs_fail(err, REFS_LIMIT,
+                         "%.*s: its sources have too many edges along %zu dimensions",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)), cells->n_lines);
+    if (cells->n_missing == cells->n)
+        return refs_fail(err, REFS_INVALID, "%.*s: no source has any of it",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)));
+    for (size_t k = 0; k < cells->n_pieces; k++)
+        for (size_t i = 0; i < cells->n_lines; i++)
+            REFS_TRY(check_chunks(join, joined, &cells->pieces[k], split->dim[i], err));
+    return check_once(join, joined, err);
 }
 
 /* -- the aggregation's type -------------------------------------------------------------------- */
@@ -237,21 +348,21 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
 }
 
 static refs_status choose_type(const refs_join *join, refs_join_split *split, refs_error *err) {
-    const refs_join_array **arrays = refs_calloc(split->n_runs, sizeof *arrays);
+    const refs_join_array **arrays = refs_calloc((size_t)split->grid.n, sizeof *arrays);
     size_t n = 0;
     if (arrays == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < split->n_runs; i++)
-        if (split->runs[i].n > 0) arrays[n++] = split->atoms[split->runs[i].first].at.array;
+    for (uint64_t i = 0; i < split->grid.n; i++)
+        if (split->grid.sources[i].is_there) arrays[n++] = refs_join__piece_of(split, i)->array;
     split->type = refs_join__common_type(join, arrays, n);
     refs_free(arrays);
     return REFS_OK;
 }
 
-refs_status refs_join__split(refs_join *join, refs_joined *joined, refs_error *err) {
+refs_status refs_join__split(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                             refs_error *err) {
     joined->split = refs_calloc(1, sizeof *joined->split);
     if (joined->split == NULL) return refs_fail_nomem(err);
-    while (joined->line[joined->split->dim] == REFS_JOIN_MAX_DIMS) joined->split->dim++;
-    REFS_TRY(collect(join, joined, err));
-    REFS_TRY(make_runs(joined, err));
+    REFS_TRY(find_cells(join, plan, joined, err));
+    REFS_TRY(make_grid(join, joined, err));
     return choose_type(join, joined->split, err);
 }

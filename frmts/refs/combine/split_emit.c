@@ -85,10 +85,11 @@ static refs_status set_key(output *out, const char *rest, refs_error *err) {
 }
 
 /* A fragment's array is called as the whole, in a group of its own. */
-static refs_status set_fragment_key(output *out, size_t number, const char *rest, refs_error *err) {
+static refs_status set_fragment_key(output *out, uint64_t number, const char *rest,
+                                    refs_error *err) {
     out->key.size = 0;
-    return refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%zu/%.*s%s",
-                           REFS_STR_WHOLE(path_of(out)), number,
+    return refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%llu/%.*s%s",
+                           REFS_STR_WHOLE(path_of(out)), (unsigned long long)number,
                            REFS_STR_WHOLE(refs_join__own_name(path_of(out))), rest);
 }
 
@@ -130,38 +131,47 @@ static refs_str dim_name(const output *out, const refs_join_array *array, size_t
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-static const refs_join_array *array_of(const output *out, const refs_join_run *run) {
-    return out->joined->split->atoms[run->first].at.array;
+static const refs_join_place *piece_of(const output *out, uint64_t number) {
+    return refs_join__piece_of(out->joined->split, number);
 }
 
-/* The shape, chunk and number of chunks of a fragment. */
+static const refs_join_array *array_of(const output *out, uint64_t number) {
+    return piece_of(out, number)->array;
+}
+
+/* The shape, chunk and number of chunks of a fragment, and where it begins. */
 typedef struct grid {
+    uint64_t begin[REFS_MAX_RANK];
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
 } grid;
 
 /* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
-static uint64_t steps_of_values(const output *out, const refs_join_run *run) {
-    const refs_join_split *split = out->joined->split;
-    const refs_join_place *first = &split->atoms[run->first].at;
-    const uint64_t n = run->end - run->begin;
-    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW &&
-                       first->member->number == 0 && split->dim == 0;
+static uint64_t steps_of_values(const output *out, uint64_t number, const grid *of) {
+    const refs_joined *joined = out->joined;
+    const refs_join_place *first = piece_of(out, number);
     const refs_join_array *piece = first->array;
-    return grows && piece->is_piece && piece->begin == run->begin &&
-                   refs_join__chunks_of_values(n, piece->chunk[0]) != 0
+    const size_t line = joined->line[0];
+    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW &&
+                       first->member->number == 0 && joined->n_lines == 1 &&
+                       line != REFS_JOIN_MAX_DIMS;
+    return grows && piece->is_piece && piece->begin[line] == of->begin[0] &&
+                   refs_join__chunks_of_values(of->shape[0], piece->chunk[0]) != 0
                ? piece->chunk[0]
-               : n;
+               : of->shape[0];
 }
 
-static grid grid_of(const output *out, const refs_join_run *run) {
+static grid grid_of(const output *out, uint64_t number) {
     const refs_joined *joined = out->joined;
-    const refs_join_array *array = array_of(out, run);
-    grid of = {{0}, {0}, {0}};
+    const refs_join_array *array = array_of(out, number);
+    refs_partition at;
+    grid of = {{0}, {0}, {0}, {0}};
+    refs_fragment_grid_get(&joined->split->grid, number, &at);
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t own = refs_join__own_dim(joined, array, dim);
-        of.shape[dim] = dim == joined->split->dim ? run->end - run->begin : joined->shape[dim];
+        of.begin[dim] = at.begin[dim];
+        of.shape[dim] = at.end[dim] - at.begin[dim];
         of.chunk[dim] = array->is_thin ? of.shape[dim] : own == SIZE_MAX ? 1 : array->chunk[own];
-        if (array->is_thin && dim == joined->split->dim) of.chunk[dim] = steps_of_values(out, run);
+        if (array->is_thin && dim == 0) of.chunk[dim] = steps_of_values(out, number, &of);
         of.n[dim] = (of.shape[dim] + of.chunk[dim] - 1) / of.chunk[dim];
     }
     return of;
@@ -183,26 +193,26 @@ static refs_status append_layout(output *out, const refs_join_array *array,
 }
 
 /* Members come in one order, whoever wrote the source: parts of parts give the same bytes. */
-static refs_status put_fragment_array(output *out, const refs_join_run *run, refs_error *err) {
+static refs_status put_fragment_array(output *out, uint64_t number, refs_error *err) {
     const size_t rank = out->joined->rank;
-    const grid of = grid_of(out, run);
+    const grid of = grid_of(out, number);
+    const refs_join_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_join__text(out->join, array_of(out, run)->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_join__text(out->join, array->document), &doc, err));
     out->text.size = 0;
     refs_status status = refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":");
     if (status == REFS_OK) status = refs_join__write_list(of.shape, rank, &out->text, err);
     if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"chunks\":");
     if (status == REFS_OK) status = refs_join__write_list(of.chunk, rank, &out->text, err);
-    if (status == REFS_OK)
-        status = append_layout(out, array_of(out, run), refs_json_root(doc), err);
+    if (status == REFS_OK) status = append_layout(out, array, refs_json_root(doc), err);
     if (status == REFS_OK)
         status = refs_buf_printf(&out->text, err, ",\"dimension_separator\":\".\"}");
     refs_json_doc_free(doc);
     return status == REFS_OK ? put(out, err) : status;
 }
 
-static refs_status put_fragment_attributes(output *out, const refs_join_run *run, refs_error *err) {
-    const refs_join_array *array = array_of(out, run);
+static refs_status put_fragment_attributes(output *out, uint64_t number, refs_error *err) {
+    const refs_join_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
     refs_str own = array->attributes != REFS_JOIN_NONE
                        ? refs_join__text(out->join, array->attributes)
@@ -233,27 +243,27 @@ static refs_status put_group(output *out, refs_error *err) {
 }
 
 static refs_status put_groups(output *out, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
+    const refs_fragment_grid *all = &out->joined->split->grid;
     REFS_TRY(set_key(out, REFS_SET_FRAGMENTS_SUFFIX "/.zgroup", err));
     REFS_TRY(put_group(out, err));
-    for (size_t i = 0; i < split->n_runs; i++) {
-        if (split->runs[i].n == 0) continue;
+    for (uint64_t i = 0; i < all->n; i++) {
+        if (!all->sources[i].is_there) continue;
         out->key.size = 0;
-        REFS_TRY(refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%zu/.zgroup",
-                                 REFS_STR_WHOLE(path_of(out)), i));
+        REFS_TRY(refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%llu/.zgroup",
+                                 REFS_STR_WHOLE(path_of(out)), (unsigned long long)i));
         REFS_TRY(put_group(out, err));
     }
     return REFS_OK;
 }
 
 static refs_status put_fragments(output *out, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
-    for (size_t i = 0; i < split->n_runs; i++) {
-        if (split->runs[i].n == 0) continue;
+    const refs_fragment_grid *all = &out->joined->split->grid;
+    for (uint64_t i = 0; i < all->n; i++) {
+        if (!all->sources[i].is_there) continue;
         REFS_TRY(set_fragment_key(out, i, "/.zarray", err));
-        REFS_TRY(put_fragment_array(out, &split->runs[i], err));
+        REFS_TRY(put_fragment_array(out, i, err));
         REFS_TRY(set_fragment_key(out, i, "/.zattrs", err));
-        REFS_TRY(put_fragment_attributes(out, &split->runs[i], err));
+        REFS_TRY(put_fragment_attributes(out, i, err));
         REFS_TRY(refs_join__go_on(out->join, err));
     }
     return REFS_OK;
@@ -272,8 +282,8 @@ static refs_status put_container_array(output *out, refs_error *err) {
     char dtype[64];
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
-    REFS_TRY(
-        refs_json_parse(refs_join__text(out->join, split->atoms[0].at.array->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_join__text(out->join, refs_join__first_of(split)->document), &doc,
+                             err));
     out->text.size = 0;
     refs_status status =
         refs_buf_printf(&out->text, err,
@@ -313,61 +323,39 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);
 }
 
-/* Steps that no part has are no fragment. */
-static refs_status fill_grid(const output *out, refs_fragment_grid *made, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
+/* Gives fragments their names; places that no part has are none. */
+static refs_status name_fragments(const output *out, refs_error *err) {
+    refs_fragment_grid *all = &out->joined->split->grid;
     const refs_str own_name = refs_join__own_name(path_of(out));
     refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_fragment_grid_allocate(made, 1, err);
-    for (size_t i = 0; i < split->n_runs && status == REFS_OK; i++) {
-        if (split->runs[i].n == 0) continue;
+    refs_status status = REFS_OK;
+    for (uint64_t i = 0; i < all->n && status == REFS_OK; i++) {
+        if (!all->sources[i].is_there) continue;
         name.size = 0;
         status = refs_set_fragments_name(own_name, i, &name, err);
         if (status == REFS_OK) status = refs_buf_append(&name, "", 1, err);
         const refs_partition fragment = {
             .file = "", .variable = (const char *)name.data, .format = ""};
-        if (status == REFS_OK) status = refs_fragment_grid_set(made, i, &fragment, err);
+        if (status == REFS_OK) status = refs_fragment_grid_set(all, i, &fragment, err);
     }
     refs_buf_clear(&name);
     return status;
 }
 
-static refs_status make_grid(const output *out, refs_fragment_grid *made, refs_error *err) {
-    const refs_joined *joined = out->joined;
-    const refs_join_split *split = joined->split;
-    made->rank = joined->rank;
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        refs_fragment_dim *added = &made->dims[dim];
-        added->is_split = dim == split->dim;
-        added->n_parts = added->is_split ? split->n_runs : 1;
-        for (size_t i = 0; i < added->n_parts; i++) {
-            const refs_join_run *run = &split->runs[i];
-            refs_fragment_interval interval = {0, joined->shape[dim], i};
-            if (added->is_split) interval = (refs_fragment_interval){run->begin, run->end, i};
-            REFS_TRY(refs_fragment_dim_add(added, interval, err));
-        }
-    }
-    REFS_TRY(refs_fragment_grid_count(made, err));
-    return fill_grid(out, made, err);
-}
-
 static refs_status append_aggregation(output *out, refs_error *err) {
-    const refs_join_array *first = out->joined->split->atoms[0].at.array;
+    const refs_join_array *first = refs_join__first_of(out->joined->split);
     const char *dims[REFS_MAX_RANK];
     for (size_t dim = 0; dim < out->joined->rank; dim++)
         dims[dim] = refs_join__own_name(dim_name(out, first, dim)).data;
     const refs_set_container container = {refs_join__own_name(path_of(out)).data, dims,
                                           out->joined->shape};
-    refs_fragment_grid made = {.rank = 0};
-    refs_status status = make_grid(out, &made, err);
-    if (status == REFS_OK) status = refs_set_fragments_encode(&container, &made, &out->text, err);
-    refs_fragment_grid_clear(&made);
-    return status;
+    REFS_TRY(name_fragments(out, err));
+    return refs_set_fragments_encode(&container, &out->joined->split->grid, &out->text, err);
 }
 
 static refs_status put_container_attributes(output *out, refs_error *err) {
     const refs_join_split *split = out->joined->split;
-    const refs_join_array *first = split->atoms[0].at.array;
+    const refs_join_array *first = refs_join__first_of(split);
     refs_json_doc *whole = NULL, *own = NULL;
     refs_str none = refs_str_from("{}");
     out->text.size = 0;
@@ -429,72 +417,121 @@ typedef struct moved {
     refs_stream_ref ref;
 } moved;
 
-/* Chunks of one fragment, and where the stream of the array was left that was read last: rows of
- * one array mostly come one after the other. */
-typedef struct gathering {
-    const refs_joined *joined;
-    grid of;
-    moved *all;
-    size_t n, capacity;
-    const refs_join_array *array;
+/* A stream, where it was left: cells of one piece mostly come one after the other. */
+typedef struct cursor {
     refs_stream_reader reader;
     refs_stream_ref ref;
-    bool has_ref;
+    bool is_open, has_ref;
+} cursor;
+
+/* Chunks of one fragment. */
+typedef struct gathering {
+    const output *out;
+    const refs_joined *joined;
+    grid of;
+    cursor *cursors; /* of each piece */
+    moved *all;
+    size_t n, capacity;
 } gathering;
+
+/* A cell in a fragment: the chunks of a piece that begin in it, and where these come. */
+typedef struct moving {
+    const refs_join_place *piece;
+    cursor *at;
+    uint64_t first[REFS_MAX_RANK], end[REFS_MAX_RANK]; /* rows of chunks along each dimension */
+    uint64_t to[REFS_MAX_RANK];                        /* of the first of them, in the fragment */
+    uint64_t step[REFS_MAX_RANK];                      /* of the piece, at which the cell begins */
+    uint64_t n_steps[REFS_MAX_RANK], begin[REFS_MAX_RANK]; /* of the cell, in the fragment */
+} moving;
 
 static int by_number(const void *left, const void *right) {
     const moved *a = left, *b = right;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void rewind_to(gathering *all, const refs_join_place *at) {
-    all->array = at->array;
-    all->reader = refs_join__stream_of(at);
-    all->has_ref = refs_stream_get(&all->reader, &all->ref);
+static uint64_t divide_up(uint64_t n, uint64_t by) {
+    return n / by + (n % by > 0);
 }
 
-/* Splits the number of a chunk of the array; *row is along the joined dimension. Returns its number
- * in a fragment in which that is row `to`. */
-static uint64_t move(const gathering *all, const refs_join_array *array, uint64_t to,
-                     uint64_t *row) {
-    uint64_t number = all->ref.number, moved_to = 0, stride = 1;
-    *row = 0;
+/* Places the cell at `index` along the joined dimensions. */
+static void place_cell(const gathering *all, const size_t *index, moving *cell) {
+    const refs_joined *joined = all->joined;
+    const refs_join_split *split = joined->split;
+    const uint32_t owner = split->cells.owners[refs_join__cell_number(&split->cells, index)];
+    *cell = (moving){
+        &split->cells.pieces[owner - 1], &all->cursors[owner - 1], {0}, {0}, {0}, {0}, {0}, {0}};
+    for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
+        const refs_join_array *array = cell->piece->array;
+        const size_t own = refs_join__own_dim(joined, array, dim), line = joined->line[dim];
+        cell->end[dim] = own == SIZE_MAX ? 1 : array->n[own];
+        cell->n_steps[dim] = joined->shape[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const uint64_t *edge = &split->cells.cuts[i].at[index[i]];
+        const uint64_t k = refs_join__steps_per_chunk(joined, array, dim);
+        cell->step[dim] =
+            refs_join__step_at(&cell->piece->member->axes[line], edge[0]) - array->begin[line];
+        cell->n_steps[dim] = edge[1] - edge[0];
+        cell->begin[dim] = edge[0] - all->of.begin[dim];
+        cell->first[dim] = divide_up(cell->step[dim], k);
+        cell->end[dim] = divide_up(cell->step[dim] + cell->n_steps[dim], k);
+        cell->to[dim] = divide_up(cell->begin[dim], k);
+        i++;
+    }
+}
+
+/* The number in the fragment of the chunk that the cursor is at; false: it is not in the cell. *row
+ * is along the first dimension. */
+static bool move(const gathering *all, const moving *cell, uint64_t *number, uint64_t *row) {
+    uint64_t rest = cell->at->ref.number, stride = 1;
+    bool is_inside = true;
+    *number = 0;
     for (size_t dim = all->joined->rank; dim-- > 0;) {
-        const size_t own = refs_join__own_dim(all->joined, array, dim);
-        const uint64_t n = own == SIZE_MAX ? 1 : array->n[own];
-        uint64_t index = number % n;
-        number /= n;
-        if (dim == all->joined->split->dim) {
-            *row = index;
-            index = to;
-        }
-        moved_to += index * stride;
+        const size_t own = refs_join__own_dim(all->joined, cell->piece->array, dim);
+        const uint64_t n = own == SIZE_MAX ? 1 : cell->piece->array->n[own];
+        *row = rest % n;
+        rest /= n;
+        is_inside = is_inside && *row >= cell->first[dim] && *row < cell->end[dim];
+        *number += (*row - cell->first[dim] + cell->to[dim]) * stride;
         stride *= all->of.n[dim];
     }
-    return moved_to;
+    return is_inside;
 }
 
-static refs_status gather_row(gathering *all, const refs_join_atom *atom, uint64_t to,
-                              refs_error *err) {
-    const bool is_slowest = all->joined->split->dim == 0;
-    uint64_t row = 0;
-    if (!is_slowest || all->array != atom->at.array || !all->has_ref)
-        rewind_to(all, &atom->at);
-    else if (move(all, atom->at.array, to, &row), row > atom->row)
-        rewind_to(all, &atom->at);
-    for (; all->has_ref; all->has_ref = refs_stream_get(&all->reader, &all->ref)) {
-        const uint64_t number = move(all, atom->at.array, to, &row);
-        if (is_slowest && row > atom->row) break;
-        if (row != atom->row) continue;
-        if (!refs_grow((void **)&all->all, &all->capacity, all->n, sizeof *all->all))
-            return refs_fail_nomem(err);
-        all->all[all->n++] = (moved){number, atom->at.member, all->ref};
+static refs_status take(gathering *all, const moving *cell, uint64_t number, refs_error *err) {
+    if (!refs_grow((void **)&all->all, &all->capacity, all->n, sizeof *all->all))
+        return refs_fail_nomem(err);
+    all->all[all->n++] = (moved){number, cell->piece->member, cell->at->ref};
+    return REFS_OK;
+}
+
+/* What becomes of chunks: those of one cell are in order. */
+typedef enum chunk_order { SORTED, UNSORTED } chunk_order;
+
+static refs_status gather_cell(gathering *all, const moving *cell, chunk_order order,
+                               refs_error *err) {
+    cursor *at = cell->at;
+    uint64_t number, row = 0;
+    if (at->is_open && at->has_ref) (void)move(all, cell, &number, &row);
+    if (!at->is_open || !at->has_ref || row > cell->first[0]) {
+        at->reader = refs_join__stream_of(cell->piece);
+        at->has_ref = refs_stream_get(&at->reader, &at->ref);
+        at->is_open = true;
+    }
+    for (; at->has_ref; at->has_ref = refs_stream_get(&at->reader, &at->ref)) {
+        const bool is_inside = move(all, cell, &number, &row);
+        if (row >= cell->end[0]) break;
+        if (!is_inside) continue;
+        REFS_TRY(order == UNSORTED
+                     ? take(all, cell, number, err)
+                     : refs_join__put_chunk(
+                           all->out->join, all->out->sink,
+                           (refs_join_chunk){cell->piece->member, &at->ref, number}, err));
     }
     return REFS_OK;
 }
 
-/* Rows along the slowest dimension go to the sink as they come. */
-static refs_status put_gathered(const output *out, gathering *all, refs_error *err) {
+static refs_status put_gathered(gathering *all, refs_error *err) {
+    const output *out = all->out;
     if (all->n > 0) qsort(all->all, all->n, sizeof *all->all, by_number);
     for (size_t i = 0; i < all->n; i++)
         REFS_TRY(refs_join__put_chunk(
@@ -504,83 +541,117 @@ static refs_status put_gathered(const output *out, gathering *all, refs_error *e
     return REFS_OK;
 }
 
-/* Elements of a step in an array: `inner` bytes each, `outer` times, `stride` bytes apart. */
-typedef struct slab {
-    size_t inner, outer, stride, begin;
-} slab;
-
-static slab slab_of(const output *out, const refs_join_array *array, uint64_t step) {
-    const refs_joined *joined = out->joined;
-    slab of = {.inner = array->dtype.size, .outer = 1};
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (dim < joined->split->dim) of.outer *= (size_t)joined->shape[dim];
-        if (dim > joined->split->dim) of.inner *= (size_t)joined->shape[dim];
-    }
-    const size_t own = refs_join__own_dim(joined, array, joined->split->dim);
-    of.stride = of.inner * (own == SIZE_MAX ? 1 : (size_t)array->shape[own]);
-    of.begin = of.inner * (size_t)step;
-    return of;
+/* The next cell of a box, the last dimension first, from dimension `from` on; false behind the last
+ * one. */
+static bool next_cell(const refs_join_cell_box *box, size_t n_lines, size_t from, size_t *index) {
+    for (size_t i = n_lines; i-- > from; index[i] = box->begin[i])
+        if (++index[i] < box->end[i]) return true;
+    return false;
 }
 
-static refs_status fail_short(const output *out, const refs_join_atom *atom, const slab *expected,
-                              refs_error *err) {
-    const refs_str bytes = refs_join__text(out->join, atom->at.array->values);
-    return refs_fail(err, REFS_CORRUPT, "%.*s of %s: expected %zu bytes of values, found %zu",
-                     REFS_STR_ARG(path_of(out)), atom->at.member->name,
-                     expected->stride * expected->outer, bytes.size);
+/* Cells along the first dimension of the array go to the sink as they come, if that is joined. */
+static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) {
+    const refs_join_split *split = all->joined->split;
+    const refs_join_cell_box box = refs_join__cells_of(split, number);
+    const size_t n_lines = split->cells.n_lines, n_slowest = split->dim[0] == 0 ? 1 : 0;
+    size_t index[REFS_JOIN_MAX_DIMS], n = 1;
+    memcpy(index, box.begin, sizeof index);
+    for (size_t i = n_slowest; i < n_lines; i++) n *= box.end[i] - box.begin[i];
+    do {
+        bool has_more = true;
+        for (; has_more; has_more = next_cell(&box, n_lines, n_slowest, index)) {
+            moving cell;
+            place_cell(all, index, &cell);
+            REFS_TRY(gather_cell(all, &cell, n == 1 ? SORTED : UNSORTED, err));
+        }
+        REFS_TRY(put_gathered(all, err));
+    } while (n_slowest > 0 && ++index[0] < box.end[0]);
+    return REFS_OK;
 }
 
-static refs_status put_values(const output *out, const refs_join_run *run, const grid *to,
-                              refs_error *err) {
-    const refs_join_split *split = out->joined->split;
-    const size_t n_steps = (size_t)(run->end - run->begin);
+/* -- values of fragments ----------------------------------------------------------------------- */
+
+/* Bytes of the values of a piece. */
+static refs_status check_values(const output *out, const refs_join_place *piece, refs_error *err) {
+    const refs_str bytes = refs_join__text(out->join, piece->array->values);
+    uint64_t expected = piece->array->dtype.size;
+    for (size_t dim = 0; dim < piece->array->rank; dim++)
+        if (!refs_mul_u64(expected, piece->array->shape[dim], &expected)) expected = UINT64_MAX;
+    if (bytes.size >= expected) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "%.*s of %s: expected %llu bytes of values, found %zu",
+                     REFS_STR_ARG(path_of(out)), piece->member->name, (unsigned long long)expected,
+                     bytes.size);
+}
+
+/* Copies the values of a cell to those of the fragment. */
+static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf *values,
+                             refs_error *err) {
+    const refs_joined *joined = all->joined;
+    const refs_join_array *array = cell->piece->array;
+    const refs_str bytes = refs_join__text(all->out->join, array->values);
+    const size_t size = array->dtype.size;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    size_t dim;
+    REFS_TRY(check_values(all->out, cell->piece, err));
+    do {
+        uint64_t from = 0, to = 0;
+        for (dim = 0; dim < joined->rank; dim++) {
+            const size_t own = refs_join__own_dim(joined, array, dim);
+            if (own != SIZE_MAX) from = from * array->shape[own] + cell->step[dim] + index[dim];
+            to = to * all->of.shape[dim] + cell->begin[dim] + index[dim];
+        }
+        memcpy(values->data + to * size, bytes.data + from * size, size);
+        for (dim = joined->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < cell->n_steps[dim]) break;
+    } while (dim != SIZE_MAX);
+    return REFS_OK;
+}
+
+static refs_status put_values(gathering *all, uint64_t number, refs_error *err) {
+    const refs_join_split *split = all->joined->split;
+    const refs_join_cell_box box = refs_join__cells_of(split, number);
+    size_t index[REFS_JOIN_MAX_DIMS], n = array_of(all->out, number)->dtype.size;
     refs_buf values = REFS_BUF_INIT;
-    slab of = slab_of(out, array_of(out, run), 0);
-    refs_status status = refs_buf_resize(&values, of.inner * of.outer * n_steps, err);
-    for (size_t i = 0; i < run->n && status == REFS_OK; i++) {
-        const refs_join_atom *atom = &split->atoms[run->first + i];
-        const refs_str bytes = refs_join__text(out->join, atom->at.array->values);
-        of = slab_of(out, atom->at.array, atom->row);
-        if (of.begin + of.inner > of.stride || bytes.size < of.stride * of.outer)
-            status = fail_short(out, atom, &of, err);
-        for (size_t k = 0; k < of.outer && status == REFS_OK; k++)
-            memcpy(values.data + (k * n_steps + i) * of.inner,
-                   bytes.data + k * of.stride + of.begin, of.inner);
+    bool has_more = true;
+    for (size_t dim = 0; dim < all->joined->rank; dim++) n *= (size_t)all->of.shape[dim];
+    memcpy(index, box.begin, sizeof index);
+    refs_status status = refs_buf_resize(&values, n, err);
+    for (; has_more && status == REFS_OK;
+         has_more = next_cell(&box, split->cells.n_lines, 0, index)) {
+        moving cell;
+        place_cell(all, index, &cell);
+        status = copy_cell(all, &cell, &values, err);
     }
-    const size_t size = values.size / n_steps * (size_t)to->chunk[split->dim];
+    const size_t size = n / (size_t)all->of.shape[0] * (size_t)all->of.chunk[0];
     if (status == REFS_OK)
-        status = refs_join__put_values(out->sink, refs_buf_view(&values), size, err);
+        status = refs_join__put_values(all->out->sink, refs_buf_view(&values), size, err);
     refs_buf_clear(&values);
     return status;
 }
 
-static refs_status put_fragment_chunks(output *out, gathering *all, size_t number,
-                                       refs_error *err) {
-    const refs_join_split *split = out->joined->split;
-    const refs_join_run *run = &split->runs[number];
-    all->of = grid_of(out, run);
-    all->n = 0;
+static refs_status put_fragment(output *out, gathering *all, uint64_t number, refs_error *err) {
+    all->of = grid_of(out, number);
     REFS_TRY(set_fragment_key(out, number, "/", err));
     const refs_chunk_keys keys = {refs_str_view((const char *)out->key.data, out->key.size), '.',
                                   out->joined->rank, all->of.n};
     REFS_TRY(out->sink->array(out->sink->self, &keys, err));
-    if (array_of(out, run)->is_thin) return put_values(out, run, &all->of, err);
-    for (size_t i = 0; i < run->n; i++) {
-        REFS_TRY(gather_row(all, &split->atoms[run->first + i], i, err));
-        if (split->dim == 0) REFS_TRY(put_gathered(out, all, err));
-    }
-    REFS_TRY(put_gathered(out, all, err));
+    REFS_TRY(array_of(out, number)->is_thin ? put_values(all, number, err)
+                                            : put_chunks(all, number, err));
     return refs_join__go_on(out->join, err);
 }
 
 /* The container has no chunk. */
 refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
                                         const refs_join_sink *sink, refs_error *err) {
+    const refs_join_split *split = joined->split;
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
-    gathering all = {.joined = joined};
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < joined->split->n_runs && status == REFS_OK; i++)
-        if (joined->split->runs[i].n > 0) status = put_fragment_chunks(&out, &all, i, err);
+    gathering all = {.out = &out,
+                     .joined = joined,
+                     .cursors = refs_calloc(split->cells.n_pieces, sizeof *all.cursors)};
+    refs_status status = all.cursors != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (uint64_t i = 0; i < split->grid.n && status == REFS_OK; i++)
+        if (split->grid.sources[i].is_there) status = put_fragment(&out, &all, i, err);
+    refs_free(all.cursors);
     refs_free(all.all);
     clear(&out);
     return status;

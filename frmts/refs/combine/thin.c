@@ -76,19 +76,13 @@ static refs_status fail_twice(const gathered *to, const refs_join_place *at, con
     const refs_join *join = to->join;
     const refs_join_member *other = at->member;
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_place there = {&join->members[i],
                                        refs_join__find(&join->members[i], joined->path)};
         if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
             other = there.member;
     }
-    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++) {
-        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
-        if (text.size > 0) status = refs_buf_append(&text, ", ", 2, err);
-        if (status == REFS_OK)
-            status = refs_join__print_step(join, joined->line[dim], index[dim], &text, err);
-    }
+    refs_status status = refs_join__print_index(join, joined, index, &text, err);
     if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
