@@ -273,8 +273,9 @@ typedef struct refs_cf_description {
 
     refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
     size_t n_band_axes;
-    refs_cf_band_clock valid_time;     /**< of forecasts in GRIB; without values where not known */
+    refs_cf_band_clock valid_time;     /**< of forecasts; without values where not known */
     refs_cf_band_clock reference_time; /**< the same */
+    refs_cf_band_clock lead_time;      /**< the same: how long after the reference time */
     size_t sample_axis; /**< which of them are the samples of the pixels of a TIFF file, such as
                            red, green and blue; or REFS_CF_NO_DIM */
     refs_cf_sample *samples; /**< see refs_cf_sample_of */

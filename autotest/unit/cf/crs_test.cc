@@ -511,4 +511,44 @@ TEST(OfGdalsZarr, IsNoneWithoutACrs) {
     EXPECT_TRUE(one.set.description.flip_y);
 }
 
+/** A raster with a scalar "spatial_ref", and what else its attributes say. */
+void describeWith(Dataset &set, const std::string &attributes) {
+    set.coordinate("y", {5, 4, 3, 2}, R"("units":"m","standard_name":"projection_y_coordinate")");
+    set.coordinate("x", {1, 2, 3, 4, 5},
+                   R"("units":"m","standard_name":"projection_x_coordinate")");
+    set.array("n", {{}, {}, R"("long_name":"no mapping")"});
+    set.array("spatial_ref", {{}, {}, R"("crs_wkt":"EPSG:32632")"});
+    set.array("other", {{}, {}, R"("spatial_ref":"EPSG:32633")"});
+    set.array("v", {{"y", "x"}, {4, 5}, attributes});
+    set.describe();
+}
+
+TEST(ScalarAmongCoordinates, IsTheGridMappingWhereNothingElseIs) {
+    const struct {
+        const char *attributes, *crs;
+    } rows[] = {
+        {R"("coordinates":"n spatial_ref other")", "EPSG:32632"},
+        {R"("coordinates":"other n spatial_ref")", "EPSG:32633"},
+        {R"("coordinates":"spatial_ref","grid_mapping":"other")", "EPSG:32633"},
+        {R"("coordinates":"spatial_ref","crs":"EPSG:4326")", "EPSG:32632"},
+        {R"("coordinates":"n absent")", nullptr},
+        {R"("long_name":"of no coordinates")", nullptr},
+    };
+    for (const auto &row : rows) {
+        Dataset set;
+        describeWith(set, row.attributes);
+        EXPECT_STREQ(set.description.crs, row.crs) << row.attributes;
+    }
+}
+
+TEST(ScalarAmongCoordinates, PlacesARasterWithoutAxes) {
+    Dataset set;
+    set.array("spatial_ref", {{}, {}, R"("crs_wkt":"EPSG:32632","GeoTransform":"10 2 0 20 0 -2")"});
+    set.array("v", {{"y", "x"}, {4, 5}, R"("coordinates":"spatial_ref")"});
+    set.describe();
+    ASSERT_TRUE(set.description.has_geotransform);
+    EXPECT_EQ(set.description.geotransform[0], 10);
+    EXPECT_EQ(set.description.geotransform[5], -2);
+}
+
 } // namespace

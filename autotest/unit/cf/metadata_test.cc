@@ -112,6 +112,41 @@ TEST(BandMetadata, HoldsTheTimeForWhichAForecastIsValid) {
     EXPECT_EQ(set.bandItems(4)["NETCDF_DIM_valid_time"], "108000");
 }
 
+/** As dynamical.org has them: no attribute of GRIB; lead times in seconds. */
+void describeForecast(Dataset &set, const std::string &coordinates, const std::string &units) {
+    set.coordinate(
+        "init_time", {0, 86400},
+        R"("units":"seconds since 1970-01-01","standard_name":"forecast_reference_time")");
+    set.coordinate("lead_time", {0, 6, 12},
+                   R"("standard_name":"forecast_period","units":")" + units + "\"");
+    set.array("valid_time", {{"init_time", "lead_time"},
+                             {2, 3},
+                             R"("units":"seconds since 1970-01-01","standard_name":"time")"});
+    set.values["/valid_time"] = {0, 21600, 43200, 86400, 108000, 129600};
+    set.array("v", {{"init_time", "lead_time", "y", "x"},
+                    {2, 3, 4, 5},
+                    R"("coordinates":")" + coordinates + "\""});
+    set.describe();
+}
+
+TEST(BandMetadata, HoldsTheValidTimeOfForecastsThatAreNoGrib) {
+    for (const char *coordinates : {"spatial_ref valid_time", "spatial_ref"}) {
+        Dataset set;
+        describeForecast(set, coordinates, "hours");
+        Items items = set.bandItems(4);
+        EXPECT_EQ(items["TIME"], "1970-01-02T06:00:00") << coordinates;
+        EXPECT_EQ(items["NETCDF_DIM_init_time"], "86400");
+        EXPECT_EQ(items["NETCDF_DIM_lead_time"], "6");
+        EXPECT_EQ(items.count("GRIB_REF_TIME"), 0u);
+    }
+}
+
+TEST(BandMetadata, HoldsTheReferenceTimeWhereTheLeadTimeIsInNoUnitOfTime) {
+    Dataset set;
+    describeForecast(set, "", "steps");
+    EXPECT_EQ(set.bandItems(4)["TIME"], "1970-01-02T00:00:00");
+}
+
 TEST(BandMetadata, HasNoValidTimeAlongADimensionThatTheArrayLacks) {
     Dataset set;
     set.coordinate("time", {0, 86400}, R"("units":"seconds since 1970-01-01")");

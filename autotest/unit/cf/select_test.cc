@@ -65,6 +65,38 @@ TEST_F(Select, ByRangesOfTimesWhoseColonsSeparateNothing) {
     EXPECT_EQ(time("2019:2020-01-01T00"), "0+1") << "an end need not be there";
 }
 
+/** Lead times in seconds, or in the unit of NumPy's timedelta64. */
+TEST_F(Select, ByDurations) {
+    set.coordinate("level", {0, 3600, 21600, 129600}, R"("units":"seconds")");
+    EXPECT_EQ(level("6h"), "2+1");
+    EXPECT_EQ(level("PT6H"), "2+1");
+    EXPECT_EQ(level("60 min"), "1+1");
+    EXPECT_EQ(level("1d12h"), "3+1");
+    EXPECT_EQ(level("P1DT12H"), "3+1");
+    EXPECT_EQ(level("1.5 days"), "3+1");
+    EXPECT_EQ(level("1h:6h"), "1+2");
+    EXPECT_EQ(level("PT0S:PT6H"), "0+3");
+    EXPECT_EQ(level("21600"), "2+1") << "a value";
+    EXPECT_TRUE(holds(level("7h"), "has no value")) << level("7h");
+    for (const char *wrong : {"P1M", "P", "PT", "6", "6x", "h", "P1DT", "1h6", "-6h"})
+        EXPECT_NE(level(wrong).find("has no"), std::string::npos) << wrong << level(wrong);
+}
+
+TEST_F(Select, ByDurationsOfTimedeltas) {
+    set.coordinate("level", {0, 1, 6, 36}, "", "<m8[h]");
+    EXPECT_EQ(level("P1DT12H"), "3+1");
+}
+
+TEST_F(Select, ByDurationsOfNumbersThatWereTimedeltas) {
+    set.coordinate("level", {0, 1, 6, 36}, R"("units":"hours","dtype":"timedelta64[us]")");
+    EXPECT_EQ(level("6h"), "2+1");
+}
+
+TEST_F(Select, ByNoDurationsAlongAnAxisOfSomethingElse) {
+    EXPECT_TRUE(holds(level("6h"), "has no value"));
+    EXPECT_TRUE(holds(time("6h"), "has no value")) << "times are none";
+}
+
 TEST_F(Select, ByTimesOfTheAxisOwnCalendar) {
     set.coordinate("time", {58, 59, 60, 61, 62, 63, 64, 65, 66, 67},
                    R"("units":"days since 2001-01-01","calendar":"360_day")");

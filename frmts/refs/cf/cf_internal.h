@@ -511,6 +511,11 @@ typedef struct refs_cf__clock {
     double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
 
+/** The seconds in a unit of time that is as long in all calendars, "h" or "hours"; false for any
+ * other, and in a unit of datetime64 and timedelta64. */
+bool refs_cf__unit_seconds(refs_str name, double *seconds);
+bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds);
+
 /** The clock of units and calendar as they are written; false where they are none of time. */
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
 
@@ -533,6 +538,15 @@ typedef struct refs_cf__period {
 /** Reads a period of ISO 8601: a year, or date or time to any precision, all of which is meant;
  * "Z" may follow. False for anything else, and for dates that the calendar does not have. */
 bool refs_cf__parse_period(refs_str text, refs_cf__calendar calendar, refs_cf__period *period);
+
+/* -- duration.c -------------------------------------------------------------------------------- */
+
+/** Reads a span of time, "6h", "1d12h" or "PT6H" (ISO 8601), but for those of years and months. */
+bool refs_cf__parse_duration(refs_str text, double *seconds);
+
+/** The seconds in a unit of a coordinate that counts spans of time: lead times of forecasts, whose
+ * "units" are "hours" or whose type is timedelta64. */
+bool refs_cf__duration_unit(const refs_array_meta *coordinate, double *seconds);
 
 /* -- multiscales.c ----------------------------------------------------------------------------- */
 

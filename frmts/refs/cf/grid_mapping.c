@@ -1,4 +1,5 @@
-/* grid_mapping.c -- which variable holds the grid mapping of an array (CF 5.6). */
+/* grid_mapping.c -- which variable holds the grid mapping of an array (CF 5.6), also where no
+ * attribute "grid_mapping" says so. */
 #include "cf_internal.h"
 
 /* One "name: coordinate coordinate …" of the expanded form. */
@@ -27,10 +28,29 @@ static bool next_mapping(const refs_cf__input *input, const refs_cf_description 
     return words->name.data != NULL;
 }
 
+/* Whether a coordinate without dimensions is a grid mapping by what it says. */
+static bool says_mapping(const refs_array_meta *variable) {
+    return variable != NULL && variable->status == REFS_OK && variable->rank == 0 &&
+           (refs_cf__has_crs_text(variable->attributes) ||
+            refs_cf__text(variable->attributes, "grid_mapping_name").size > 0);
+}
+
+/* rioxarray's "spatial_ref" stays among the coordinates where xarray writes what was opened with
+ * it: the first of these that says what a grid mapping does. */
+static const refs_array_meta *find_among_coordinates(const refs_cf__input *input) {
+    refs_str names = refs_cf__text(input->array->attributes, "coordinates"), name;
+    while (refs_str_next_word(&names, REFS_BLANKS, &name)) {
+        const refs_array_meta *variable = refs_cf__resolve(input, name);
+        if (says_mapping(variable)) return variable;
+    }
+    return NULL;
+}
+
 const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
                                              const refs_cf_description *description) {
     refs_str text = refs_cf__text(input->array->attributes, "grid_mapping");
-    if (text.data == NULL || description->y_dim == REFS_CF_NO_DIM) return NULL;
+    if (description->y_dim == REFS_CF_NO_DIM) return NULL;
+    if (text.data == NULL) return find_among_coordinates(input);
     if (refs_str_find(text, ':') == SIZE_MAX) return refs_cf__resolve(input, text);
 
     mapping_words words;

@@ -1,7 +1,11 @@
 /* metadata.c -- metadata items under the names that the netCDF driver gives them. */
+#include <math.h>
 #include <stdio.h>
 
 #include "cf_internal.h"
+
+/* Longer lead times are no lead times. */
+#define MAX_LEAD_SECONDS 1e12
 
 /* -- attributes of groups and variables -------------------------------------------------------- */
 
@@ -257,6 +261,7 @@ static void axis_clear(refs_cf_band_axis *axis) {
 void refs_cf__clocks_clear(refs_cf_description *description) {
     axis_clear(&description->valid_time.axis);
     axis_clear(&description->reference_time.axis);
+    axis_clear(&description->lead_time.axis);
 }
 
 /* A coordinate without dimensions says where all bands are. */
@@ -285,13 +290,20 @@ static bool find_dims(const refs_cf_description *description, const refs_array_m
 }
 
 /* Coordinates of forecasts are known by CF's standard names. */
+static refs_cf_band_clock *find_clock(const refs_array_meta *coordinate,
+                                      refs_cf_description *description) {
+    const refs_str name = refs_cf__text(coordinate->attributes, "standard_name");
+    double unit_seconds;
+    if (refs_str_is(name, "time")) return &description->valid_time;
+    if (refs_str_is(name, "forecast_reference_time")) return &description->reference_time;
+    return refs_str_is(name, "forecast_period") && refs_cf__duration_unit(coordinate, &unit_seconds)
+               ? &description->lead_time
+               : NULL;
+}
+
 static refs_status add_clock(const refs_cf__input *input, const refs_array_meta *coordinate,
                              refs_cf_description *description, refs_error *err) {
-    const refs_str name = refs_cf__text(coordinate->attributes, "standard_name");
-    refs_cf_band_clock *found = refs_str_is(name, "time") ? &description->valid_time
-                                : refs_str_is(name, "forecast_reference_time")
-                                    ? &description->reference_time
-                                    : NULL;
+    refs_cf_band_clock *found = find_clock(coordinate, description);
     refs_cf_band_clock clock = {.n_dims = 0};
     if (found == NULL || found->axis.values != NULL || !find_dims(description, coordinate, &clock))
         return REFS_OK;
@@ -307,18 +319,34 @@ static bool is_readable(const refs_array_meta *coordinate) {
     return coordinate != NULL && coordinate->status == REFS_OK;
 }
 
-/* Sets of GRIB messages have dimensions only along which there are several fields; the time for
- * which a field is valid is along its reference time and its step. */
+static bool is_of_grib(const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL;
+}
+
+/* Whether the coordinate of a band axis is the reference time or the lead time of a forecast. */
+static bool has_forecast_axis(refs_cf_description *description) {
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        const refs_array_meta *coordinate = description->band_axes[i].coordinate;
+        const refs_cf_band_clock *clock =
+            is_readable(coordinate) ? find_clock(coordinate, description) : NULL;
+        if (clock != NULL && clock != &description->valid_time) return true;
+    }
+    return false;
+}
+
+/* The time for which a forecast is valid is along its reference time and its lead time. Sets of
+ * GRIB messages have dimensions only along which there are several fields: what is scalar of all
+ * their coordinates says where the bands are, elsewhere what is of forecasts. */
 static refs_status add_forecast(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
-    const refs_json *attributes = input->array->attributes;
-    refs_str names = refs_cf__text(attributes, "coordinates"), name;
-    if (refs_json_get(attributes, "GRIB_typeOfLevel") == NULL) return REFS_OK;
+    const bool is_grib = is_of_grib(input->array);
+    refs_str names = refs_cf__text(input->array->attributes, "coordinates"), name;
+    if (!is_grib && !has_forecast_axis(description)) return REFS_OK;
     while (refs_str_next_word(&names, " ", &name)) {
         const refs_array_meta *coordinate = refs_cf__resolve(input, name);
         if (!is_readable(coordinate)) continue;
         REFS_TRY(add_clock(input, coordinate, description, err));
-        if (coordinate->rank == 0)
+        if (coordinate->rank == 0 && (is_grib || find_clock(coordinate, description) != NULL))
             REFS_TRY(add_scalar(input, coordinate, &description->band_items, err));
     }
     for (size_t i = 0; i < description->n_band_axes; i++)
@@ -369,19 +397,49 @@ static uint64_t place_on_clock(const refs_cf_description *description,
     return place;
 }
 
+static bool find_instant(const refs_cf_band_axis *axis, uint64_t place, refs_cf__clock *ticks,
+                         int64_t *milliseconds) {
+    return place < axis->n && axis->values != NULL && refs_cf__read_clock(axis, ticks) &&
+           refs_cf__instant(ticks, axis->values[place], milliseconds);
+}
+
 static refs_status add_reference_time(const refs_cf_band_axis *axis, uint64_t place,
                                       refs_cf_items *items, refs_error *err) {
     enum { MILLISECONDS = 1000 };
     refs_cf__clock ticks;
     int64_t instant;
     char text[32];
-    if (place >= axis->n || !refs_cf__read_clock(axis, &ticks) ||
-        !refs_cf__instant(&ticks, axis->values[place], &instant))
-        return REFS_OK;
+    if (!find_instant(axis, place, &ticks, &instant)) return REFS_OK;
     instant -= refs_cf__day_of_date(ticks.calendar, (refs_cf__date){1970, 1, 1}) *
                REFS_CF__DAY_MILLISECONDS;
     snprintf(text, sizeof text, "%lld", (long long)(instant / MILLISECONDS));
     return refs_cf__add_item(items, "GRIB_REF_TIME", refs_str_from(text), err);
+}
+
+/* Adds the reference time and the lead time together as TIME; nothing where one of them is not
+ * known. */
+static refs_status add_computed_time(const refs_cf_description *description, const uint64_t *index,
+                                     refs_cf_items *items, refs_error *err) {
+    const refs_cf_band_axis *reference = &description->reference_time.axis;
+    const refs_cf_band_axis *lead = &description->lead_time.axis;
+    const uint64_t lead_at = place_on_clock(description, &description->lead_time, index);
+    refs_cf__clock ticks;
+    int64_t instant;
+    double unit_seconds;
+    if (lead->values == NULL || lead_at >= lead->n ||
+        !refs_cf__duration_unit(lead->coordinate, &unit_seconds) ||
+        !(fabs(lead->values[lead_at] * unit_seconds) < MAX_LEAD_SECONDS) ||
+        !find_instant(reference, place_on_clock(description, &description->reference_time, index),
+                      &ticks, &instant))
+        return REFS_OK;
+    instant += (int64_t)floor(lead->values[lead_at] * unit_seconds * 1000 + 0.5);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_cf__print_instant(ticks.calendar, instant, &text, err);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(items, "TIME", refs_str_view((const char *)text.data, text.size),
+                                   err);
+    refs_buf_clear(&text);
+    return status;
 }
 
 /* Adds TIME, and what belongs to it. */
@@ -391,14 +449,14 @@ static refs_status add_times(const refs_cf_description *description, const uint6
     const refs_cf_band_clock *reference = &description->reference_time;
     uint64_t valid_at = place_on_clock(description, valid, index);
     uint64_t reference_at = place_on_clock(description, reference, index);
-    size_t which;
+    size_t which, before = items->n;
     const refs_cf_band_axis *time = time_axis(description, &which);
-    if (reference->axis.values != NULL)
-        REFS_TRY(add_reference_time(&reference->axis, reference_at, items, err));
     if (valid->axis.values != NULL && valid_at < valid->axis.n) {
         if (valid->n_dims > 0) REFS_TRY(add_band_position(&valid->axis, valid_at, items, err));
         return add_time(&valid->axis, valid_at, items, err);
     }
+    REFS_TRY(add_computed_time(description, index, items, err));
+    if (items->n > before) return REFS_OK;
     if (time != NULL) return add_time(time, index[which], items, err);
     return reference->axis.values != NULL ? add_time(&reference->axis, reference_at, items, err)
                                           : REFS_OK;
@@ -407,12 +465,15 @@ static refs_status add_times(const refs_cf_description *description, const uint6
 refs_status refs_cf_band_metadata(const refs_cf_description *description,
                                   const refs_array_meta *array, uint64_t band, refs_cf_items *items,
                                   refs_error *err) {
-    (void)array; /* its attributes are in the description */
     for (size_t i = 0; i < description->band_items.n; i++)
         REFS_TRY(refs_cf__copy_item(items, description->band_items.items[i], err));
     uint64_t index[REFS_MAX_RANK];
     refs_cf_band_index(description, band, index);
     for (size_t i = 0; i < description->n_band_axes; i++)
         REFS_TRY(add_band_position(&description->band_axes[i], index[i], items, err));
+    const refs_cf_band_clock *reference = &description->reference_time;
+    if (is_of_grib(array) && reference->axis.values != NULL)
+        REFS_TRY(add_reference_time(&reference->axis, place_on_clock(description, reference, index),
+                                    items, err));
     return add_times(description, index, items, err);
 }

@@ -16,6 +16,7 @@ typedef struct subject {
     const refs_cf_band_axis *axis;
     refs_cf__clock ticks;
     bool is_time;
+    double unit_seconds; /* of an axis of spans of time; 0: it is none */
 } subject;
 
 /* -- the readings of an end, and of the elements ----------------------------------------------- */
@@ -48,6 +49,16 @@ static bool read_period(const subject *of, refs_str text, interval *end) {
     return true;
 }
 
+/* Half a millisecond about a span of time. */
+static bool read_duration(const subject *of, refs_str text, interval *end) {
+    double seconds;
+    if (!(of->unit_seconds > 0) || of->axis->values == NULL ||
+        !refs_cf__parse_duration(text, &seconds))
+        return false;
+    *end = (interval){seconds - 0.0005, seconds + 0.0005};
+    return true;
+}
+
 /* By how much a value may differ from what was written for it: a digit or two less than it has. */
 static double tolerance(const refs_dtype *dtype, double value) {
     if (dtype->type != REFS_TYPE_FLOAT) return 0;
@@ -74,6 +85,10 @@ static double key_instant(const subject *of, uint64_t index) {
                                                                            : (double)NAN;
 }
 
+static double key_duration(const subject *of, uint64_t index) {
+    return of->axis->values[index] * of->unit_seconds;
+}
+
 static double key_value(const subject *of, uint64_t index) {
     return of->axis->values[index];
 }
@@ -86,10 +101,8 @@ typedef struct reading {
 /* A value that says by itself what it is, or is one of the coordinate; the first that fits is
  * taken. */
 static const reading readings[] = {
-    {read_marked_index, key_position},
-    {read_label, key_position},
-    {read_period, key_instant},
-    {read_value, key_value},
+    {read_marked_index, key_position}, {read_label, key_position}, {read_period, key_instant},
+    {read_duration, key_duration},     {read_value, key_value},
 };
 enum { N_READINGS = sizeof readings / sizeof readings[0] };
 
@@ -320,6 +333,7 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
                                    const selection_part *part, refs_error *err) {
     subject of = {.axis = axis};
     of.is_time = refs_cf__read_clock(axis, &of.ticks);
+    refs_cf__duration_unit(axis->coordinate, &of.unit_seconds);
     request wanted;
     if (!find_reading(&of, part->text, &wanted)) return fail_on_value(axis, part, err);
     span found = find_elements(&of, &wanted);

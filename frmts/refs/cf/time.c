@@ -63,8 +63,12 @@ static bool find_unit(const time_unit *units, size_t n, refs_str name, double *s
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
+bool refs_cf__unit_seconds(refs_str name, double *seconds) {
+    return find_unit(cf_units, COUNT(cf_units), name, seconds);
+}
+
 static bool find_cf_unit(refs_cf__calendar calendar, refs_str name, double *seconds) {
-    if (find_unit(cf_units, COUNT(cf_units), name, seconds)) return true;
+    if (refs_cf__unit_seconds(name, seconds)) return true;
     switch (calendar) {
     case REFS_CF__360_DAY:
         return find_unit(units_of_360_days, COUNT(units_of_360_days), name, seconds);
@@ -152,14 +156,20 @@ bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__cl
     return fabs(ticks->origin_seconds) < max_days * 86400;
 }
 
+bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds) {
+    for (size_t i = 0; i < sizeof numpy_units / sizeof numpy_units[0]; i++) {
+        if (strcmp(dtype->unit, numpy_units[i].name) != 0) continue;
+        *seconds = numpy_units[i].seconds * (double)dtype->step;
+        return *seconds > 0;
+    }
+    return false;
+}
+
 static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {
     ticks->calendar = REFS_CF__GREGORIAN;
     ticks->numpy = true;
-    for (size_t i = 0; i < sizeof numpy_units / sizeof numpy_units[0]; i++)
-        if (strcmp(dtype->unit, numpy_units[i].name) == 0)
-            ticks->unit_seconds = numpy_units[i].seconds * (double)dtype->step;
     ticks->origin_day = refs_cf__day_of_date(ticks->calendar, (refs_cf__date){1970, 1, 1});
-    return ticks->unit_seconds > 0;
+    return refs_cf__numpy_unit_seconds(dtype, &ticks->unit_seconds);
 }
 
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
