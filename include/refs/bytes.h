@@ -38,16 +38,8 @@ typedef struct refs_allocator {
 void refs_allocator_set(const refs_allocator *allocator);
 
 /** Gives the content of `memory` back to the system as far as possible: `size` bytes from
- * refs_alloc or refs_huge_alloc that are kept for later. They are undefined until written again. */
+ * refs_alloc that are kept for later. They are undefined until written again. */
 void refs_forget(void *memory, size_t size);
-
-#define REFS_HUGE_PAGE (2 * REFS_MIB)
-
-/** `size` bytes, a multiple of REFS_HUGE_PAGE, aligned to it; the system is asked to keep them in
- * pages of that size. NULL where it has none, an allocator was set, or a sanitizer is in use. Freed
- * with refs_huge_free and the same size. */
-void *refs_huge_alloc(size_t size);
-void refs_huge_free(void *memory, size_t size);
 
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
 void *refs_alloc(size_t size);

@@ -15,6 +15,7 @@
 #include "refs/http.h"
 #include "refs/vfs.h"
 
+struct refs_awaited;
 struct refs_block;
 struct refs_http;
 
@@ -185,40 +186,20 @@ typedef struct refs_seen_location {
 refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
                                const refs_seen_location *seen, refs_error *err);
 
-/** The client that ranges are fetched for. All its functions get `user`. */
+/** The client that ranges are fetched for. */
 typedef struct refs_fetch_client {
     refs_fetch_sink sink;
     void *user;
-
-    /** For prefetching: whether a reader now waits for range `index`. Until then, request slots and
-     * bandwidth are left to readers that wait (http.h). Called often, on any thread; it must only
-     * look something up. NULL: the caller waits. */
-    bool (*is_awaited)(const void *user, size_t index);
-
-    /** Called on the calling thread with the range that did not arrive, if the fetch fails because
-     * of one. May be NULL. */
-    void (*failed)(void *user, size_t index);
-
-    /** The expected state of the location of range `index`. Properties that its server or the host
-     * does not state are not checked. Called on the calling thread. NULL: nothing is expected. */
-    refs_expected (*expected)(const void *user, size_t index);
-
-    /** Called on the calling thread with each range that a request brings, right before the request
-     * is made, for some more than once; optional ranges after the required ones. *is_needed is
-     * true; set to false, the range is not handed over, and a request without a required one is not
-     * made. A failure ends the fetch. NULL: all ranges are needed. */
-    refs_status (*begins)(void *user, size_t index, bool *is_needed, refs_error *err);
-
-    /** Called on the calling thread when the last byte has arrived, while blocks may still be held.
-     * NULL: nobody wants to know. */
-    void (*arrived)(void *user);
+    const struct refs_awaited *awaited; /**< for prefetching: request slots and bandwidth are left
+                                           to readers until this is set (queue.h); NULL: the caller
+                                           waits */
 } refs_fetch_client;
 
 /** Fetches all `n` ranges, optional ones as the plan says, and hands each over once, in the order
  * of arrival, on the calling thread; returns when all blocks are released, so the calling thread
- * must not hold one. Asks the scopes of its thread (refs_cancel_scope). Fewer bytes than asked for,
- * or a location that cannot be opened or does not exist, is REFS_IO with location, offset, length
- * and size. */
+ * must not hold one: for callers that need everything, and claim nothing (queue.h). Asks the scopes
+ * of its thread (refs_cancel_scope). Fewer bytes than asked for, or a location that cannot be
+ * opened or does not exist, is REFS_IO with location, offset, length and size. */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, refs_error *err);
 
@@ -230,10 +211,10 @@ typedef struct refs_sized_location {
 } refs_sized_location;
 
 /** Finds the sizes of `n` locations. For those read over HTTP that have not answered yet, the first
- * byte is requested, of all at the same time; `client` is asked as by refs_fetch, but its sink is
- * not called. A failure gives no size; only REFS_CANCELLED and REFS_NOMEM are failures. */
+ * byte is requested, of all at the same time; `awaited` as in refs_fetch_client. A failure gives no
+ * size; only REFS_CANCELLED and REFS_NOMEM are failures. */
 refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
-                                 const refs_fetch_client *client);
+                                 const struct refs_awaited *awaited);
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);
 

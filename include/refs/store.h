@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+struct refs_awaited;
 struct refs_block;
 struct refs_fetcher;
 struct refs_expected;
@@ -22,10 +23,10 @@ struct refs_set;
 
 typedef struct refs_store refs_store;
 
-/** A store over `set` and `fetcher`; both must outlive it. */
 /** The set that a store was opened with. */
 const struct refs_set *refs_store_set(const refs_store *store);
 
+/** A store over `set` and `fetcher`; both must outlive it. */
 refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fetcher,
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
@@ -68,8 +69,6 @@ typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
     refs_store_part part;
-    bool is_optional; /**< its value is handed over only if its bytes arrive with those of others
-                         (fetch.h); otherwise the sink is not called for it */
     const refs_store *store; /**< the store of the key, which shares fetcher and locations with the
                                 store that is called; NULL: that store itself */
 } refs_store_key;
@@ -87,21 +86,16 @@ typedef struct refs_store_value {
 typedef refs_status (*refs_store_sink)(void *user, size_t index, const refs_store_value *value,
                                        refs_error *err);
 
-/** The client that values are read for: as refs_fetch_client (fetch.h). */
+/** The client that values are read for. */
 typedef struct refs_store_client {
     refs_store_sink sink;
     void *user;
-    bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
-
-    /** Called, too, before a value is handed over that is at hand, or absent. Or NULL. */
-    refs_status (*begins)(void *user, size_t index, bool *is_needed, refs_error *err);
-    void (*arrived)(void *user); /**< or NULL */
 } refs_store_client;
 
-/** Hands over the values of `n` keys, each required one once, planned as one fetch: absent and
- * inline ones first, the others as they arrive; on the calling thread. Ranges and objects that are
- * too large are REFS_LIMIT before they are read. Failures, those of the sink included, name the
- * set, the key, the URL and the range. */
+/** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
+ * first, the others as they arrive; on the calling thread, for callers that need everything, and
+ * claim nothing (queue.h). Ranges and objects that are too large are REFS_LIMIT before they are
+ * read. Failures, those of the sink included, name the set, the key, the URL and the range. */
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err);
 
@@ -131,7 +125,7 @@ refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store
  * them, planned as one fetch: as refs_fetcher_measure, with REFS_STORE_UNKNOWN for what is not
  * told. */
 refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
-                                       const refs_store_client *client, uint64_t *sizes);
+                                       const struct refs_awaited *awaited, uint64_t *sizes);
 
 /** The reference of a key, or of the part of its value (refset.h); release `ref` after a success.
  * REFS_NOT_FOUND without a message: absent. */

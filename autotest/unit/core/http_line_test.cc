@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driven_queue.h"
 #include "loopback_server.h"
 #include "memory_vfs.h"
 #include "refs/fetch.h"
@@ -33,18 +34,16 @@ refs_status rules(void *, const char *location, refs_http_rules *rules, refs_err
 }
 const refs_http_host host = {nullptr, url, rules, prepare, nullptr, nullptr};
 
-/** What is prefetched: range `awaited` is awaited from when that is set on. */
+/** What has come. */
 struct Prefetch {
-    static refs_status take(void *user, size_t i, refs_bytes, refs_block *, refs_error *) {
-        static_cast<Prefetch *>(user)->taken |= 1u << i;
-        return REFS_OK;
-    }
-    static bool isAwaited(const void *user, size_t i) {
-        return static_cast<const Prefetch *>(user)->awaited == static_cast<int>(i);
+    refs_status fetch(refs_fetcher *fetcher, DrivenQueue *queue) {
+        queue->take = [this](size_t i, refs_bytes, refs_block *, refs_error *) {
+            taken |= 1u << i;
+            return REFS_OK;
+        };
+        return queue->run(fetcher, nullptr);
     }
     std::atomic<unsigned> taken{0};
-    std::atomic<int> awaited{-1};
-    refs_fetch_client client{take, this, isAwaited, nullptr, nullptr, nullptr, nullptr};
 };
 
 /** A reader waits for an answer that is held, while two large objects are prefetched. */
@@ -61,18 +60,18 @@ class Line : public testing::Test {
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &readers, nullptr), REFS_OK);
         reading = std::async(std::launch::async, [this] {
             const std::string location = server.url("/held/d");
-            const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
-            const refs_fetch_client client = {Prefetch::take, &read,   nullptr, nullptr,
-                                              nullptr,        nullptr, nullptr};
-            return refs_fetch(readers, &range, 1, &client, nullptr);
+            DrivenQueue queue({{0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED}});
+            return read.fetch(readers, &queue);
         });
         server.awaitHeld(1);
-        prefetching = std::async(std::launch::async, [this] {
-            const std::string one = server.url("/large"), other = server.url("/large2");
-            const refs_range ranges[] = {{0, one.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED},
-                                         {1, other.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED}};
-            return refs_fetch(fetcher, ranges, 2, &ahead.client, nullptr);
-        });
+        one = server.url("/large");
+        other = server.url("/large2");
+        large = std::make_unique<DrivenQueue>(
+            std::vector<refs_range>{{0, one.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED},
+                                    {1, other.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED}},
+            true);
+        prefetching =
+            std::async(std::launch::async, [this] { return ahead.fetch(fetcher, large.get()); });
     }
     void TearDown() override {
         server.answerHeld();
@@ -102,6 +101,8 @@ class Line : public testing::Test {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     refs_fetcher *fetcher = nullptr, *readers = nullptr;
     Prefetch ahead, read;
+    std::string one, other;
+    std::unique_ptr<DrivenQueue> large; ///< what is prefetched
     std::future<refs_status> reading, prefetching;
 };
 
@@ -120,11 +121,11 @@ TEST_F(Line, IsLeftToThoseWhoWait) {
 
 TEST_F(Line, IsOfTheRangeThatIsAwaitedAlone) {
     EXPECT_TRUE(standsStill(100));
-    ahead.awaited = 1;
+    large->await(1);
     EXPECT_TRUE(awaitTaken(2));
     EXPECT_TRUE(standsStill(100));
     EXPECT_EQ(ahead.taken, 2U);
-    ahead.awaited = 0;
+    large->await(0);
     EXPECT_EQ(prefetching.get(), REFS_OK);
     EXPECT_EQ(server.nHeld(), 1);
 }

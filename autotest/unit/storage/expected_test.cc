@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <utime.h>
 
+#include "driven_queue.h"
 #include "refs/fetch.h"
 #include "temporary_folder.h"
 
@@ -58,18 +59,14 @@ class Expected : public testing::Test {
         range.location = name_.c_str();
         range.offset = 3;
         range.length = 2;
-        refs_fetch_client client = {};
-        client.sink = [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
-            static_cast<Expected *>(user)->read_.assign(reinterpret_cast<const char *>(bytes.data),
-                                                        bytes.size);
+        DrivenQueue queue({range});
+        queue.expect(0, expected_);
+        queue.take = [this](size_t, refs_bytes bytes, refs_block *, refs_error *) {
+            read_.assign(reinterpret_cast<const char *>(bytes.data), bytes.size);
             return REFS_OK;
         };
-        client.user = this;
-        client.expected = [](const void *user, size_t) {
-            return static_cast<const Expected *>(user)->expected_;
-        };
         refs_error err = REFS_ERROR_INIT;
-        return refs_fetch(fetcher, &range, 1, &client, &err) == REFS_OK ? read_ : err.message;
+        return queue.run(fetcher, &err) == REFS_OK ? read_ : err.message;
     }
 
     TemporaryFolder folder_;

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "driven_queue.h"
 #include "memory_vfs.h"
 #include "refs/fetch.h"
 
@@ -27,20 +28,16 @@ class Fetcher : public testing::Test {
 
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
-        failed = SIZE_MAX;
-        const refs_fetch_client client = {keep,    this,    nullptr, noteFailed,
-                                          nullptr, nullptr, nullptr};
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
-    }
-    static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,
-                            refs_error *err) {
-        auto *self = static_cast<Fetcher *>(user);
-        if (self->refuse == index) return refs_fail(err, REFS_CORRUPT, "not wanted");
-        self->got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
-        return REFS_OK;
-    }
-    static void noteFailed(void *user, size_t index) {
-        static_cast<Fetcher *>(user)->failed = index;
+        DrivenQueue queue(ranges);
+        queue.isNeeded = isNeeded;
+        queue.take = [this](size_t index, refs_bytes bytes, refs_block *, refs_error *err) {
+            if (refuse == index) return refs_fail(err, REFS_CORRUPT, "not wanted");
+            got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
+            return REFS_OK;
+        };
+        const refs_status status = queue.run(fetcher, &error);
+        failed = queue.failed;
+        return status;
     }
     refs_fetch_stats stats() const {
         refs_fetch_stats counts;
@@ -52,6 +49,7 @@ class Fetcher : public testing::Test {
     refs_error error = REFS_ERROR_INIT;
     refs_fetcher *fetcher = nullptr;
     std::vector<std::string> got;
+    std::function<bool(size_t)> isNeeded = [](size_t) { return true; };
     size_t failed = 0;
     size_t refuse = SIZE_MAX;
 };
@@ -123,19 +121,14 @@ TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
 }
 
 TEST_F(Fetcher, OpensNoLocationThatNobodyNeedsAnyLonger) {
-    const refs_range ranges[] = {{0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED},
-                                 {0, "digits", 9, 1, 0, REFS_RANGE_REQUIRED},
-                                 {1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED},
-                                 {1, "letters", 9, 1, 0, REFS_RANGE_REQUIRED}};
-    static const auto isLast = [](void *, size_t index, bool *isNeeded, refs_error *) {
-        *isNeeded = index == 3;
-        return REFS_OK;
-    };
-    got.assign(4, "");
-    const refs_fetch_client client = {keep, this, nullptr, nullptr, nullptr, isLast, nullptr};
+    isNeeded = [](size_t index) { return index == 3; };
     std::vector<std::string> opened;
     vfs.onOpen = [&](const std::string &name) { opened.push_back(name); };
-    ASSERT_EQ(refs_fetch(fetcher, ranges, 4, &client, &error), REFS_OK);
+    ASSERT_EQ(fetch({{0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 9, 1, 0, REFS_RANGE_REQUIRED},
+                     {1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED},
+                     {1, "letters", 9, 1, 0, REFS_RANGE_REQUIRED}}),
+              REFS_OK);
     EXPECT_EQ(got, (Strings{"", "", "", "j"}));
     EXPECT_EQ(opened, (Strings{"letters"}));
 }

@@ -6,6 +6,7 @@
 #include <future>
 #include <string>
 
+#include "driven_queue.h"
 #include "loopback_server.h"
 #include "memory_vfs.h"
 #include "refs/fetch.h"
@@ -47,7 +48,7 @@ class Http : public testing::Test {
     std::string read(const refs_range &range) {
         refs_error_clear(&error);
         std::string text;
-        const refs_fetch_client client = {take, &text, nullptr, nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take, &text, nullptr};
         const refs_status status = refs_fetch(fetcher, &range, 1, &client, &error);
         EXPECT_EQ(status, error.status);
         return text;
@@ -203,34 +204,26 @@ TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
 /* Chunks that somebody else loads are known when the request is made, not when it is planned. */
 TEST_F(Http, RequestsNoBytesThatAreNotNeededAnyLonger) {
     const std::string location = server.url("/d");
-    const refs_range ranges[] = {{0, location.c_str(), 0, 3, 0, REFS_RANGE_REQUIRED},
-                                 {0, location.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED},
-                                 {0, location.c_str(), 7, 3, 0, REFS_RANGE_REQUIRED}};
+    const std::vector<refs_range> ranges = {{0, location.c_str(), 0, 3, 0, REFS_RANGE_REQUIRED},
+                                            {0, location.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED},
+                                            {0, location.c_str(), 7, 3, 0, REFS_RANGE_REQUIRED}};
     for (size_t other : {0, 1, 2}) {
-        struct Reader {
-            size_t other;
-            std::string text;
-        } reader = {other, ""};
-        refs_fetch_client client = {};
-        client.user = &reader;
-        client.sink = [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
-            static_cast<Reader *>(user)->text.append(reinterpret_cast<const char *>(bytes.data),
-                                                     bytes.size);
-            return REFS_OK;
-        };
-        client.begins = [](void *user, size_t index, bool *needed, refs_error *) {
-            *needed = index != static_cast<Reader *>(user)->other;
+        std::string text;
+        DrivenQueue queue(ranges);
+        queue.isNeeded = [other](size_t index) { return index != other; };
+        queue.take = [&text](size_t, refs_bytes bytes, refs_block *, refs_error *) {
+            text.append(reinterpret_cast<const char *>(bytes.data), bytes.size);
             return REFS_OK;
         };
         refs_fetch_stats before, after;
         refs_fetcher_stats(fetcher, &before);
-        EXPECT_EQ(refs_fetch(fetcher, ranges, 3, &client, &error), REFS_OK) << error.message;
+        EXPECT_EQ(queue.run(fetcher, &error), REFS_OK) << error.message;
         refs_fetcher_stats(fetcher, &after);
         EXPECT_EQ(after.bytes - before.bytes, 10 - ranges[other].length);
         EXPECT_EQ(after.requests - before.requests, other == 1 ? 2u : 1u);
         const std::string all = "0123456789";
-        EXPECT_EQ(reader.text.size(), 10 - ranges[other].length);
-        EXPECT_EQ(reader.text.find(all.substr(ranges[other].offset, ranges[other].length)),
+        EXPECT_EQ(text.size(), 10 - ranges[other].length);
+        EXPECT_EQ(text.find(all.substr(ranges[other].offset, ranges[other].length)),
                   std::string::npos);
     }
 }

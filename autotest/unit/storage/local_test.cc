@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "driven_queue.h"
 #include "memory_vfs.h"
-#include "refs/block.h"
 #include "refs/fetch.h"
 
 namespace {
@@ -38,23 +38,20 @@ class Near : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &asked) {
         ranges = asked;
         times.assign(ranges.size(), 0);
-        failed = SIZE_MAX;
-        const refs_fetch_client client = {check,   this,    nullptr, noteFailed,
-                                          nullptr, nullptr, nullptr};
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
-    }
-    static void noteFailed(void *user, size_t index) { static_cast<Near *>(user)->failed = index; }
-    static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *block,
-                             refs_error *) {
-        auto *self = static_cast<Near *>(user);
-        const refs_range &range = self->ranges[index];
-        const char *expected = self->vfs.files["file"].data() + range.offset;
-        EXPECT_EQ(bytes.size, range.length);
-        EXPECT_EQ(memcmp(bytes.data, expected, bytes.size), 0);
-        self->times[index]++;
-        self->places.insert(bytes.data);
-        if (self->holds) self->holdForAWhile(bytes, expected, block);
-        return REFS_OK;
+        DrivenQueue queue(ranges);
+        queue.take = [this](size_t index, refs_bytes bytes, refs_block *block, refs_error *) {
+            const refs_range &range = ranges[index];
+            const char *expected = vfs.files["file"].data() + range.offset;
+            EXPECT_EQ(bytes.size, range.length);
+            EXPECT_EQ(memcmp(bytes.data, expected, bytes.size), 0);
+            times[index]++;
+            places.insert(bytes.data);
+            if (holds) holdForAWhile(bytes, expected, block);
+            return REFS_OK;
+        };
+        const refs_status status = queue.run(fetcher, &error);
+        failed = queue.failed;
+        return status;
     }
     /** As a worker does, which lets go on its own thread. */
     void holdForAWhile(refs_bytes bytes, const char *expected, refs_block *block) {
@@ -120,24 +117,13 @@ TEST_F(Near, LeavesAPieceAloneUntilWorkersLetGoOfIt) {
     EXPECT_EQ(times, std::vector<int>(24, 1));
 }
 
-TEST_F(Near, UsesThePlacesOfEarlierCallsAgain) {
-    void *page = refs_huge_alloc(REFS_HUGE_PAGE);
-    if (page == nullptr) GTEST_SKIP() << "no huge pages here, or a sanitizer watches";
-    refs_huge_free(page, REFS_HUGE_PAGE);
-    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
-    const auto first = places;
-    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
-    EXPECT_EQ(places, first);
-}
-
 TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
     std::vector<std::thread> calls;
     for (int i = 0; i < 4; i++)
         calls.emplace_back([this] {
             const auto asked = row(24, 400000);
             Call call = {asked, vfs.files["file"].data()};
-            const refs_fetch_client client = {Call::check, &call,   nullptr, nullptr,
-                                              nullptr,     nullptr, nullptr};
+            const refs_fetch_client client = {Call::check, &call, nullptr};
             EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr), REFS_OK);
             EXPECT_EQ(call.n, asked.size());
         });

@@ -14,13 +14,14 @@ class Plan {
   public:
     explicit Plan(std::vector<refs_range> ranges, refs_fetch_policy policy = {10, 100})
         : ranges_(std::move(ranges)) {
-        const refs_plan_input input = {ranges_.data(), ranges_.size(), policy, nullptr, nullptr};
+        const refs_plan_input input = {ranges_.data(), ranges_.size(), policy,
+                                       nullptr,        nullptr,        false};
         status = refs_fetch__plan(&input, &plan, &error);
     }
     ~Plan() { refs_fetch__plan_clear(&plan); }
 
-    const refs_request &request(size_t i) const { return plan.requests[i]; }
-    const refs_range &member(const refs_request &request, size_t i) const {
+    const refs_planned &request(size_t i) const { return plan.requests[i]; }
+    const refs_range &member(const refs_planned &request, size_t i) const {
         return ranges_[plan.members[request.first_member + i]];
     }
 
@@ -129,6 +130,20 @@ TEST(FetchPlan, ServesOptionalRangesOfAWholeLocation) {
     EXPECT_EQ(plan.request(0).n_members, 2u);
 }
 
+/* For servers that ignore ranges. */
+TEST(FetchPlan, RequestsEachLocationOnceWhereAllAreRequestedAsAWhole) {
+    const refs_range ranges[] = {range(500, 4), range(0, 2, 1), range(7, 3)};
+    const refs_plan_input input = {ranges, 3, {10, 100}, nullptr, nullptr, true};
+    refs_plan plan;
+    ASSERT_EQ(refs_fetch__plan(&input, &plan, nullptr), REFS_OK);
+    ASSERT_EQ(plan.n_requests, 2u);
+    EXPECT_EQ(plan.requests[0].offset, 0u);
+    EXPECT_EQ(plan.requests[0].length, REFS_FETCH_WHOLE);
+    EXPECT_EQ(plan.requests[0].n_members, 2u);
+    EXPECT_EQ(plan.requests[1].n_members, 1u);
+    refs_fetch__plan_clear(&plan);
+}
+
 TEST(FetchPlan, RefusesARangeWhoseEndOverflows) {
     Plan plan({range(UINT64_MAX - 3, 8)});
     EXPECT_EQ(plan.status, REFS_CORRUPT);
@@ -145,7 +160,7 @@ std::string narrowed(std::vector<refs_range> ranges, std::vector<size_t> dropped
     *nServed = 0;
     for (size_t i = 0; i < plan.plan.n_requests; i++) {
         refs_fetch__plan_narrow(&plan.plan, i, ranges.data(), flags.get());
-        const refs_request &request = plan.request(i);
+        const refs_planned &request = plan.request(i);
         text += std::to_string(request.offset) + "+" + std::to_string(request.length) + " ";
         for (size_t m = 0; m < request.n_members; m++)
             *nServed += !flags[plan.plan.members[request.first_member + m]];
@@ -208,6 +223,7 @@ std::string offsetsBeside(uint64_t begin, uint64_t end) {
             return location == 0 && bytes->begin < to && bytes->end > from;
         },
         &coming,
+        false,
     };
     refs_plan plan;
     std::string text;
@@ -249,7 +265,7 @@ TEST_P(FetchPlanProperty, CoversEveryRangeByExactlyOneRequestWithinThePolicy) {
 
     std::vector<int> served(ranges.size(), 0);
     for (size_t i = 0; i < plan.plan.n_requests; i++) {
-        const refs_request &request = plan.request(i);
+        const refs_planned &request = plan.request(i);
         uint64_t longest = 0;
         for (size_t k = 0; k < request.n_members; k++) {
             served[plan.plan.members[request.first_member + k]]++;
@@ -291,7 +307,7 @@ TEST_P(FetchPlanProperty, MakesTheSameRequestsBesideOptionalRanges) {
     Plan plan(required), beside(all);
     ASSERT_EQ(beside.plan.n_requests, plan.plan.n_requests);
     for (size_t i = 0; i < plan.plan.n_requests; i++) {
-        const refs_request &request = beside.request(i);
+        const refs_planned &request = beside.request(i);
         EXPECT_EQ(request.offset, plan.request(i).offset);
         EXPECT_EQ(request.length, plan.request(i).length);
         size_t n_required = 0;

@@ -142,10 +142,9 @@ refs_status collect(void *user, size_t index, const refs_store_value *value, ref
 TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     const std::vector<std::string> names = {"v/1", "v/nothing", "v/0", ".zgroup", "v/.zarray"};
     std::vector<refs_store_key> keys;
-    for (const auto &name : names)
-        keys.push_back({MemoryStore::view(name), 100, {}, false, nullptr});
+    for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100, {}, nullptr});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
-    const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
+    const refs_store_client client = {collect, &all};
     ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), &client, &error), REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
@@ -156,10 +155,9 @@ TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
 class StoreParts : public Store {
   protected:
     std::string part(const std::string &key, uint64_t begin, uint64_t length) {
-        const refs_store_key wanted = {
-            MemoryStore::view(key), 1000, {begin, length, 0}, false, nullptr};
+        const refs_store_key wanted = {MemoryStore::view(key), 1000, {begin, length, 0}, nullptr};
         Collected all{std::vector<std::string>(1), std::vector<bool>(1)};
-        const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
+        const refs_store_client client = {collect, &all};
         refs_error_clear(&error);
         const refs_status status = refs_store_get_many(files.get(), &wanted, 1, &client, &error);
         return status == REFS_OK ? all.values[0] : error.message;

@@ -330,7 +330,8 @@ static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want wan
 
 static void note_awaited(refs_chunk *loading) {
     loading->is_awaited = true;
-    if (loading->awaited != NULL) atomic_store(&loading->awaited->is, true);
+    for (refs_awaited *set = loading->awaited; set != NULL; set = set->all)
+        atomic_store(&set->is, true);
 }
 
 static refs_claim claim_elements(refs_cache *cache, refs_chunk *found, refs_awaited *awaited,

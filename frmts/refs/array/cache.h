@@ -16,6 +16,7 @@
 #define REFS_CACHE_H
 
 #include "refs/array.h"
+#include "refs/queue.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,15 +88,6 @@ typedef enum refs_want {
     REFS_WANT_DECODED   /**< prefetch: that it is decoded, if its bytes are there */
 } refs_want;
 
-/** Set by the cache as soon as somebody waits for a chunk that is loading. */
-#ifdef __cplusplus
-typedef struct refs_awaited refs_awaited;
-#else
-typedef struct refs_awaited {
-    _Atomic bool is;
-} refs_awaited;
-#endif
-
 /** The result of a request for a chunk. */
 typedef enum refs_claim {
     REFS_CLAIM_MINE,    /**< the caller is to fetch and decode it */
@@ -106,10 +98,11 @@ typedef enum refs_claim {
 } refs_claim;
 
 /** Asks for a chunk. STORED and DECODED set *chunk, with a reference for the caller. After MINE and
- * STORED the chunk is loading until the caller adds it or abandons it; `awaited`, or NULL, must
- * live until then. ELEMENTS is answered with MINE, STORED, DECODED or BUSY; AT_HAND with NOTHING
- * instead of MINE; BYTES with MINE or NOTHING; DECODED with STORED or NOTHING. A chunk is claimed
- * when the request for it is made, not before: others wait for it. */
+ * STORED the chunk is loading until the caller adds it or abandons it; `awaited`, or NULL, is
+ * set as soon as somebody waits for it, and must live until then. ELEMENTS is answered with MINE,
+ * STORED, DECODED or BUSY; AT_HAND with NOTHING instead of MINE; BYTES with MINE or NOTHING;
+ * DECODED with STORED or NOTHING. A chunk is claimed when the request for it is made, not before:
+ * others wait for it. */
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want,
                              refs_awaited *awaited, refs_chunk **chunk);
 

@@ -25,7 +25,6 @@ extern "C" {
 typedef struct refs_gap_chunk {
     uint64_t number;
     refs_store_part part; /**< that it is of a shard; zeroed: it is in none */
-    bool is_claimed;      /**< it is on its way, and others wait for it */
 } refs_gap_chunk;
 
 /** Lists the chunks between those of `n` chunks by number, as they lie where chunks are stored in

@@ -1,17 +1,20 @@
-/* load.c -- see load.h. */
+/* load.c -- see load.h.
+ *
+ * A read is a batch of chunks: those that are cached are delivered, and the others go through one
+ * loop, drive(). */
 #include "load.h"
 
 #include <stdlib.h>
 
 #include "gaps.h"
 #include "refs/block.h"
-#include "refs/http.h"
 #include "refs/now.h"
 #include "refs/pool.h"
+#include "refs/queue.h"
 #include "shards.h"
 #include "slices.h"
 
-/* How often a reader that waits for others looks whether it was cancelled. */
+/* How often a reader that waits looks whether it was cancelled, and tells its progress. */
 #define POLL_MS 50
 
 /* A reader that has waited so long for a chunk that another one requested requests it itself: the
@@ -22,12 +25,25 @@
  * for nobody: what it waits for may be the other's. */
 static _Thread_local unsigned n_loads;
 
-/* A chunk that this call loads. */
+/* What is loaded by one request. */
+typedef enum loading_kind {
+    LOADING_CHUNK,
+    LOADING_BETWEEN, /* a chunk that nobody asked for: its bytes may come along (gaps.h) */
+    LOADING_INDEX    /* of a shard */
+} loading_kind;
+
+/* One request, and what it is made for. */
 typedef struct loading {
-    refs_wanted wanted;        /* of a reader; or `to` is NULL, and … */
-    refs_ahead_chunk expected; /* … of who prefetches */
-    refs_chunk *stored;        /* its bytes, if they are there */
-    bool is_claimed;           /* others wait for this call to load it */
+    refs_request request; /* first: the queue hands back pointers to it */
+    loading_kind kind;
+    refs_array *array;
+    uint64_t number;         /* of the chunk */
+    const refs_delivery *to; /* of a reader; or NULL */
+    uint64_t item;           /* … what it is known by there */
+    uint64_t box;            /* … of who prefetches */
+    refs_awaited awaited;    /* a reader waits for the chunk that is prefetched */
+    refs_chunk *stored;      /* its bytes, if they are there */
+    bool is_claimed;         /* others wait for this call to load it */
     bool is_alone;     /* it is loaded without a claim, even if another reader loads it, too */
     refs_shard *shard; /* that it is a part of, or NULL */
     uint64_t shard_number;
@@ -47,7 +63,7 @@ typedef struct batch {
     refs_group *group;
     loading *fetched; /* chunks that are fetched */
     size_t n_fetched;
-    refs_gap_chunk *between; /* chunks that come along if they lie in gaps, or NULL */
+    loading *between; /* chunks that come along if they lie in gaps, or NULL */
     size_t n_between;
     refs_shard *shards; /* that they are in, or NULL */
     size_t n_shards;
@@ -61,16 +77,8 @@ typedef struct batch {
     bool is_alone;        /* it waits for nobody */
 } batch;
 
-static refs_array *array_of(const loading *one) {
-    return one->wanted.to != NULL ? one->wanted.to->array : one->expected.array;
-}
-
-static uint64_t number_of(const loading *one) {
-    return one->wanted.to != NULL ? one->wanted.number : one->expected.number;
-}
-
 static refs_chunk_id id_of(const loading *one) {
-    return (refs_chunk_id){array_of(one)->owner, number_of(one)};
+    return (refs_chunk_id){one->array->owner, one->number};
 }
 
 static void give_up(const batch *job, loading *one) {
@@ -80,9 +88,9 @@ static void give_up(const batch *job, loading *one) {
 
 /* -- delivering -------------------------------------------------------------------------------- */
 
-static void deliver(batch *job, const refs_wanted *wanted, const uint8_t *elements) {
-    if (wanted->to == NULL) return;
-    if (wanted->to->deliver != NULL) wanted->to->deliver(wanted->to->user, wanted->item, elements);
+static void deliver(batch *job, const loading *one, const uint8_t *elements) {
+    if (one->to == NULL) return;
+    if (one->to->deliver != NULL) one->to->deliver(one->to->user, one->item, elements);
     atomic_fetch_add(&job->n_done, 1);
 }
 
@@ -136,58 +144,63 @@ typedef struct decode_task {
     refs_block *block; /* that holds them, or NULL */
 } decode_task;
 
-/* A worker does not know where what it decodes came from. */
-static refs_status locate(const decode_task *task, refs_status status, refs_error *err) {
-    refs_array *array = array_of(task->one);
+/* Puts where a chunk is before a message. */
+static void locate(const loading *one, refs_error *err) {
+    refs_array *array = one->array;
     uint64_t index[REFS_MAX_RANK];
     refs_buf key = REFS_BUF_INIT;
-    refs_store_part part = task->one->part;
-    if (part.length == 0) part = refs_slices__part(array, number_of(task->one));
-    refs_grid__index(&array->grid, number_of(task->one), index);
+    refs_store_part part = one->part;
+    if (err == NULL) return;
+    if (part.length == 0) part = refs_slices__part(array, one->number);
+    refs_grid__index(&array->grid, one->number, index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
         refs_store_locate(
             array->context.store,
             &(refs_store_key){.text = refs_str_view((char *)key.data, key.size), .part = part},
             err);
     refs_buf_clear(&key);
+}
+
+/* A worker does not know where what it decodes came from. */
+static refs_status fail_located(const decode_task *task, refs_status status, refs_error *err) {
+    locate(task->one, err);
     return status;
 }
 
 static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs_error *err) {
-    refs_array *array = array_of(task->one);
-    refs_status status = refs_array__decode(array, number_of(task->one), &task->stored, place, err);
-    if (status != REFS_OK) return locate(task, status, err);
+    refs_status status =
+        refs_array__decode(task->one->array, task->one->number, &task->stored, place, err);
+    if (status != REFS_OK) return fail_located(task, status, err);
     give_up(task->job, task->one); /* others need not wait for the rest of the batch */
     atomic_fetch_add(&task->job->n_done, 1);
     return REFS_OK;
 }
 
 static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
-    refs_array *array = array_of(task->one);
+    refs_array *array = task->one->array;
     refs_chunk *chunk = refs_chunk__new_for(array->context.cache, array->chunk_bytes);
     if (chunk == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_array__decode(array, number_of(task->one), &task->stored,
-                                            refs_chunk__data(chunk), err);
+    refs_status status =
+        refs_array__decode(array, task->one->number, &task->stored, refs_chunk__data(chunk), err);
     if (status == REFS_OK) {
         if (array->context.cache != NULL)
             refs_cache__add_decoded(array->context.cache, id_of(task->one), chunk);
         task->one->is_claimed = false;
-        deliver(task->job, &task->one->wanted, refs_chunk__data(chunk));
+        deliver(task->job, task->one, refs_chunk__data(chunk));
     }
     refs_chunk__release(chunk);
-    return status == REFS_OK ? REFS_OK : locate(task, status, err);
+    return status == REFS_OK ? REFS_OK : fail_located(task, status, err);
 }
 
 /* A chunk that could not be prefetched fails where it is read. */
 static refs_status run_decode(void *argument, refs_error *err) {
     const decode_task *task = argument;
-    const refs_wanted *wanted = &task->one->wanted;
+    const loading *one = task->one;
     if (task->job->who != NULL) {
         if (decode_to_chunk(task, NULL) != REFS_OK) give_up(task->job, task->one);
         return REFS_OK;
     }
-    uint8_t *place =
-        wanted->to->place != NULL ? wanted->to->place(wanted->to->user, wanted->item) : NULL;
+    uint8_t *place = one->to->place != NULL ? one->to->place(one->to->user, one->item) : NULL;
     return place != NULL ? decode_in_place(task, place, err) : decode_to_chunk(task, err);
 }
 
@@ -222,14 +235,14 @@ static bool may_be_called_zero(const refs_array *array) {
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
 static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
-    const refs_array *array = array_of(one);
+    const refs_array *array = one->array;
     refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
         status = refs_store_get(array->context.store, refs_str_view((char *)key.data, key.size),
                                 refs_slices__max_stored(array), &value, err);
     refs_bytes stored = refs_buf_view(&value);
-    if (status == REFS_OK) status = refs_slices__cut_out(array, number_of(one), &stored, err);
+    if (status == REFS_OK) status = refs_slices__cut_out(array, one->number, &stored, err);
     decode_task task = {job, one, {stored, 0}, NULL};
     if (status == REFS_OK) status = run_decode(&task, err);
     refs_buf_clear(&key);
@@ -239,20 +252,20 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
 
 static refs_status take_absent(batch *job, loading *one) {
     give_up(job, one);
-    if (job->who == NULL) atomic_fetch_add(&array_of(one)->chunks_absent, 1);
-    deliver(job, &one->wanted, NULL);
+    if (job->who == NULL) atomic_fetch_add(&one->array->chunks_absent, 1);
+    deliver(job, one, NULL);
     return REFS_OK;
 }
 
 static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
     refs_status status =
-        may_be_called_zero(array_of(one)) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
+        may_be_called_zero(one->array) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
     return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
 }
 
 static bool is_decoded_later(batch *job, const loading *one) {
-    return job->who != NULL && !job->who->is_near(job->who->user, one->expected.box) &&
-           !refs_cache__is_awaited(job->array->context.cache, id_of(one));
+    return job->who != NULL && !job->who->is_near(job->who->user, one->box) &&
+           !atomic_load(&one->awaited.is);
 }
 
 /* Makes the bytes of a whole shard those of a chunk in it: none where it is absent. */
@@ -265,60 +278,41 @@ static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- chunks in gaps ---------------------------------------------------------------------------- */
-
-static refs_chunk_id id_of_between(const batch *job, const refs_gap_chunk *chunk) {
-    return (refs_chunk_id){job->array->owner, chunk->number};
-}
-
-/* Claims a chunk that nobody asked for and that is going to come, unless somebody has it or loads
- * it. */
-static bool claim_between(batch *job, refs_gap_chunk *chunk) {
-    if (chunk->is_claimed) return true;
-    chunk->is_claimed = refs_cache__claim(job->array->context.cache, id_of_between(job, chunk),
-                                          REFS_WANT_BYTES, &job->awaited, NULL) == REFS_CLAIM_MINE;
-    return chunk->is_claimed;
-}
-
-static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_stored stored) {
-    if (chunk->is_claimed &&
-        refs_cache__add_stored(job->array->context.cache, id_of_between(job, chunk), stored))
-        chunk->is_claimed = false;
-}
-
-static void give_up_between(batch *job) {
-    for (size_t i = 0; i < job->n_between; i++)
-        if (job->between[i].is_claimed)
-            refs_cache__abandon(job->array->context.cache, id_of_between(job, &job->between[i]));
-    job->n_between = 0;
-}
-
 /* -- what arrives ------------------------------------------------------------------------------ */
 
-static refs_status receive(void *user, size_t i, const refs_store_value *value, refs_error *err) {
-    batch *job = user;
-    refs_stored stored = {value->bytes, value->filter_mask};
-    if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
-    if (i >= job->n_fetched) {
-        keep_between(job, &job->between[i - job->n_fetched], stored);
-        refs_block_finish(value->block, value->bytes.data);
-        return REFS_OK;
-    }
-    loading *one = &job->fetched[i];
-    refs_array *array = array_of(one);
-    if (!value->is_present) return receive_absent(job, one, err);
-    one->arrived = value->bytes.data;
+static void keep_stored(batch *job, loading *one, refs_stored stored) {
+    if (one->is_claimed && refs_cache__add_stored(job->array->context.cache, id_of(one), stored))
+        one->is_claimed = false;
+    refs_block_finish(one->request.block, one->request.bytes.data);
+}
+
+static refs_status receive_chunk(batch *job, loading *one, refs_error *err) {
+    const refs_request *request = &one->request;
+    refs_array *array = one->array;
+    refs_stored stored = {request->bytes, request->ref.filter_mask};
+    if (!request->is_present) return receive_absent(job, one, err);
+    one->arrived = request->bytes.data;
     REFS_TRY(cut_out(one, &stored.bytes, err));
     if (stored.bytes.size == 0) {
-        refs_block_finish(value->block, one->arrived);
+        refs_block_finish(request->block, one->arrived);
         return take_absent(job, one);
     }
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.bytes.size);
-    if (!is_decoded_later(job, one)) return start_decode(job, one, stored, value->block, err);
-    if (refs_cache__add_stored(job->array->context.cache, id_of(one), stored))
-        one->is_claimed = false;
-    refs_block_finish(value->block, one->arrived);
+    const bool is_later = is_decoded_later(job, one);
+    atomic_store(&one->awaited.is, false); /* the rest of the transfer is not */
+    if (!is_later) return start_decode(job, one, stored, request->block, err);
+    keep_stored(job, one, stored);
+    return REFS_OK;
+}
+
+/* Takes over what a request brought. */
+static refs_status receive(batch *job, loading *one, refs_error *err) {
+    const refs_request *request = &one->request;
+    if (one->kind == LOADING_INDEX) return refs_shard__take_index(one->shard, request->bytes, err);
+    if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    if (one->kind == LOADING_CHUNK) return receive_chunk(job, one, err);
+    keep_stored(job, one, (refs_stored){request->bytes, request->ref.filter_mask});
     return REFS_OK;
 }
 
@@ -329,30 +323,30 @@ static void note(batch *job, loading one) {
 }
 
 static void leave_to_others(batch *job, const loading *one) {
-    if (one->wanted.to != NULL)
-        job->busy[job->n_busy++] = one->wanted;
+    if (one->to != NULL)
+        job->busy[job->n_busy++] = (refs_wanted){one->to, one->item, one->number};
     else
-        job->later[job->n_later++] = one->expected;
+        job->later[job->n_later++] = (refs_ahead_chunk){one->array, one->number, one->box};
 }
 
-static void deliver_decoded(batch *job, const refs_wanted *wanted, refs_chunk *chunk) {
-    deliver(job, wanted, refs_chunk__data(chunk));
+static void deliver_decoded(batch *job, const loading *one, refs_chunk *chunk) {
+    deliver(job, one, refs_chunk__data(chunk));
     refs_chunk__release(chunk);
-    atomic_fetch_add(&wanted->to->array->cache_hits, 1);
+    atomic_fetch_add(&one->array->cache_hits, 1);
 }
 
 /* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. A chunk is
  * claimed when it is requested: until then it is free for others. */
 static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
-    loading one = {.wanted = wanted};
-    refs_chunk_id id = {array->owner, wanted.number};
+    loading one = {.array = array, .number = wanted.number, .to = wanted.to, .item = wanted.item};
     refs_chunk *chunk = NULL;
     if (array->context.cache == NULL) {
         note(job, one);
         return;
     }
-    switch (refs_cache__claim(array->context.cache, id, REFS_WANT_AT_HAND, &job->awaited, &chunk)) {
+    switch (refs_cache__claim(array->context.cache, id_of(&one), REFS_WANT_AT_HAND, &job->awaited,
+                              &chunk)) {
     case REFS_CLAIM_MINE:
     case REFS_CLAIM_NOTHING:
         note(job, one);
@@ -363,7 +357,7 @@ static void look_up(batch *job, refs_wanted wanted) {
         job->ready[job->n_ready++] = one;
         return;
     case REFS_CLAIM_DECODED:
-        deliver_decoded(job, &wanted, chunk);
+        deliver_decoded(job, &one, chunk);
         return;
     case REFS_CLAIM_BUSY:
         break;
@@ -376,7 +370,7 @@ static void look_up(batch *job, refs_wanted wanted) {
 }
 
 static void look_up_ahead(batch *job, refs_ahead_chunk expected) {
-    const loading one = {.expected = expected};
+    const loading one = {.array = expected.array, .number = expected.number, .box = expected.box};
     if (!refs_cache__has(job->array->context.cache, id_of(&one)) &&
         job->who->is_wanted(job->who->user, expected.box))
         note(job, one);
@@ -387,24 +381,30 @@ static void look_up_ahead(batch *job, refs_ahead_chunk expected) {
 /* Claims a chunk for a reader; false where it is there meanwhile, or another one loads it. */
 static refs_status claim_wanted(batch *job, loading *one, bool *is_mine, refs_error *err) {
     refs_chunk *chunk = NULL;
-    const refs_claim claim = refs_cache__claim(array_of(one)->context.cache, id_of(one),
+    const refs_claim claim = refs_cache__claim(one->array->context.cache, id_of(one),
                                                REFS_WANT_ELEMENTS, &job->awaited, &chunk);
     *is_mine = one->is_claimed = claim == REFS_CLAIM_MINE;
     if (claim == REFS_CLAIM_BUSY) leave_to_others(job, one);
-    if (claim == REFS_CLAIM_DECODED) deliver_decoded(job, &one->wanted, chunk);
+    if (claim == REFS_CLAIM_DECODED) deliver_decoded(job, one, chunk);
     if (claim != REFS_CLAIM_STORED) return REFS_OK;
     one->is_claimed = true;
     one->stored = chunk;
     return start_decode(job, one, refs_chunk__stored(chunk), NULL, err);
 }
 
-/* Claims a chunk, unless somebody has it or loads it, or the reader has passed it. That is asked
- * once it is claimed: from then on a reader that comes to it finds it busy. */
-static bool claim_ahead(batch *job, loading *one) {
+/* Claims a chunk, unless somebody has it or loads it. */
+static bool claim_bytes(batch *job, loading *one) {
+    if (one->is_claimed) return true;
+    one->awaited.all = &job->awaited;
     one->is_claimed = refs_cache__claim(job->array->context.cache, id_of(one), REFS_WANT_BYTES,
-                                        &job->awaited, NULL) == REFS_CLAIM_MINE;
-    if (one->is_claimed && !job->who->is_wanted(job->who->user, one->expected.box))
-        give_up(job, one);
+                                        &one->awaited, NULL) == REFS_CLAIM_MINE;
+    return one->is_claimed;
+}
+
+/* The same, unless the reader has passed it. That is asked once it is claimed: from then on a
+ * reader that comes to it finds it busy. */
+static bool claim_ahead(batch *job, loading *one) {
+    if (claim_bytes(job, one) && !job->who->is_wanted(job->who->user, one->box)) give_up(job, one);
     return one->is_claimed;
 }
 
@@ -418,42 +418,68 @@ static bool claim_shard(batch *job, loading *one) {
     return false;
 }
 
-/* A chunk is going to be requested, or is at hand. */
-static refs_status begin_chunk(void *user, size_t i, bool *is_needed, refs_error *err) {
-    batch *job = user;
-    if (i >= job->n_fetched) {
-        *is_needed = claim_between(job, &job->between[i - job->n_fetched]);
-        return REFS_OK;
-    }
-    loading *one = &job->fetched[i];
-    if (array_of(one)->context.cache == NULL || one->is_alone || one->is_claimed) return REFS_OK;
+static refs_status claim_chunk(batch *job, loading *one, bool *is_mine, refs_error *err) {
+    if (one->array->context.cache == NULL || one->is_alone || one->is_claimed) return REFS_OK;
     if (job->who != NULL)
-        *is_needed = claim_ahead(job, one);
+        *is_mine = claim_ahead(job, one);
     else
-        REFS_TRY(claim_wanted(job, one, is_needed, err));
-    if (*is_needed) *is_needed = claim_shard(job, one);
+        REFS_TRY(claim_wanted(job, one, is_mine, err));
+    if (*is_mine) *is_mine = claim_shard(job, one);
     return REFS_OK;
 }
 
-static bool is_shard_awaited(const void *user, size_t i) {
-    (void)i; /* few bytes, of which all that is wanted of a shard depends */
-    return is_any_awaited(user);
+/* Claims what is going to be requested; what is not to be loaded here is dropped. */
+static refs_status claim(batch *job, refs_request *request, refs_error *err) {
+    loading *one = (loading *)request;
+    bool is_mine = true;
+    if (one->kind == LOADING_INDEX)
+        is_mine = refs_shard__claim(one->shard);
+    else if (one->kind == LOADING_BETWEEN)
+        is_mine = claim_bytes(job, one);
+    else
+        REFS_TRY(claim_chunk(job, one, &is_mine, err));
+    request->is_dropped = !is_mine;
+    return REFS_OK;
 }
 
-/* Cheap as long as nobody waits for anything of the batch. */
-static bool is_awaited(const void *user, size_t i) {
-    const batch *job = user;
-    if (!is_any_awaited(job)) return false;
-    refs_chunk_id id = i < job->n_fetched ? id_of(&job->fetched[i])
-                                          : id_of_between(job, &job->between[i - job->n_fetched]);
-    return refs_cache__is_awaited(job->array->context.cache, id);
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+/* Puts where a request goes before a message. */
+static refs_status locate_request(refs_request *request, refs_status status, refs_error *err) {
+    const loading *one = (loading *)request;
+    if (request == NULL) return status;
+    if (one->kind == LOADING_INDEX) return refs_shard__locate_index(one->shard, status, err);
+    locate(one, err);
+    return status;
 }
 
-/* For what is fetched with `sink`; without one, for indices of shards. */
-static refs_store_client client_of(batch *job, refs_store_sink sink) {
-    refs_store_client client = {.sink = sink, .user = job};
-    if (job->who != NULL) client.is_awaited = sink != NULL ? is_awaited : is_shard_awaited;
-    return client;
+/* Claims and submits until the queue is full, takes what has arrived, has workers decode it, who
+ * copy it to where it goes (deliver), and begins again. Progress and cancellation are looked at
+ * here alone. */
+static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
+    refs_status status = REFS_OK;
+    while (status == REFS_OK && !refs_queue_is_done(queue)) {
+        refs_offer offer, along;
+        refs_request *finished = NULL;
+        while ((status = refs_queue_offer(queue, &offer, err)) == REFS_OK && offer.n > 0) {
+            for (size_t i = 0; i < offer.n && status == REFS_OK; i++)
+                status = claim(job, offer.requests[i], err);
+            if (status == REFS_OK) status = refs_submit(queue, &along, err);
+            for (size_t i = 0; status == REFS_OK && i < along.n; i++)
+                status = claim(job, along.requests[i], err);
+            if (status != REFS_OK) break;
+        }
+        if (status == REFS_OK) status = refs_next(queue, POLL_MS, &finished, err);
+        if (status != REFS_OK) return locate_request(refs_queue_failed(queue), status, err);
+        for (; finished != NULL; finished = finished->next) {
+            if (status == REFS_OK && (status = receive(job, (loading *)finished, err)) != REFS_OK)
+                (void)locate_request(finished, status, err);
+            refs_block_release(finished->block);
+            finished->block = NULL;
+        }
+        if (status == REFS_OK) status = refs_cancel_scope_check(err);
+    }
+    return status;
 }
 
 /* -- chunks in shards -------------------------------------------------------------------------- */
@@ -465,19 +491,19 @@ static int compare(uint64_t a, uint64_t b) {
 /* Chunks of one shard come together. */
 static int compare_shards(const void *left, const void *right) {
     const loading *a = left, *b = right;
-    int order = compare((uintptr_t)array_of(a), (uintptr_t)array_of(b));
+    int order = compare((uintptr_t)a->array, (uintptr_t)b->array);
     if (order == 0) order = compare(a->shard_number, b->shard_number);
-    return order != 0 ? order : compare(number_of(a), number_of(b));
+    return order != 0 ? order : compare(a->number, b->number);
 }
 
 static bool has_shards(const batch *job) {
     for (size_t i = 0; i < job->n_fetched; i++)
-        if (array_of(&job->fetched[i])->shards != NULL) return true;
+        if (job->fetched[i].array->shards != NULL) return true;
     return false;
 }
 
 static void assign_shard(batch *job, loading *one) {
-    refs_array *array = array_of(one);
+    refs_array *array = one->array;
     refs_shard *last = job->n_shards > 0 ? &job->shards[job->n_shards - 1] : NULL;
     if (array->shards == NULL) return;
     if (last == NULL || last->array != array || last->number != one->shard_number) {
@@ -496,9 +522,9 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     if (job->shards == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < job->n_fetched; i++) {
         loading *one = &job->fetched[i];
-        const refs_array *array = array_of(one);
+        const refs_array *array = one->array;
         if (array->shards != NULL)
-            one->shard_number = refs_shards__of(array, number_of(one), &one->inner);
+            one->shard_number = refs_shards__of(array, one->number, &one->inner);
     }
     qsort(job->fetched, job->n_fetched, sizeof *job->fetched, compare_shards);
     for (size_t i = 0; i < job->n_fetched; i++) assign_shard(job, &job->fetched[i]);
@@ -539,13 +565,47 @@ static refs_status find_parts(batch *job, refs_error *err) {
     return REFS_OK;
 }
 
+/* Lists the indices that are to be loaded; NULL: none. */
+static refs_status request_indices(batch *job, loading *indices, refs_request **first,
+                                   refs_error *err) {
+    refs_request **last = first;
+    *first = NULL;
+    for (size_t i = 0; i < job->n_shards; i++) {
+        loading *one = &indices[i];
+        if (job->shards[i].state != REFS_SHARD_CLOSED) continue;
+        *one = (loading){.kind = LOADING_INDEX, .array = job->shards[i].array};
+        one->shard = &job->shards[i];
+        if (job->who != NULL) one->request.awaited = &job->awaited; /* all that is wanted of it */
+        REFS_TRY(refs_shard__request_index(one->shard, &one->request, err));
+        *last = &one->request;
+        last = &one->request.next;
+    }
+    return REFS_OK;
+}
+
+static refs_status load_indices(batch *job, refs_error *err) {
+    loading *indices = refs_calloc(job->n_shards, sizeof *indices);
+    refs_request *first = NULL;
+    refs_queue *queue = NULL;
+    if (indices == NULL) return refs_fail_nomem(err);
+    refs_status status = request_indices(job, indices, &first, err);
+    if (status == REFS_OK && first != NULL) {
+        status = refs_store_open_queue(job->array->context.store, first, &queue, err);
+        if (status == REFS_OK) status = drive(job, queue, err);
+        refs_queue_close(queue);
+    }
+    for (size_t i = 0; i < job->n_shards; i++) refs_request_clear(&indices[i].request);
+    refs_free(indices);
+    return status;
+}
+
 static refs_status find_in_shards(batch *job, refs_error *err) {
     if (!has_shards(job)) return REFS_OK;
     REFS_TRY(gather_shards(job, err));
     sort_out(job);
-    const refs_store_client client = client_of(job, NULL);
-    REFS_TRY(refs_shards__measure(job->shards, job->n_shards, &client, err));
-    REFS_TRY(refs_shards__load_indices(job->shards, job->n_shards, &client, err));
+    const refs_awaited *awaited = job->who != NULL ? &job->awaited : NULL;
+    REFS_TRY(refs_shards__measure(job->shards, job->n_shards, awaited, err));
+    REFS_TRY(load_indices(job, err));
     REFS_TRY(find_parts(job, err));
     sort_out(job);
     return REFS_OK;
@@ -555,98 +615,132 @@ static refs_status find_in_shards(batch *job, refs_error *err) {
 
 static bool are_of_one_array(const batch *job) {
     for (size_t i = 0; i < job->n_fetched; i++)
-        if (array_of(&job->fetched[i]) != job->array) return false;
+        if (job->fetched[i].array != job->array) return false;
     return true;
 }
 
-static refs_status list_by_number(batch *job, uint64_t max_gap, refs_error *err) {
-    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
-    if (numbers == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = number_of(&job->fetched[i]);
-    job->n_between = refs_gaps__between(numbers, job->n_fetched, max_gap, job->between);
-    refs_free(numbers);
-    return REFS_OK;
-}
-
-/* Lists the chunks that may lie in the gaps of what is fetched. */
-static refs_status list_between(batch *job, refs_error *err) {
-    const refs_array *array = job->array;
-    uint64_t max_gap =
-        refs_store_max_gap(array->context.store) / refs_array__mean_stored(array) + 1;
-    job->n_between = 0;
-    if (array->context.cache == NULL || job->n_fetched < 2 || max_gap < 2 || !are_of_one_array(job))
-        return REFS_OK;
-    if (job->between == NULL) job->between = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *job->between);
-    if (job->between == NULL) return refs_fail_nomem(err);
-    if (array->shards == NULL) {
-        job->n_between = refs_gaps__all(array->grid.n_chunks, job->between);
-        return job->n_between > 0 ? REFS_OK : list_by_number(job, max_gap, err);
-    }
-    for (size_t i = 0; i < job->n_shards; i++)
-        if (job->shards[i].state == REFS_SHARD_OPEN)
-            job->n_between = refs_shard__list(&job->shards[i], job->n_between, job->between);
-    return REFS_OK;
-}
-
-static refs_status add_optional(const batch *job, refs_key_list *keys, const refs_gap_chunk *chunk,
-                                refs_error *err) {
+/* The key of a chunk, which lives as long as `text`. */
+static refs_status key_of(const loading *one, refs_buf *text, refs_store_key *key,
+                          refs_error *err) {
+    const refs_array *array = one->array;
     uint64_t index[REFS_MAX_RANK];
-    refs_grid__index(&job->array->grid, chunk->number, index);
-    REFS_TRY(refs_key_list__add(keys, job->array, index, err));
-    if (chunk->part.length > 0) keys->keys[keys->n - 1].part = chunk->part;
-    keys->keys[keys->n - 1].is_optional = true;
-    return REFS_OK;
-}
-
-static refs_status add_key(refs_key_list *keys, const loading *one, refs_error *err) {
-    const refs_array *array = array_of(one);
-    uint64_t index[REFS_MAX_RANK];
-    refs_grid__index(&array->grid, number_of(one), index);
-    REFS_TRY(refs_key_list__add(keys, array, index, err));
-    refs_store_key *key = &keys->keys[keys->n - 1];
+    text->size = 0;
+    refs_grid__index(&array->grid, one->number, index);
+    REFS_TRY(refs_chunk_key(array->meta, index, text, err));
+    *key = (refs_store_key){.text = refs_str_view((char *)text->data, text->size),
+                            .max_size = array->max_stored,
+                            .part = refs_slices__part(array, one->number)};
     if (one->part.length > 0) key->part = one->part;
     if (one->shard != NULL && one->part.length == 0) key->max_size = array->shards->max_stored;
     return REFS_OK;
 }
 
-/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. From a local
- * file nothing comes along. */
-static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
-    REFS_TRY(refs_key_list__open(keys, job->n_fetched + job->n_between, err));
-    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(keys, &job->fetched[i], err));
-    if (job->n_between == 0 ||
-        refs_store_is_local(job->array->context.store, refs_key_list__view(keys)[0].text))
+/* Guesses which chunks lie in the gaps of what is fetched. */
+static refs_status guess_between(const batch *job, refs_gap_chunk *found, size_t *n,
+                                 refs_error *err) {
+    const refs_array *array = job->array;
+    uint64_t max_gap =
+        refs_store_max_gap(array->context.store) / refs_array__mean_stored(array) + 1;
+    *n = 0;
+    if (max_gap < 2) return REFS_OK;
+    if (array->shards != NULL) {
+        for (size_t i = 0; i < job->n_shards; i++)
+            if (job->shards[i].state == REFS_SHARD_OPEN)
+                *n = refs_shard__list(&job->shards[i], *n, found);
         return REFS_OK;
-    for (size_t i = 0; i < job->n_between; i++)
-        REFS_TRY(add_optional(job, keys, &job->between[i], err));
+    }
+    *n = refs_gaps__all(array->grid.n_chunks, found);
+    if (*n > 0) return REFS_OK;
+    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
+    if (numbers == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = job->fetched[i].number;
+    *n = refs_gaps__between(numbers, job->n_fetched, max_gap, found);
+    refs_free(numbers);
     return REFS_OK;
 }
 
-static void tell_arrived(void *user) {
-    const batch *job = user;
+/* Requests those that are not in a local file, from which nothing comes along. */
+static refs_status request_found(batch *job, const refs_gap_chunk *found, size_t n,
+                                 refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_store_key key;
+    refs_status status = key_of(&job->fetched[0], &text, &key, err);
+    const bool is_local =
+        status != REFS_OK || refs_store_is_local(job->array->context.store, key.text);
+    for (size_t i = 0; i < n && !is_local && status == REFS_OK; i++) {
+        loading *one = &job->between[job->n_between];
+        *one = (loading){.kind = LOADING_BETWEEN, .array = job->array, .number = found[i].number};
+        one->part = found[i].part;
+        status = key_of(one, &text, &key, err);
+        if (status == REFS_OK &&
+            refs_store_request_optional(job->array->context.store, &key, &one->request))
+            job->n_between++;
+    }
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status request_between(batch *job, refs_error *err) {
+    size_t n = 0;
+    if (job->array->context.cache == NULL || job->n_fetched < 2 || !are_of_one_array(job))
+        return REFS_OK;
+    refs_gap_chunk *found = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *found);
+    refs_status status = found != NULL ? guess_between(job, found, &n, err) : refs_fail_nomem(err);
+    if (status == REFS_OK && n > 0) {
+        job->between = refs_calloc(n, sizeof *job->between);
+        status = job->between != NULL ? request_found(job, found, n, err) : refs_fail_nomem(err);
+    }
+    refs_free(found);
+    return status;
+}
+
+/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. */
+static refs_status request_chunks(batch *job, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = request_between(job, err);
+    for (size_t i = 0; i < job->n_fetched && status == REFS_OK; i++) {
+        loading *one = &job->fetched[i];
+        refs_store_key key;
+        status = key_of(one, &text, &key, err);
+        if (status == REFS_OK)
+            status = refs_store_request(one->array->context.store, &key, &one->request, err);
+    }
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Makes a list of all requests. */
+static refs_request *link_requests(batch *job) {
+    refs_request *first = NULL, **last = &first;
+    for (size_t i = 0; i < job->n_fetched + job->n_between; i++) {
+        loading *one = i < job->n_fetched ? &job->fetched[i] : &job->between[i - job->n_fetched];
+        if (job->who != NULL) one->request.awaited = &one->awaited;
+        *last = &one->request;
+        last = &one->request.next;
+    }
+    *last = NULL;
+    return first;
+}
+
+static void tell_arrived(const batch *job) {
     if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
 }
 
-static refs_status fetch_keys(batch *job, refs_error *err) {
+static refs_status fetch_chunks(batch *job, refs_error *err) {
+    refs_queue *queue = NULL;
     if (job->who == NULL) atomic_fetch_add(&job->array->n_fetches, 1);
-    refs_store_client client = client_of(job, receive);
-    client.begins = begin_chunk;
-    client.arrived = tell_arrived;
-    refs_key_list keys = REFS_KEY_LIST_INIT;
-    refs_status status = list_between(job, err);
-    if (status == REFS_OK) status = list_keys(job, &keys, err);
-    if (status == REFS_OK)
-        status = refs_store_get_many(job->array->context.store, refs_key_list__view(&keys), keys.n,
-                                     &client, err);
-    refs_key_list__clear(&keys);
-    give_up_between(job);
+    REFS_TRY(request_chunks(job, err));
+    REFS_TRY(refs_store_open_queue(job->array->context.store, link_requests(job), &queue, err));
+    const refs_status status = drive(job, queue, err);
+    if (status == REFS_OK) tell_arrived(job); /* workers may still decode */
+    refs_queue_close(queue);
     return status;
 }
 
 static void forget_scratches(const batch *job) {
     refs_array *last = NULL;
     for (size_t i = 0; i < job->n_fetched; i++) {
-        refs_array *array = array_of(&job->fetched[i]);
+        refs_array *array = job->fetched[i].array;
         if (array != last) refs_scratch_list__forget(&array->scratches);
         last = array;
     }
@@ -665,7 +759,7 @@ static refs_status fetch(batch *job, refs_error *err) {
         fetched = start_decode(job, one, refs_chunk__stored(one->stored), NULL, &fetch_error);
     }
     if (fetched == REFS_OK && job->n_fetched > 0)
-        fetched = fetch_keys(job, &fetch_error);
+        fetched = fetch_chunks(job, &fetch_error);
     else if (fetched == REFS_OK)
         tell_arrived(job);
     refs_status decoded = refs_group_wait(job->group, err);
@@ -675,19 +769,25 @@ static refs_status fetch(batch *job, refs_error *err) {
     return refs_fail(err, fetched, "%s", fetch_error.message);
 }
 
+static void clear_loadings(batch *job, loading *all, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        give_up(job, &all[i]);
+        refs_chunk__release(all[i].stored);
+        refs_request_clear(&all[i].request);
+    }
+}
+
 /* Lets others try who wait for chunks, or indices of shards, that did not come. */
 static void give_up_rest(batch *job) {
-    for (size_t i = 0; i < job->n_fetched; i++) {
-        give_up(job, &job->fetched[i]);
-        refs_chunk__release(job->fetched[i].stored);
-    }
-    for (size_t i = 0; i < job->n_ready; i++) {
-        give_up(job, &job->ready[i]);
-        refs_chunk__release(job->ready[i].stored);
-    }
+    clear_loadings(job, job->fetched, job->n_fetched);
+    clear_loadings(job, job->ready, job->n_ready);
+    clear_loadings(job, job->between, job->n_between);
     for (size_t i = 0; i < job->n_shards; i++) refs_shard__clear(&job->shards[i]);
+    refs_free(job->between);
     refs_free(job->shards);
+    job->between = NULL;
     job->shards = NULL;
+    job->n_between = 0;
 }
 
 static refs_status open_batch(batch *job, size_t n, refs_error *err) {
@@ -702,7 +802,6 @@ static void reset_batch(batch *job) {
 }
 
 static void clear_batch(batch *job) {
-    refs_free(job->between);
     refs_free(job->fetched);
     refs_free(job->ready);
 }

@@ -216,54 +216,37 @@ static refs_status find_index(const refs_shard *shard, refs_store_part *part, re
     return REFS_OK;
 }
 
-/* Indices that are being loaded. */
-typedef struct indices {
-    refs_shard **shards;
-    refs_key_list keys;
-    const refs_store_client *client;
-} indices;
-
-/* A shard was there when it was measured, and sets do not change. */
-static refs_status receive_index(void *user, size_t i, const refs_store_value *value,
-                                 refs_error *err) {
-    refs_shard *shard = ((indices *)user)->shards[i];
-    REFS_TRY(decode_index(shard, value->bytes, err));
-    publish_index(shard);
-    return REFS_OK;
-}
-
-static refs_status begin_index(void *user, size_t i, bool *is_needed, refs_error *err) {
-    (void)err;
-    *is_needed = refs_shard__claim(((indices *)user)->shards[i]);
-    return REFS_OK;
-}
-
-static bool is_awaited(const void *user, size_t i) {
-    const refs_store_client *client = ((const indices *)user)->client;
-    return client->is_awaited(client->user, i);
-}
-
-static refs_status note_index(indices *job, refs_shard *shard, refs_error *err) {
+/* The key of a shard, or of `part` of it. */
+static refs_status list_key(const refs_shard *shard, const refs_store_part *part,
+                            refs_key_list *keys, refs_error *err) {
     uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    REFS_TRY(refs_key_list__open(keys, 1, err));
+    REFS_TRY(refs_key_list__add(keys, shard->array, index, err));
+    if (part == NULL) return REFS_OK;
+    keys->keys[0].part = *part;
+    keys->keys[0].max_size = part->length;
+    return REFS_OK;
+}
+
+refs_status refs_shard__request_index(const refs_shard *shard, refs_request *request,
+                                      refs_error *err) {
+    refs_key_list keys = REFS_KEY_LIST_INIT;
     refs_store_part part;
     refs_status status = find_index(shard, &part, err);
     if (status != REFS_OK) return refs_shard__locate(shard, status, err);
-    index_of(shard, index);
-    job->shards[job->keys.n] = shard;
-    REFS_TRY(refs_key_list__add(&job->keys, shard->array, index, err));
-    job->keys.keys[job->keys.n - 1].part = part;
-    job->keys.keys[job->keys.n - 1].max_size = part.length;
-    return REFS_OK;
+    status = list_key(shard, &part, &keys, err);
+    if (status == REFS_OK)
+        status = refs_store_request(shard->array->context.store, refs_key_list__view(&keys),
+                                    request, err);
+    refs_key_list__clear(&keys);
+    return status;
 }
 
-static refs_status fetch_indices(indices *job, refs_store *store, refs_error *err) {
-    const refs_store_client client = {.sink = receive_index,
-                                      .user = job,
-                                      .is_awaited =
-                                          job->client->is_awaited != NULL ? is_awaited : NULL,
-                                      .begins = begin_index};
-    if (job->keys.n == 0) return REFS_OK;
-    return refs_store_get_many(store, refs_key_list__view(&job->keys), job->keys.n, &client, err);
+refs_status refs_shard__take_index(refs_shard *shard, refs_bytes stored, refs_error *err) {
+    REFS_TRY(decode_index(shard, stored, err));
+    publish_index(shard);
+    return REFS_OK;
 }
 
 static refs_status add_object(refs_key_list *keys, const refs_shard *shard, refs_error *err) {
@@ -286,7 +269,7 @@ static void take_sizes(refs_shard *shards, size_t n, const uint64_t *sizes) {
     }
 }
 
-refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_client *client,
+refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_awaited *awaited,
                                  refs_error *err) {
     refs_key_list keys;
     size_t n_asked = 0;
@@ -299,27 +282,13 @@ refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_
     if (status == REFS_OK && sizes == NULL) status = refs_fail_nomem(err);
     if (status == REFS_OK) {
         status = refs_store_measure_objects(shards[0].array->context.store,
-                                            refs_key_list__view(&keys), n_asked, client, sizes);
+                                            refs_key_list__view(&keys), n_asked, awaited, sizes);
         if (status == REFS_OK) take_sizes(shards, n, sizes);
         if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
         if (status == REFS_CANCELLED) (void)refs_fail(err, status, "cancelled");
     }
     refs_key_list__clear(&keys);
     refs_free(sizes);
-    return status;
-}
-
-refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_store_client *client,
-                                      refs_error *err) {
-    indices job = {.client = client};
-    refs_status status = refs_key_list__open(&job.keys, n, err);
-    job.shards = refs_calloc(n, sizeof(refs_shard *));
-    if (status == REFS_OK && job.shards == NULL) status = refs_fail_nomem(err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        if (shards[i].state == REFS_SHARD_CLOSED) status = note_index(&job, &shards[i], err);
-    if (status == REFS_OK) status = fetch_indices(&job, shards[0].array->context.store, err);
-    refs_key_list__clear(&job.keys);
-    refs_free(job.shards);
     return status;
 }
 
@@ -361,7 +330,6 @@ size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *liste
     uint64_t n_inner = shard->array->meta->shard->n_inner;
     for (uint64_t inner = 0; inner < n_inner && n < REFS_MAX_GAP_CHUNKS; inner++) {
         refs_gap_chunk *next = &listed[n];
-        next->is_claimed = false;
         if (refs_shard__find(shard, inner, &next->part, NULL) == REFS_OK && next->part.length > 0 &&
             number_of(shard, inner, &next->number))
             n++;
@@ -394,15 +362,23 @@ refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_err
     return REFS_OK;
 }
 
-refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err) {
+static refs_status locate(const refs_shard *shard, const refs_store_part *part, refs_status status,
+                          refs_error *err) {
     refs_key_list keys = REFS_KEY_LIST_INIT;
-    uint64_t index[REFS_MAX_RANK];
-    index_of(shard, index);
-    if (refs_key_list__open(&keys, 1, NULL) == REFS_OK &&
-        refs_key_list__add(&keys, shard->array, index, NULL) == REFS_OK)
+    if (err != NULL && list_key(shard, part, &keys, NULL) == REFS_OK)
         refs_store_locate(shard->array->context.store, refs_key_list__view(&keys), err);
     refs_key_list__clear(&keys);
     return status;
+}
+
+refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err) {
+    return locate(shard, NULL, status, err);
+}
+
+refs_status refs_shard__locate_index(const refs_shard *shard, refs_status status, refs_error *err) {
+    refs_store_part part;
+    const bool is_known = find_index(shard, &part, NULL) == REFS_OK;
+    return locate(shard, is_known ? &part : NULL, status, err);
 }
 
 /* -- one chunk, without its bytes -------------------------------------------------------------- */
@@ -411,10 +387,7 @@ refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs
 static refs_status load_all(refs_shard *shard, refs_error *err) {
     refs_key_list keys = REFS_KEY_LIST_INIT;
     refs_buf value = REFS_BUF_INIT;
-    uint64_t index[REFS_MAX_RANK];
-    index_of(shard, index);
-    refs_status status = refs_key_list__open(&keys, 1, err);
-    if (status == REFS_OK) status = refs_key_list__add(&keys, shard->array, index, err);
+    refs_status status = list_key(shard, NULL, &keys, err);
     if (status == REFS_OK)
         status = refs_store_get(shard->array->context.store, refs_key_list__view(&keys)->text,
                                 (size_t)shard->array->shards->max_stored, &value, err);
@@ -427,14 +400,31 @@ static refs_status load_all(refs_shard *shard, refs_error *err) {
     return status;
 }
 
+static refs_status take_index(void *user, refs_request *request, refs_error *err) {
+    return refs_shard__take_index(user, request->bytes, err);
+}
+
+static refs_status load_index(refs_shard *shard, refs_error *err) {
+    const refs_taker taker = {take_index, shard};
+    refs_request request = {.is_present = false}, *failed = NULL;
+    refs_queue *queue = NULL;
+    refs_status status = refs_shard__request_index(shard, &request, err);
+    if (status == REFS_OK && refs_shard__claim(shard)) {
+        status = refs_store_open_queue(shard->array->context.store, &request, &queue, err);
+        if (status == REFS_OK) status = refs_queue_drain(queue, &taker, &failed, err);
+        refs_queue_close(queue);
+    }
+    refs_request_clear(&request);
+    return failed == NULL ? status : refs_shard__locate_index(shard, status, err);
+}
+
 static refs_status open_shard(refs_shard *shard, refs_error *err) {
-    const refs_store_client client = {.user = NULL};
     if (shard->state == REFS_SHARD_OPEN) return REFS_OK;
-    REFS_TRY(refs_shards__measure(shard, 1, &client, err));
+    REFS_TRY(refs_shards__measure(shard, 1, NULL, err));
     if (shard->state == REFS_SHARD_WHOLE && shard->size == REFS_STORE_UNKNOWN)
         return load_all(shard, err);
     shard->state = REFS_SHARD_CLOSED;
-    return refs_shards__load_indices(shard, 1, &client, err);
+    return load_index(shard, err);
 }
 
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_store_part *part,

@@ -70,20 +70,24 @@ bool refs_shards__await(const refs_array *array, uint64_t number, unsigned ms);
 
 /** Finds the sizes of those of `n` shards that are whole objects, so that not all of a large one is
  * fetched for a few of its chunks. */
-refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_store_client *client,
+refs_status refs_shards__measure(refs_shard *shards, size_t n, const refs_awaited *awaited,
                                  refs_error *err);
 
-/** Loads the indices of those of `n` shards that are closed, planned as one fetch; the sink of
- * `client` is not called. */
-refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_store_client *client,
+/** Finds where the index of a closed shard is. */
+refs_status refs_shard__request_index(const refs_shard *shard, refs_request *request,
                                       refs_error *err);
+
+/** Takes over the bytes of its index: others go on with it. */
+refs_status refs_shard__take_index(refs_shard *shard, refs_bytes stored, refs_error *err);
 
 /** Takes the index from the bytes of a whole shard, and puts the chunks that nobody has and nobody
  * loads into the cache as they are stored. */
 refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_error *err);
 
-/** Puts the set, the key of a shard, and its URL and range before a message; returns `status`. */
+/** Puts the set, the key of a shard, and its URL and range, or that of its index, before a message;
+ * returns `status`. */
 refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err);
+refs_status refs_shard__locate_index(const refs_shard *shard, refs_status status, refs_error *err);
 
 /** Lists the chunks of an open shard behind `n` that are listed already, up to
  * REFS_MAX_GAP_CHUNKS in all; returns how many are listed then. */

@@ -96,36 +96,6 @@ void refs_pages_free(void *pages, size_t size) {
         refs_free(head);
 }
 
-static void *map(size_t size) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory != MAP_FAILED ? memory : NULL;
-}
-
-/* The system may put it anywhere: what is too much at both ends goes back. */
-static uint8_t *map_aligned(size_t size, size_t alignment) {
-    uint8_t *mapped = map(size + alignment);
-    if (mapped == NULL) return NULL;
-    size_t before = (alignment - (uintptr_t)mapped % alignment) % alignment;
-    if (before > 0) munmap(mapped, before);
-    munmap(mapped + before + size, alignment - before);
-    return mapped + before;
-}
-
-void *refs_huge_alloc(size_t size) {
-#ifdef MADV_HUGEPAGE
-    uint8_t *memory = is_of_system() ? map_aligned(size, REFS_HUGE_PAGE) : NULL;
-    if (memory != NULL && madvise(memory, size, MADV_HUGEPAGE) == 0) return memory;
-    if (memory != NULL) munmap(memory, size);
-#else
-    (void)size;
-#endif
-    return NULL;
-}
-
-void refs_huge_free(void *memory, size_t size) {
-    if (memory != NULL) munmap(memory, size);
-}
-
 bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_size) {
     if (count < *capacity) return true;
     size_t wanted = *capacity < 8 ? 8 : *capacity;

@@ -109,26 +109,25 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
     return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
 }
 
-/* False where nothing is expected of range `index`. */
-static bool ask(const refs_fetch_job *job, size_t index, refs_expected *expected) {
-    if (job->client->expected == NULL) return false;
-    *expected = job->client->expected(job->client->user, index);
-    return expected->etag != NULL || expected->not_after_s != 0 || expected->modified_s != 0 ||
-           expected->size != 0;
+/* The state that range `index` expects; NULL: none. */
+static const refs_expected *expected_of(const refs_queue *queue, size_t index) {
+    const refs_expected *expected = &queue->requests[index]->expected;
+    const bool is_any = expected->etag != NULL || expected->not_after_s != 0 ||
+                        expected->modified_s != 0 || expected->size != 0;
+    return is_any ? expected : NULL;
 }
 
-refs_status refs_fetch__check_answered(const refs_fetch_job *job, size_t index, refs_error *err) {
-    const refs_range *range = &job->ranges[index];
-    refs_expected expected;
+refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, refs_error *err) {
+    const refs_range *range = &queue->ranges[index];
+    const refs_expected *expected = expected_of(queue, index);
     refs_validators answered;
-    if (!ask(job, index, &expected) ||
-        !refs_fetch__answered(job->fetcher, range->location_id, &answered))
+    if (expected == NULL || !refs_fetch__answered(queue->fetcher, range->location_id, &answered))
         return REFS_OK;
     const int64_t modified =
         answered.modified_s > answered.fresh_s ? answered.modified_s : answered.fresh_s;
     const refs_known_state known = {answered.etag, modified,
                                     answered.has_total ? answered.total : 0, 0};
-    return refs_fetch__check_expected(job->fetcher, range, &expected, &known, err);
+    return refs_fetch__check_expected(queue->fetcher, range, expected, &known, err);
 }
 
 /* The ETag that the library object_store gives local files, which is where ETags of such come from:
@@ -146,32 +145,31 @@ static bool look(const refs_vfs *vfs, const char *location, void *handle,
 }
 
 /* Members of a plan are in the order of its requests. */
-static bool any_expects(const refs_fetch_job *job, size_t first, size_t last) {
-    refs_expected expected;
+static bool any_expects(const refs_queue *queue, size_t first, size_t last) {
     for (size_t i = first; i < last; i++)
-        if (ask(job, job->plan->members[i], &expected)) return true;
+        if (expected_of(queue, queue->plan.members[i]) != NULL) return true;
     return false;
 }
 
-refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, size_t end,
+refs_status refs_fetch__check_opened(const refs_queue *queue, size_t begin, size_t end,
                                      void *handle, refs_error *err) {
-    const refs_request *requests = job->plan->requests;
+    const refs_planned *requests = queue->plan.requests;
     const size_t first = requests[begin].first_member;
     const size_t last = requests[end - 1].first_member + requests[end - 1].n_members;
     refs_vfs_validators file;
     char etag[64];
-    if (!any_expects(job, first, last) ||
-        !look(job->fetcher->vfs, refs_fetch__first_range(job, begin)->location, handle, &file))
+    if (!any_expects(queue, first, last) ||
+        !look(queue->fetcher->vfs, refs_fetch__first_range(queue, begin)->location, handle, &file))
         return REFS_OK;
     format_file_etag(&file, etag, sizeof etag);
     const refs_known_state known = {file.inode != 0 ? etag : file.etag, file.modified_s, file.size,
                                     file.modified_ns};
     for (size_t i = first; i < last; i++) {
-        const size_t index = job->plan->members[i];
-        refs_expected expected;
-        if (!ask(job, index, &expected) || job->ranges[index].need != REFS_RANGE_REQUIRED) continue;
-        REFS_TRY(
-            refs_fetch__check_expected(job->fetcher, &job->ranges[index], &expected, &known, err));
+        const size_t index = queue->plan.members[i];
+        const refs_expected *expected = expected_of(queue, index);
+        if (expected == NULL || queue->ranges[index].need != REFS_RANGE_REQUIRED) continue;
+        REFS_TRY(refs_fetch__check_expected(queue->fetcher, &queue->ranges[index], expected, &known,
+                                            err));
     }
     return REFS_OK;
 }

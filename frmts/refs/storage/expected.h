@@ -15,11 +15,12 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
                                        const refs_expected *expected, const refs_known_state *known,
                                        refs_error *err);
 
-/** The same of range `index` of a job, whose location was answered over HTTP; REFS_OK of others. */
-refs_status refs_fetch__check_answered(const refs_fetch_job *job, size_t index, refs_error *err);
+/** The same of range `index` of a queue, whose location was answered over HTTP; REFS_OK of others.
+ */
+refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, refs_error *err);
 
 /** The same of the members of requests [begin, end), whose location the vfs has opened. */
-refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, size_t end,
+refs_status refs_fetch__check_opened(const refs_queue *queue, size_t begin, size_t end,
                                      void *handle, refs_error *err);
 
 #endif

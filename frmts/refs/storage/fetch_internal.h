@@ -1,4 +1,4 @@
-/* fetch_internal.h -- one call of refs_fetch, and the ways in which bytes come; see fetch.h. */
+/* fetch_internal.h -- queues, and the ways in which bytes come; see fetch.h and queue.h. */
 #ifndef REFS_STORAGE_FETCH_INTERNAL_H
 #define REFS_STORAGE_FETCH_INTERNAL_H
 
@@ -8,8 +8,7 @@
 #include "plan.h"
 #include "refs/block.h"
 #include "refs/fork.h"
-
-struct refs_fetch_job;
+#include "refs/queue.h"
 
 /** Locations that are remembered; of more, one is forgotten for each that comes. */
 #define REFS_FETCH_MAX_PLACES 65536
@@ -46,9 +45,7 @@ struct refs_fetcher {
     refs_block *whole; /* the last whole object of a server that ignores ranges, or NULL */
     uint64_t whole_bytes;
     uint32_t whole_id;
-    struct refs_fetch_job *jobs; /* under way */
-    struct refs_local *spare;    /* memory that jobs have left; see fetch_local.c */
-    size_t n_spare;
+    refs_queue *queues; /* that are open */
 };
 
 /** A waiter for bytes: woken as they arrive, and when memory is given back. */
@@ -74,20 +71,64 @@ void refs_waiter__give_back(void *waiter, size_t size);
 /** In the child of a fork: no other thread holds anything. */
 void refs_fetch__forget_process_bytes(void);
 
-/** The state of one call of refs_fetch. */
-typedef struct refs_fetch_job {
+/* -- queues ------------------------------------------------------------------------------------ */
+
+/** Ranges whose server ignores ranges: to be fetched as whole locations. */
+typedef struct refs_fetch_again {
+    size_t *indices; /**< of ranges */
+    size_t n, capacity;
+} refs_fetch_again;
+
+/** Transfers of the HTTP engine under way; see fetch_http.c. */
+typedef struct refs_flights {
+    struct flight *first; /**< oldest first */
+    size_t n;
+    char *url;       /**< of the last location that was asked for, or NULL */
+    uint32_t id;     /**< ... which this is */
+    uint64_t url_ms; /**< ... when it was made: signatures expire */
+} refs_flights;
+
+/** A read by the vfs under way; see fetch_vfs.c. */
+typedef struct refs_vfs_reading {
+    void *handle; /**< or NULL */
+    uint32_t location_id;
+    size_t begin, end; /**< transfers that were submitted and not read yet */
+    size_t member;     /**< of a local location: the next one of the first of them */
+} refs_vfs_reading;
+
+/** The transfers of a plan are offered twice: those over HTTP, and then the others. */
+typedef enum refs_queue_phase { REFS_QUEUE_HTTP, REFS_QUEUE_VFS } refs_queue_phase;
+
+struct refs_queue {
     refs_fetcher *fetcher;
-    const refs_range *ranges;
-    refs_plan *plan;
+    refs_request **requests; /**< that are ranges; range i is of request i */
+    refs_range *ranges;
+    size_t n_ranges;
+    bool is_ahead;         /**< it prefetches */
+    refs_request *at_hand; /**< that take no transfer and were not offered yet */
+    refs_plan plan;
     refs_fetch_policy policy; /**< that it was made by */
-    const refs_fetch_client *client;
+    refs_queue_phase phase;
+    size_t next;            /**< transfer that is looked at next */
+    bool *by_vfs;           /**< for each transfer */
+    refs_request **offered; /**< room for all */
+    bool *dropped;          /**< for each range: room to tell the planner */
+    uint64_t reserved;      /**< for what was offered */
+    size_t n_offered;       /**< transfers */
+    bool rejects_empty;     /**< a whole location that is empty is corrupt */
+    refs_request *finished, **last_finished;
     size_t failed;          /**< the range that is being served, or SIZE_MAX */
-    bool *dropped;          /**< for each range: it is not needed; NULL: all are */
     uint64_t largest_whole; /**< bytes of the largest whole location so far; 0: none was seen */
+    refs_flights flights;
+    refs_vfs_reading reading;
+    struct refs_local *local; /**< memory for what is read of local locations, or NULL */
+    refs_fetch_again again;
     refs_waiter waiter;
-    struct refs_local *local;    /**< memory for what is read of local locations, or NULL */
-    struct refs_fetch_job *next; /**< under the fetcher's lock */
-} refs_fetch_job;
+    refs_queue *next_queue; /**< under the fetcher's lock */
+};
+
+/** Adds a request to those that are finished. */
+void refs_queue__finish(refs_queue *queue, refs_request *request);
 
 /** That a location of `size` bytes has not all of the range [offset, offset + length): REFS_IO. */
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
@@ -99,48 +140,38 @@ refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t leng
 refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err);
 
 /** The first range of a request. */
-const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
+const refs_range *refs_fetch__first_range(const refs_queue *queue, size_t request);
 
-/** Tells the client that a request is going to be made; *is_needed is whether it is to be. */
-refs_status refs_fetch__begin(refs_fetch_job *job, size_t request, bool *is_needed,
-                              refs_error *err);
+/** REFS_CANCELLED where the fetcher is cancelled. */
+refs_status refs_fetch__go_on(const refs_queue *queue, refs_error *err);
 
-/** The same, and leaves bytes that the client does not need out of the request: what is not
- * adjacent then is the next request. */
-refs_status refs_fetch__begin_narrowed(refs_fetch_job *job, size_t request, bool *is_needed,
-                                       refs_error *err);
+/** Waits until workers have let go of memory, for at most `timeout_ms` milliseconds. */
+void refs_waiter__await_freed(refs_waiter *waiter, unsigned timeout_ms);
 
-/** Whether the client does not need a range. */
-bool refs_fetch__is_dropped(const refs_fetch_job *job, size_t range);
-
-/** REFS_CANCELLED where the bytes are not wanted any more. */
-refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err);
-
-/** Reserves `size` bytes once workers have let go of enough: only where nothing but workers holds
- * memory of the job. REFS_CANCELLED where the bytes are not wanted any more. */
-refs_status refs_fetch__await_memory(refs_fetch_job *job, uint64_t size, refs_error *err);
+/** Reserves `size` bytes, once workers have let go of enough; false where they do not in time. */
+bool refs_waiter__reserve_in_time(refs_waiter *waiter, uint64_t size, unsigned timeout_ms);
 
 /** A block of bytes that are reserved, which are given back with it, or after a failure. */
-refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t reserved, refs_block **block,
+refs_status refs_fetch__new_block(refs_queue *queue, uint64_t reserved, refs_block **block,
                                   refs_error *err);
 
 /** Waits until nobody holds memory of the job. */
-void refs_fetch__await_workers(refs_fetch_job *job);
+void refs_fetch__await_workers(refs_queue *queue);
 
 /** The most bytes that a request for all of a location may return. */
-uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);
+uint64_t refs_fetch__max_whole(const refs_queue *queue, const refs_planned *request);
 
 /** The state of a request. */
 typedef struct refs_arrival {
     refs_block *block;    /**< that holds the bytes */
     const uint8_t *bytes; /**< of the request, from its first byte on */
     uint64_t got;         /**< how many are there */
-    size_t served;        /**< members of the request that were handed over */
+    size_t served;        /**< members of the request that were finished */
 } refs_arrival;
 
-/** Hands over those members that have come and were not yet handed over. */
-refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
-                              refs_arrival *arrival, refs_error *err);
+/** Finishes those members that have come and were not yet finished. */
+refs_status refs_fetch__serve(refs_queue *queue, const refs_planned *request, refs_arrival *arrival,
+                              refs_error *err);
 
 /* -- places.c: what was learned of locations --------------------------------------------------- */
 
@@ -169,36 +200,44 @@ void refs_fetch__clear_places(refs_fetcher *fetcher);
 
 /* -- ways in which bytes come ------------------------------------------------------------------ */
 
-/** Carries out the requests [begin, end), all of one location, by the host's refs_vfs. */
-refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err);
+/** Whether transfer `queue->next` is one over HTTP, which its location has a URL for. Notes it for
+ * the vfs otherwise. */
+refs_status refs_fetch__is_over_http(refs_queue *queue, bool *is_http, refs_error *err);
 
-/** Reads a request, that has a length, from a handle of the host. */
-refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_request *request,
-                             uint8_t *dst, refs_error *err);
+/** Whether there is room for one more: requests that were put off come before it. Reserves what it
+ * takes. */
+refs_status refs_fetch__reserve_http(refs_queue *queue, bool *has_room, refs_error *err);
 
-/** Reads and serves requests that have lengths, in one go. */
-refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
-                                   size_t n, refs_error *err);
+/** Submits transfer `queue->next`, for which queue->reserved bytes are reserved. */
+refs_status refs_fetch__submit_http(refs_queue *queue, refs_error *err);
 
-/** Reads and serves a request that has a length, of a local location. */
-refs_status refs_fetch__read_local(refs_fetch_job *job, void *handle, const refs_request *request,
-                                   refs_error *err);
+/** Waits for bytes, and finishes what has come. */
+refs_status refs_fetch__next_http(refs_queue *queue, unsigned timeout_ms, refs_error *err);
 
-/** Keeps what that has left with the job for the fetcher's next jobs, or frees it: when workers
- * hold nothing of it any more. */
-void refs_fetch__leave_local(refs_fetch_job *job);
+/** Cancels all transfers, and waits until the engine has let go of them. */
+void refs_fetch__cancel_http(refs_queue *queue);
 
-void refs_fetch__clear_local(refs_fetcher *fetcher);
+/** How many of the transfers from `queue->next` on the vfs reads in one go: at least one. */
+size_t refs_fetch__count_vfs(const refs_queue *queue);
 
-/** Ranges whose server ignores ranges: to be fetched as whole locations. */
-typedef struct refs_fetch_again {
-    size_t *indices; /**< of ranges */
-    size_t n, capacity;
-} refs_fetch_again;
+/** Reads the next part of what was submitted, if there is memory for it in time. */
+refs_status refs_fetch__next_vfs(refs_queue *queue, unsigned timeout_ms, refs_error *err);
 
-/** Carries out over HTTP those requests that the host has URLs for, and notes in `by_vfs` the
- * others. */
-refs_status refs_fetch__by_http(refs_fetch_job *job, bool *by_vfs, refs_fetch_again *again,
-                                refs_error *err);
+void refs_fetch__close_vfs(refs_queue *queue);
+
+/** Reads a request, that has a length, of the open location. */
+refs_status refs_fetch__read(refs_queue *queue, const refs_planned *request, uint8_t *dst,
+                             refs_error *err);
+
+/** Reads and finishes `*n` requests of the open location that have lengths, in one go; sets *n to 0
+ * where there was no memory for them in time. */
+refs_status refs_fetch__read_in_time(refs_queue *queue, const refs_planned *requests, size_t *n,
+                                     unsigned timeout_ms, refs_error *err);
+
+/** Reads the next piece of the transfer of a local location that is read, in the same way. */
+refs_status refs_fetch__next_piece(refs_queue *queue, unsigned timeout_ms, refs_error *err);
+
+/** Frees its memory: when workers hold nothing of it any more. */
+void refs_fetch__clear_local(refs_queue *queue);
 
 #endif

@@ -7,7 +7,7 @@
 #define MAX_BATCH_BYTES    (16 * (uint64_t)REFS_MIB)
 
 /* Says how large a location is that ends before a range does. */
-static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_request *request,
+static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_planned *request,
                               uint64_t got, refs_error *err) {
     uint64_t size;
     if (vfs->size(vfs->self, handle, &size, NULL) == REFS_OK &&
@@ -17,78 +17,89 @@ static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_requ
                      (unsigned long long)request->length);
 }
 
-refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_request *request,
-                             uint8_t *dst, refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
+refs_status refs_fetch__read(refs_queue *queue, const refs_planned *request, uint8_t *dst,
+                             refs_error *err) {
+    const refs_vfs *vfs = queue->fetcher->vfs;
     const refs_vfs_range range = {request->offset, (size_t)request->length, dst};
+    void *handle = queue->reading.handle;
     size_t got = 0;
-    job->failed = job->plan->members[request->first_member];
+    queue->failed = queue->plan.members[request->first_member];
     REFS_TRY(vfs->read(vfs->self, handle, &range, &got, err));
-    atomic_fetch_add(&job->fetcher->bytes, got);
+    atomic_fetch_add(&queue->fetcher->bytes, got);
     return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
 }
 
 /* Requests that are read one behind the other. */
 typedef struct batch {
-    const refs_request *requests;
+    const refs_planned *requests;
     size_t n;
     uint8_t *dst;
 } batch;
 
 /* In one call where the host can. */
-static refs_status read_requests(refs_fetch_job *job, void *handle, const batch *all,
-                                 refs_error *err) {
-    const refs_request *requests = all->requests;
+static refs_status read_requests(refs_queue *queue, const batch *all, refs_error *err) {
+    const refs_planned *requests = all->requests;
     const size_t n = all->n;
     uint8_t *dst = all->dst;
-    const refs_vfs *vfs = job->fetcher->vfs;
+    const refs_vfs *vfs = queue->fetcher->vfs;
     refs_vfs_range ranges[MAX_BATCH_REQUESTS];
     uint64_t total = 0;
     if (n == 1 || vfs->read_many == NULL) {
         for (size_t i = 0; i < n; dst += requests[i++].length)
-            REFS_TRY(refs_fetch__read(job, handle, &requests[i], dst, err));
+            REFS_TRY(refs_fetch__read(queue, &requests[i], dst, err));
         return REFS_OK;
     }
     for (size_t i = 0; i < n; total += requests[i++].length)
         ranges[i] = (refs_vfs_range){requests[i].offset, (size_t)requests[i].length, dst + total};
-    REFS_TRY(vfs->read_many(vfs->self, handle, ranges, n, err));
-    atomic_fetch_add(&job->fetcher->bytes, total);
+    REFS_TRY(vfs->read_many(vfs->self, queue->reading.handle, ranges, n, err));
+    atomic_fetch_add(&queue->fetcher->bytes, total);
     return REFS_OK;
 }
 
-refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
-                                   size_t n, refs_error *err) {
+/* The read of a batch whose memory is reserved. */
+static refs_status read_batch(refs_queue *queue, const refs_planned *requests, size_t n,
+                              refs_error *err) {
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) total += requests[i].length;
     refs_block *block = NULL;
-    REFS_TRY(refs_fetch__await_memory(job, total, err));
-    REFS_TRY(refs_fetch__new_block(job, total, &block, err));
+    REFS_TRY(refs_fetch__new_block(queue, total, &block, err));
     uint8_t *bytes = refs_block_data(block);
     const batch all = {requests, n, bytes};
-    refs_status status = read_requests(job, handle, &all, err);
+    refs_status status = read_requests(queue, &all, err);
     for (size_t i = 0; i < n && status == REFS_OK; bytes += requests[i++].length) {
         refs_arrival arrival = {block, bytes, requests[i].length, 0};
-        status = refs_fetch__serve(job, &requests[i], &arrival, err);
+        status = refs_fetch__serve(queue, &requests[i], &arrival, err);
     }
     refs_block_release(block);
     return status;
 }
 
-static refs_status read_whole(refs_fetch_job *job, void *handle, const refs_request *request,
-                              refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    uint64_t limit = refs_fetch__max_whole(job, request);
-    refs_request all = *request;
+refs_status refs_fetch__read_in_time(refs_queue *queue, const refs_planned *requests, size_t *n,
+                                     unsigned timeout_ms, refs_error *err) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < *n; i++) total += requests[i].length;
+    if (refs_waiter__reserve_in_time(&queue->waiter, total, timeout_ms))
+        return read_batch(queue, requests, *n, err);
+    *n = 0;
+    return REFS_OK;
+}
+
+/* The same for the whole of a location, whose size is asked for. */
+static refs_status read_whole(refs_queue *queue, const refs_planned *request, size_t *n,
+                              unsigned timeout_ms, refs_error *err) {
+    const refs_vfs *vfs = queue->fetcher->vfs;
+    uint64_t limit = refs_fetch__max_whole(queue, request);
+    refs_planned all = *request;
     all.offset = 0;
-    REFS_TRY(vfs->size(vfs->self, handle, &all.length, err));
+    REFS_TRY(vfs->size(vfs->self, queue->reading.handle, &all.length, err));
     if (all.length > limit || all.length > SIZE_MAX)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)all.length, (unsigned long long)limit);
-    return refs_fetch__read_batch(job, handle, &all, 1, err);
+    return refs_fetch__read_in_time(queue, &all, n, timeout_ms, err);
 }
 
 /* How many of `n` requests make the next batch: at least one. */
-static size_t batch_size(const refs_request *requests, size_t n) {
+static size_t batch_size(const refs_planned *requests, size_t n) {
     uint64_t bytes = 0;
     size_t size = 0;
     while (size < n && size < MAX_BATCH_REQUESTS && requests[size].length != REFS_FETCH_WHOLE) {
@@ -99,29 +110,24 @@ static size_t batch_size(const refs_request *requests, size_t n) {
     return size > 0 ? size : 1;
 }
 
-static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, size_t end,
-                            refs_error *err) {
-    bool local = refs_fetcher_is_local(job->fetcher, refs_fetch__first_range(job, begin)->location);
-    for (size_t n; begin < end; begin += n) {
-        const refs_request *requests = &job->plan->requests[begin];
-        n = local ? 1 : batch_size(requests, end - begin);
-        REFS_TRY(refs_fetch__go_on(job, err));
-        bool is_needed = false;
-        for (size_t i = begin; i < begin + n; i++) {
-            bool is_one_needed;
-            REFS_TRY(refs_fetch__begin(job, i, &is_one_needed, err));
-            is_needed = is_needed || is_one_needed;
-        }
-        if (!is_needed) continue;
-        atomic_fetch_add(&job->fetcher->requests, n);
-        if (requests->length == REFS_FETCH_WHOLE)
-            REFS_TRY(read_whole(job, handle, requests, err));
-        else if (local)
-            REFS_TRY(refs_fetch__read_local(job, handle, requests, err));
-        else
-            REFS_TRY(refs_fetch__read_batch(job, handle, requests, n, err));
-    }
-    return REFS_OK;
+/* The end of the transfers from `begin` on that are of one location, and for the vfs. */
+static size_t end_of_location(const refs_queue *queue, size_t begin) {
+    const uint32_t id = refs_fetch__first_range(queue, begin)->location_id;
+    size_t end = begin + 1;
+    while (end < queue->plan.n_requests && queue->by_vfs[end] &&
+           refs_fetch__first_range(queue, end)->location_id == id)
+        end++;
+    return end;
+}
+
+static bool is_local(const refs_queue *queue, size_t request) {
+    return refs_fetcher_is_local(queue->fetcher, refs_fetch__first_range(queue, request)->location);
+}
+
+size_t refs_fetch__count_vfs(const refs_queue *queue) {
+    const size_t begin = queue->next;
+    if (is_local(queue, begin)) return 1;
+    return batch_size(&queue->plan.requests[begin], end_of_location(queue, begin) - begin);
 }
 
 /* A reference promises the bytes: their absence is a failure, never a fill value. */
@@ -135,28 +141,40 @@ static refs_status fail_absent(const refs_fetcher *fetcher, refs_error *err) {
                : refs_fail(err, REFS_IO, "%s", absent.message);
 }
 
-/* Moves *begin to the first request that somebody still needs, or to `end`. */
-static refs_status skip_unneeded(refs_fetch_job *job, size_t *begin, size_t end, refs_error *err) {
-    for (; *begin < end; ++*begin) {
-        bool is_needed;
-        REFS_TRY(refs_fetch__begin(job, *begin, &is_needed, err));
-        if (is_needed) return REFS_OK;
-    }
-    return REFS_OK;
+void refs_fetch__close_vfs(refs_queue *queue) {
+    const refs_vfs *vfs = queue->fetcher->vfs;
+    if (queue->reading.handle != NULL) vfs->close(vfs->self, queue->reading.handle);
+    queue->reading.handle = NULL;
 }
 
-refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    void *handle = NULL;
-    REFS_TRY(skip_unneeded(job, &begin, end, err));
-    if (begin == end) return REFS_OK;
-    job->failed = job->plan->members[job->plan->requests[begin].first_member];
-    refs_status status =
-        vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
-    if (status == REFS_NOT_FOUND) return fail_absent(job->fetcher, err);
+/* Opens the location of the next transfer, unless it is open. One is open at a time. */
+static refs_status open_location(refs_queue *queue, refs_error *err) {
+    const refs_vfs *vfs = queue->fetcher->vfs;
+    refs_vfs_reading *reading = &queue->reading;
+    const refs_range *range = refs_fetch__first_range(queue, reading->begin);
+    if (reading->handle != NULL && reading->location_id == range->location_id) return REFS_OK;
+    refs_fetch__close_vfs(queue);
+    queue->failed = queue->plan.members[queue->plan.requests[reading->begin].first_member];
+    const refs_status status = vfs->open(vfs->self, range->location, &reading->handle, err);
+    if (status != REFS_OK) reading->handle = NULL;
+    if (status == REFS_NOT_FOUND) return fail_absent(queue->fetcher, err);
     if (status != REFS_OK) return status;
-    status = refs_fetch__check_opened(job, begin, end, handle, err);
-    if (status == REFS_OK) status = read_all(job, handle, begin, end, err);
-    vfs->close(vfs->self, handle);
-    return status;
+    reading->location_id = range->location_id;
+    return refs_fetch__check_opened(queue, reading->begin, end_of_location(queue, reading->begin),
+                                    reading->handle, err);
+}
+
+refs_status refs_fetch__next_vfs(refs_queue *queue, unsigned timeout_ms, refs_error *err) {
+    refs_vfs_reading *reading = &queue->reading;
+    const refs_planned *request = &queue->plan.requests[reading->begin];
+    size_t n = reading->end - reading->begin;
+    REFS_TRY(open_location(queue, err));
+    if (request->length == REFS_FETCH_WHOLE)
+        REFS_TRY(read_whole(queue, request, &n, timeout_ms, err));
+    else if (is_local(queue, reading->begin))
+        return refs_fetch__next_piece(queue, timeout_ms, err);
+    else
+        REFS_TRY(refs_fetch__read_in_time(queue, request, &n, timeout_ms, err));
+    if (n > 0) reading->begin = reading->end;
+    return REFS_OK;
 }

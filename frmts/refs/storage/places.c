@@ -233,7 +233,7 @@ static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
 }
 
 refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *locations, size_t n,
-                                 const refs_fetch_client *client) {
+                                 const struct refs_awaited *awaited) {
     size_t n_asked = 0;
     refs_range *ranges = refs_calloc(n, sizeof *ranges);
     if (ranges == NULL) return REFS_NOMEM;
@@ -243,8 +243,7 @@ refs_status refs_fetcher_measure(refs_fetcher *fetcher, refs_sized_location *loc
                                              .location = locations[i].location,
                                              .length = 1,
                                              .max_length = 1};
-    const refs_fetch_client asking = {
-        .sink = ignore, .user = client->user, .is_awaited = client->is_awaited};
+    const refs_fetch_client asking = {.sink = ignore, .awaited = awaited};
     refs_status status = REFS_OK;
     if (n_asked > 0) status = refs_fetch(fetcher, ranges, n_asked, &asking, NULL);
     for (size_t i = 0; i < n && n_asked > 0; i++) (void)find_size(fetcher, &locations[i]);

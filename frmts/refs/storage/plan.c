@@ -48,7 +48,7 @@ static bool spans_gap(const refs_plan_input *input, uint64_t request_end, const 
 }
 
 /* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
-static bool can_join(const refs_plan_input *input, const refs_request *request,
+static bool can_join(const refs_plan_input *input, const refs_planned *request,
                      const refs_range *first, const refs_range *range) {
     if (range->location_id != first->location_id) return false;
     if (request->length == REFS_FETCH_WHOLE) return true;
@@ -59,13 +59,13 @@ static bool can_join(const refs_plan_input *input, const refs_request *request,
            spans_gap(input, request_end, range);
 }
 
-static void grow(refs_request *request, const refs_range *range) {
+static void grow(refs_planned *request, const refs_range *range) {
     if (request->length == REFS_FETCH_WHOLE) return;
     uint64_t length = range->offset + range->length - request->offset;
     if (length > request->length) request->length = length;
 }
 
-static bool is_inside(const refs_request *request, const refs_range *range) {
+static bool is_inside(const refs_planned *request, const refs_range *range) {
     if (request->length == REFS_FETCH_WHOLE) return true;
     return range->offset >= request->offset && range->length <= request->length &&
            range->offset - request->offset <= request->length - range->length;
@@ -93,14 +93,15 @@ static void merge(const refs_plan_input *input, const placed_range *placed, refs
     for (size_t i = 0; i < n; i++) {
         const refs_range *range = placed[i].range;
         if (range->need != REFS_RANGE_REQUIRED) continue;
-        const refs_request *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
+        const refs_planned *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
         const bool joins = last != NULL && can_join(input, last, first, range);
         if (joins) grow(&plan->requests[plan->n_requests - 1], range);
         add_optional(placed + waiting, i - waiting, first, plan);
         if (!joins) {
             first = range;
             plan->requests[plan->n_requests++] =
-                (refs_request){range->offset, range->length, plan->n_members, 0};
+                input->is_whole ? (refs_planned){0, REFS_FETCH_WHOLE, plan->n_members, 0}
+                                : (refs_planned){range->offset, range->length, plan->n_members, 0};
         }
         add_member(plan, &placed[i]);
         waiting = i + 1;
@@ -146,7 +147,7 @@ bool refs_fetch__plan_has(const refs_plan *plan, const refs_range *ranges, uint3
             high = middle;
     }
     if (low == 0) return false;
-    const refs_request *request = &plan->requests[low - 1];
+    const refs_planned *request = &plan->requests[low - 1];
     return ranges[plan->members[request->first_member]].location_id == location_id &&
            (request->length == REFS_FETCH_WHOLE || request->offset + request->length > begin);
 }
@@ -165,10 +166,10 @@ static size_t skip_dropped(const refs_plan *plan, size_t begin, size_t end,
 
 /* A request of needed members from `begin`, which is one, until bytes that are dropped lie between
  * two of them. */
-static refs_request take_needed(const refs_plan *plan, size_t begin, size_t end,
+static refs_planned take_needed(const refs_plan *plan, size_t begin, size_t end,
                                 const refs_range *ranges, const bool *dropped) {
     const refs_range *first = &ranges[plan->members[begin]];
-    refs_request request = {first->offset, first->length, begin, 1};
+    refs_planned request = {first->offset, first->length, begin, 1};
     bool is_split = false;
     for (size_t i = begin + 1; i < end; i++) {
         const refs_range *range = &ranges[plan->members[i]];
@@ -189,7 +190,7 @@ static refs_request take_needed(const refs_plan *plan, size_t begin, size_t end,
     return request;
 }
 
-static bool is_any_dropped(const refs_plan *plan, const refs_request *request,
+static bool is_any_dropped(const refs_plan *plan, const refs_planned *request,
                            const refs_range *ranges, const bool *dropped) {
     for (size_t i = 0; i < request->n_members; i++) {
         const size_t index = plan->members[request->first_member + i];
@@ -200,7 +201,7 @@ static bool is_any_dropped(const refs_plan *plan, const refs_request *request,
 
 void refs_fetch__plan_narrow(refs_plan *plan, size_t i, const refs_range *ranges,
                              const bool *dropped) {
-    const refs_request all = plan->requests[i];
+    const refs_planned all = plan->requests[i];
     const size_t end = all.first_member + all.n_members;
     const size_t begin = skip_dropped(plan, all.first_member, end, ranges, dropped);
     if (all.length == REFS_FETCH_WHOLE || begin == end ||

@@ -12,16 +12,16 @@ extern "C" {
 #endif
 
 /** One request: bytes [offset, offset + length) of the location of its first member. */
-typedef struct refs_request {
+typedef struct refs_planned {
     uint64_t offset;
     uint64_t length;     /**< or REFS_FETCH_WHOLE */
     size_t first_member; /**< members [first_member, first_member + n_members) of the plan */
     size_t n_members;
-} refs_request;
+} refs_planned;
 
 /** Requests that cover all ranges, ascending by location and offset. Zeroed is empty. */
 typedef struct refs_plan {
-    refs_request *requests;
+    refs_planned *requests;
     size_t n_requests;
     size_t *members; /**< indices of the ranges, those of one request together, ascending */
     size_t n_members;
@@ -37,6 +37,8 @@ typedef struct refs_plan_input {
      * request spans them to reach a later range. NULL: none are. */
     bool (*is_coming)(const void *user, uint32_t location_id, uint64_t begin, uint64_t end);
     const void *user;
+
+    bool is_whole; /**< each location is requested as a whole, once for all of its ranges */
 } refs_plan_input;
 
 /** Plans requests for ranges in any order, duplicates and overlaps welcome: every requested byte is

@@ -56,33 +56,31 @@ void refs_waiter__give_back(void *user, size_t size) {
     refs_unlock(&waiter->lock);
 }
 
-static void await_freed(refs_waiter *waiter) {
+void refs_waiter__await_freed(refs_waiter *waiter, unsigned timeout_ms) {
     refs_lock(&waiter->lock);
-    if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_CANCEL_POLL_MS);
+    if (!waiter->has_freed) (void)refs_wait_ms(&waiter->moved, &waiter->lock, timeout_ms);
     waiter->has_freed = false;
     refs_unlock(&waiter->lock);
 }
 
-refs_status refs_fetch__await_memory(refs_fetch_job *job, uint64_t size, refs_error *err) {
-    while (!refs_waiter__reserve(&job->waiter, 0, size)) {
-        REFS_TRY(refs_fetch__go_on(job, err));
-        await_freed(&job->waiter);
-    }
-    return REFS_OK;
+bool refs_waiter__reserve_in_time(refs_waiter *waiter, uint64_t size, unsigned timeout_ms) {
+    if (refs_waiter__reserve(waiter, 0, size)) return true;
+    refs_waiter__await_freed(waiter, timeout_ms);
+    return refs_waiter__reserve(waiter, 0, size);
 }
 
-refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t reserved, refs_block **block,
+refs_status refs_fetch__new_block(refs_queue *queue, uint64_t reserved, refs_block **block,
                                   refs_error *err) {
     *block = reserved <= SIZE_MAX
-                 ? refs_block_new((size_t)reserved, refs_waiter__give_back, &job->waiter)
+                 ? refs_block_new((size_t)reserved, refs_waiter__give_back, &queue->waiter)
                  : NULL;
     if (*block != NULL) return REFS_OK;
-    refs_waiter__give_back(&job->waiter, (size_t)reserved);
+    refs_waiter__give_back(&queue->waiter, (size_t)reserved);
     return refs_fail_nomem(err);
 }
 
-void refs_fetch__await_workers(refs_fetch_job *job) {
-    refs_lock(&job->waiter.lock);
-    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
-    refs_unlock(&job->waiter.lock);
+void refs_fetch__await_workers(refs_queue *queue) {
+    refs_lock(&queue->waiter.lock);
+    while (queue->waiter.memory > 0) refs_wait(&queue->waiter.moved, &queue->waiter.lock);
+    refs_unlock(&queue->waiter.lock);
 }

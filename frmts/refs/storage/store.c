@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "fetch_internal.h"
 #include "refs/block.h"
 #include "refs/fetch.h"
 #include "refs/file_name.h"
@@ -224,20 +225,7 @@ refs_status refs_store_each_name(const refs_store *store,
     return refs_set_each_name(store->set, visit_others, &visitor, err);
 }
 
-/* -- many keys at once ------------------------------------------------------------------------- */
-
-/* The keys of one call that are ranges of some location: range i belongs to key index[i], and is of
- * the location that reference i holds. */
-typedef struct pending {
-    const refs_store *store;
-    const refs_store_key *keys;
-    const refs_store_client *client;
-    refs_ref *refs;
-    refs_range *ranges;
-    size_t *index;
-    size_t n;
-    size_t failed; /* range that did not arrive, or SIZE_MAX */
-} pending;
+/* -- keys and requests ------------------------------------------------------------------------- */
 
 /* Takes the location from the beginning of a message, where hosts put it, unless it tells what
  * `name` does not, which is going to stand there: where the URL was rewritten. */
@@ -324,184 +312,129 @@ static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error 
     return REFS_OK;
 }
 
-static const refs_store *store_of(const pending *job, size_t index) {
-    return job->keys[index].store != NULL ? job->keys[index].store : job->store;
+/* The reference's own state, or else the set's record of the source. */
+static refs_expected expected_of(const refs_store *store, const refs_ref *ref) {
+    if (ref->etag != NULL || ref->modified_s != 0)
+        return (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
+    return recorded_of(store, ref);
 }
 
-/* Takes over what `ref` holds. */
-static void note_range(pending *job, size_t index, refs_ref *ref) {
-    bool whole = ref->kind == REFS_REF_WHOLE;
-    job->ranges[job->n] = (refs_range){.location_id = ref->location_id,
-                                       .location = ref->location,
-                                       .offset = whole ? 0 : ref->offset,
-                                       .length = whole ? REFS_FETCH_WHOLE : ref->length,
-                                       .max_length = whole ? job->keys[index].max_size : 0,
-                                       .need = job->keys[index].is_optional ? REFS_RANGE_OPTIONAL
-                                                                            : REFS_RANGE_REQUIRED};
-    job->refs[job->n] = *ref;
-    job->index[job->n++] = index;
-    ref->block = NULL;
-}
-
-/* Hands over a value that is at hand, or absent. */
-static refs_status hand_over(const pending *job, size_t index, const refs_store_value *value,
-                             refs_error *err) {
-    const refs_store_client *client = job->client;
-    bool is_needed = true;
-    if (client->begins != NULL) REFS_TRY(client->begins(client->user, index, &is_needed, err));
-    return is_needed ? client->sink(client->user, index, value, err) : REFS_OK;
-}
-
-/* Hands inline and absent values over, and notes down what must be fetched. */
-static refs_status look_up(pending *job, size_t index, refs_error *err) {
-    const refs_store_key *key = &job->keys[index];
-    const refs_store *store = store_of(job, index);
+refs_status refs_store_request(const refs_store *store, const refs_store_key *key,
+                               refs_request *request, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
+    request->is_present = false;
     refs_status status = find(store, key->text, &ref, err);
-    if (status == REFS_NOT_FOUND)
-        return hand_over(job, index, &(refs_store_value){.is_present = false}, err);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
     if (status == REFS_OK) status = narrow(&ref, key->part, err);
     if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
-    if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
-        status = hand_over(job, index,
-                           &(refs_store_value){true, ref.bytes, ref.block, ref.filter_mask}, err);
-    else if (status == REFS_OK)
-        status = need_sources(store, err);
-    if (status == REFS_OK && ref.kind != REFS_REF_INLINE) note_range(job, index, &ref);
-    if (status != REFS_OK) prefix(store, key->text, &ref, err);
-    refs_ref_release(&ref);
-    return status;
+    if (status == REFS_OK && ref.kind != REFS_REF_INLINE) status = need_sources(store, err);
+    if (status != REFS_OK) {
+        prefix(store, key->text, &ref, err);
+        refs_ref_release(&ref);
+        return status;
+    }
+    request->is_present = true;
+    request->ref = ref;
+    request->max_size = key->max_size;
+    if (ref.kind != REFS_REF_INLINE) request->expected = expected_of(store, &ref);
+    return REFS_OK;
 }
 
 /* A fault of an optional value is reported to the caller that requests it. From a local file
  * nothing is fetched that no caller requested. */
-static void look_up_optional(pending *job, size_t index) {
-    const refs_store_key *key = &job->keys[index];
-    const refs_store *store = store_of(job, index);
-    refs_ref ref = {.kind = REFS_REF_INLINE};
+bool refs_store_request_optional(const refs_store *store, const refs_store_key *key,
+                                 refs_request *request) {
     uint64_t end;
-    if (find(store, key->text, &ref, NULL) == REFS_OK && narrow(&ref, key->part, NULL) == REFS_OK &&
-        ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
-        refs_add_u64(ref.offset, ref.length, &end) &&
-        !refs_fetcher_is_local(job->store->fetcher, ref.location) &&
-        need_sources(store, NULL) == REFS_OK)
-        note_range(job, index, &ref);
-    refs_ref_release(&ref);
+    *request = (refs_request){.is_optional = true};
+    if (refs_store_request(store, key, request, NULL) == REFS_OK && request->is_present &&
+        request->ref.kind == REFS_REF_RANGE &&
+        refs_add_u64(request->ref.offset, request->ref.length, &end) &&
+        !refs_fetcher_is_local(store->fetcher, request->ref.location))
+        return true;
+    refs_request_clear(request);
+    return false;
 }
 
-static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *block,
-                           refs_error *err) {
-    pending *job = user;
-    if (bytes.size == 0) return refs_fail(err, REFS_CORRUPT, "it is empty");
-    const refs_store_value value = {true, bytes, block, job->refs[i].filter_mask};
-    return job->client->sink(job->client->user, job->index[i], &value, err);
+refs_status refs_store_open_queue(const refs_store *store, refs_request *first, refs_queue **queue,
+                                  refs_error *err) {
+    REFS_TRY(refs_queue_open(store->fetcher, first, queue, err));
+    (*queue)->rejects_empty = true;
+    return REFS_OK;
 }
 
-static bool is_awaited(const void *user, size_t i) {
-    const pending *job = user;
-    return job->client->is_awaited(job->client->user, job->index[i]);
+/* -- many keys at once ------------------------------------------------------------------------- */
+
+/* The requests of one call: number i is for key i. */
+typedef struct many {
+    refs_store *store;
+    const refs_store_key *keys;
+    refs_request *requests;
+    const refs_store_client *client;
+} many;
+
+static const refs_store *store_of(const many *all, size_t i) {
+    return all->keys[i].store != NULL ? all->keys[i].store : all->store;
 }
 
-static refs_status begins(void *user, size_t i, bool *is_needed, refs_error *err) {
-    const pending *job = user;
-    return job->client->begins(job->client->user, job->index[i], is_needed, err);
+static refs_status take_value(void *user, refs_request *request, refs_error *err) {
+    const many *all = user;
+    const refs_store_value value = {request->is_present, request->bytes, request->block,
+                                    request->ref.filter_mask};
+    return all->client->sink(all->client->user, (size_t)(request - all->requests), &value, err);
 }
 
-static void tell_arrived(void *user) {
-    const refs_store_client *client = ((const pending *)user)->client;
-    if (client->arrived != NULL) client->arrived(client->user);
-}
-
-static void keep_failed(void *user, size_t i) {
-    ((pending *)user)->failed = i;
-}
-
-/* The reference's own state, or else the set's record of the source. */
-static refs_expected expected(const void *user, size_t i) {
-    const pending *job = user;
-    const refs_ref *ref = &job->refs[i];
-    if (ref->etag != NULL || ref->modified_s != 0)
-        return (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
-    return recorded_of(store_of(job, job->index[i]), ref);
-}
-
-static refs_status fetch_pending(pending *job, refs_error *err) {
-    const refs_fetch_client client = {.sink = forward,
-                                      .user = job,
-                                      .is_awaited =
-                                          job->client->is_awaited != NULL ? is_awaited : NULL,
-                                      .failed = keep_failed,
-                                      .expected = expected,
-                                      .begins = job->client->begins != NULL ? begins : NULL,
-                                      .arrived = tell_arrived};
-    refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
-    if (job->failed != SIZE_MAX) {
-        size_t failed = job->index[job->failed];
-        refs_store_locate(store_of(job, failed), &job->keys[failed], err);
-    }
+static refs_status drain(many *all, refs_error *err) {
+    const refs_taker taker = {take_value, all};
+    refs_queue *queue = NULL;
+    refs_request *failed = NULL;
+    refs_status status = refs_store_open_queue(all->store, all->requests, &queue, err);
+    if (status == REFS_OK) status = refs_queue_drain(queue, &taker, &failed, err);
+    refs_queue_close(queue);
+    if (failed == NULL) return status;
+    const size_t i = (size_t)(failed - all->requests);
+    refs_store_locate(store_of(all, i), &all->keys[i], err);
     return status;
-}
-
-static refs_status open_pending(pending *job, size_t n, refs_error *err) {
-    job->refs = refs_calloc(n, sizeof *job->refs);
-    job->ranges = refs_calloc(n, sizeof *job->ranges);
-    job->index = refs_calloc(n, sizeof *job->index);
-    bool complete = job->refs != NULL && job->ranges != NULL && job->index != NULL;
-    return complete ? REFS_OK : refs_fail_nomem(err);
-}
-
-static void clear_pending(pending *job) {
-    for (size_t i = 0; i < job->n; i++) refs_ref_release(&job->refs[i]);
-    refs_free(job->refs);
-    refs_free(job->ranges);
-    refs_free(job->index);
 }
 
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err) {
-    pending job = {store, keys, client, NULL, NULL, NULL, 0, SIZE_MAX};
-    refs_status status = open_pending(&job, n, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        if (keys[i].is_optional)
-            look_up_optional(&job, i);
-        else
-            status = look_up(&job, i, err);
-    if (status == REFS_OK && job.n > 0)
-        status = fetch_pending(&job, err);
-    else if (status == REFS_OK)
-        tell_arrived(&job);
-    clear_pending(&job);
-    return status;
-}
-
-static refs_status measure_pending(pending *job, uint64_t *sizes) {
-    const refs_fetch_client client = {
-        .user = job, .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL};
-    refs_sized_location *sized = refs_calloc(job->n, sizeof *sized);
-    if (sized == NULL) return REFS_NOMEM;
-    for (size_t i = 0; i < job->n; i++)
-        sized[i] = (refs_sized_location){job->ranges[i].location_id, job->ranges[i].location, 0};
-    const refs_status status = refs_fetcher_measure(job->store->fetcher, sized, job->n, &client);
-    for (size_t i = 0; i < job->n; i++)
-        if (sized[i].size != REFS_FETCH_WHOLE) sizes[job->index[i]] = sized[i].size;
-    refs_free(sized);
+    many all = {store, keys, refs_calloc(n > 0 ? n : 1, sizeof *all.requests), client};
+    if (all.requests == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        status = refs_store_request(store_of(&all, i), &keys[i], &all.requests[i], err);
+        if (i > 0) all.requests[i - 1].next = &all.requests[i];
+    }
+    if (status == REFS_OK && n > 0) status = drain(&all, err);
+    for (size_t i = 0; i < n; i++) refs_request_clear(&all.requests[i]);
+    refs_free(all.requests);
     return status;
 }
 
 refs_status refs_store_measure_objects(refs_store *store, const refs_store_key *keys, size_t n,
-                                       const refs_store_client *client, uint64_t *sizes) {
-    pending job = {store, keys, client, NULL, NULL, NULL, 0, SIZE_MAX};
-    refs_status status = open_pending(&job, n, NULL);
+                                       const refs_awaited *awaited, uint64_t *sizes) {
+    refs_sized_location *sized = refs_calloc(n, sizeof *sized);
+    refs_ref *found = refs_calloc(n, sizeof *found);
+    size_t *index = refs_calloc(n, sizeof *index), n_sized = 0;
+    refs_status status = sized != NULL && found != NULL && index != NULL ? REFS_OK : REFS_NOMEM;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        refs_ref ref = {.kind = REFS_REF_INLINE};
+        const refs_store *of_key = keys[i].store != NULL ? keys[i].store : store;
         sizes[i] = REFS_STORE_UNKNOWN;
-        if (find(store_of(&job, i), keys[i].text, &ref, NULL) == REFS_OK &&
-            ref.kind == REFS_REF_WHOLE)
-            note_range(&job, i, &ref);
-        refs_ref_release(&ref);
+        if (find(of_key, keys[i].text, &found[i], NULL) != REFS_OK ||
+            found[i].kind != REFS_REF_WHOLE)
+            continue;
+        sized[n_sized] =
+            (refs_sized_location){found[i].location_id, found[i].location, REFS_FETCH_WHOLE};
+        index[n_sized++] = i;
     }
-    if (status == REFS_OK && job.n > 0) status = measure_pending(&job, sizes);
-    clear_pending(&job);
+    if (status == REFS_OK && n_sized > 0)
+        status = refs_fetcher_measure(store->fetcher, sized, n_sized, awaited);
+    for (size_t i = 0; i < n_sized && status == REFS_OK; i++)
+        if (sized[i].size != REFS_FETCH_WHOLE) sizes[index[i]] = sized[i].size;
+    for (size_t i = 0; i < n && found != NULL; i++) refs_ref_release(&found[i]);
+    refs_free(sized);
+    refs_free(found);
+    refs_free(index);
     return status;
 }
 

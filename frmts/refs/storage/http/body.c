@@ -252,7 +252,7 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
 /* That an answer says so is not enough: there are servers that call all files pages. */
 static bool is_page_for_data(const refs_transfer *transfer, refs_bytes bytes) {
     size_t at = 0;
-    if (transfer->client == NULL || !transfer->response.is_page ||
+    if (transfer->queue == NULL || !transfer->response.is_page ||
         refs_transfer__status(transfer) != 200)
         return false;
     while (at < bytes.size && (bytes.data[at] == ' ' || bytes.data[at] == '\n' ||

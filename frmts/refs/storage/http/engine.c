@@ -101,10 +101,10 @@ static void add_refused(engine *self, refs_transfer *transfer) {
 }
 
 static bool ask_if_awaited(const refs_transfer *transfer) {
-    const refs_fetch_client *client = transfer->client;
-    if (client == NULL || client->is_awaited == NULL) return true;
+    const refs_queue *queue = transfer->queue;
+    if (queue == NULL || !queue->is_ahead) return true;
     for (size_t i = 0; i < transfer->n_members; i++)
-        if (client->is_awaited(client->user, transfer->members[i])) return true;
+        if (atomic_load(&queue->requests[transfer->members[i]]->awaited->is)) return true;
     return false;
 }
 
@@ -348,7 +348,7 @@ static void note_latency(engine *self, const refs_transfer *transfer, uint64_t l
 /* The bytes that readers request themselves, which is never paused. */
 static void measure(engine *self, const refs_transfer *transfer) {
     curl_off_t asked_us = 0, began_us = 0, ended_us = 0, n_bytes = 0;
-    if (transfer->client == NULL || transfer->client->is_awaited != NULL) return;
+    if (transfer->queue == NULL || transfer->queue->is_ahead) return;
     curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
     curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
     curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);

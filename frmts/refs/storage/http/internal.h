@@ -39,10 +39,10 @@ typedef struct refs_transfer {
     uint64_t offset, length;
     uint64_t url_ms; /**< when its URL was made; 0: it does not grow old */
     uint64_t max_size;
-    uint64_t reserved; /**< whole: bytes that are reserved for it, until somebody owns them */
-    const refs_fetch_client *client; /**< or NULL: somebody waits for it */
-    const char *moved;               /**< what its users try where files moved, or NULL */
-    const size_t *members;           /**< of the client's ranges, n_members of them */
+    uint64_t reserved;       /**< whole: bytes that are reserved for it, until somebody owns them */
+    const refs_queue *queue; /**< or NULL: somebody waits for it */
+    const char *moved;       /**< what its users try where files moved, or NULL */
+    const size_t *members;   /**< of the queue's ranges, n_members of them */
     size_t n_members;
     bool compressible;    /**< whole: let the server compress them on their way */
     bool is_beginning;    /**< range at 0: it ends where the object does, and `length` is then what
