@@ -7,6 +7,7 @@ sense end with a message.
 import base64
 import json
 import os
+import random
 import subprocess
 import sys
 import unittest
@@ -52,6 +53,16 @@ def array(path, dims, values, chunks=None, **attributes):
     found = {path + "/.zarray": json.dumps(document), path + "/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": dims, **attributes})}
     if values.size > 0 and chunks is None:
         found[path + "/" + ".".join("0" * max(values.ndim, 1))] = inline(values)
+    return found
+
+
+def strings(path, dims, values):
+    """The same of strings of any length."""
+    found = array(path, dims, np.zeros(np.shape(values), "<i4"))
+    found[path + "/.zarray"] = json.dumps({**json.loads(found[path + "/.zarray"]), "dtype": "|O", "filters": [{"id": "vlen-utf8"}]})
+    texts = [text.encode() for text in np.asarray(values).ravel()]
+    data = len(texts).to_bytes(4, "little") + b"".join(len(text).to_bytes(4, "little") + text for text in texts)
+    found[path + "/" + ".".join("0" * np.ndim(values))] = "base64:" + base64.b64encode(data).decode()
     return found
 
 
@@ -751,6 +762,82 @@ class Outputs(InFolder):
         run("combine", "0.json", "1.json", "-o", "all.nc", "--along", "t")
         np.testing.assert_array_equal(read("all.nc", "v"), [0, 1])
 
+    def read_strings(self, name):
+        values = gdal.OpenEx('REFS:"all.nca"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray(name).Read()
+        return [text for row in values for text in ([row] if isinstance(row, str) else row)]
+
+    def test_strings_along_joined_dimensions_are_put_together(self):
+        def part(name, first, words, names):
+            n = len(words)
+            write(name, array("t", ["t"], np.arange(first, first + n, dtype="<f8")), array("v", ["t", "x"], np.full((n, 9), first, "<f8")),
+                  *([strings("word", ["t"], words)] if words[0] else ()), strings("pair", ["t", "k"], names))
+
+        part("b.json", 1, ["two", "tr\u00eas"], [["c", ""], ["", "ddd"]])
+        part("a.json", 0, ["a long one"], [["a", "b"]])
+        part("c.json", 3, [""], [["e", "f"]])
+        run("combine", "--format", "cfa", "b.json", "a.json", "-o", "all.nca", "--along", "t")
+        self.assertEqual(self.read_strings("word"), ["a long one", "two", "tr\u00eas"])
+        self.assertEqual(self.read_strings("pair"), ["a", "b", "c", "", "", "ddd"])
+        self.assertIn("word: 1 of 4 values are in no source", run("append", "all.nca", "c.json"))
+        self.assertEqual(self.read_strings("word"), ["a long one", "two", "tr\u00eas", ""])
+        self.assertEqual(self.read_strings("pair"), ["a", "b", "c", "", "", "ddd", "e", "f"])
+
+    def test_strings_are_coordinates_along_which_sources_are_joined(self):
+        for name, station in (("a.json", "north"), ("b.json", "east")):
+            write(name, strings("station", ["station"], [station]), array("v", ["station", "x"], np.full((1, 9), len(station), "<f8")))
+        run("combine", "--format", "cfa", "a.json", "b.json", "-o", "all.nca", "--along", "station")
+        self.assertEqual(self.read_strings("station"), ["east", "north"])
+        self.assertEqual(read("all.nca", "v")[:, 0].tolist(), [4, 5])
+
+    def test_values_that_are_missing_are_reported_once(self):
+        for i, name in enumerate(("a.json", "b.json", "c.json", "d.json")):
+            write(name, array("t", ["t"], np.array([i], "<f8")), array("v", ["t", "x"], np.full((1, 9), i, "<f8")),
+                  *([array("w", ["t"], np.array([i], "<f8")), array("u", ["x"], np.arange(9.0), coordinates="w")] if i in (0, 2) else ()))
+        self.assertIn("w: 1 of 2 values are in no source", run("combine", "--format", "cfa", "a.json", "b.json", "-o", "all.nca", "--along", "t"))
+        self.assertNotIn("are in no source", run("append", "all.nca", "c.json"))
+        self.assertIn("w: 1 of 4 values are in no source", run("append", "all.nca", "d.json"))
+        w = read("all.nca", "w")
+        self.assertEqual((w[0], w[2], w[1] == w[3]), (0, 2, True))
+
+    def test_tiles_with_the_same_times_have_one_unit_in_any_order(self):
+        for y in range(2):
+            units, values = (("hours since 2000-01-01", [24.0, 48.0]), ("days since 2000-01-01", [1.0, 2.0]))[y]
+            write(f"{y}.json", array("t", ["t"], np.array(values), units=units), array("y", ["y"], np.array([y], "<f8")),
+                  array("v", ["t", "y"], np.full((2, 1), y, "<f4")))
+        made = []
+        for names in (("0.json", "1.json"), ("1.json", "0.json")):
+            run("combine", *names, "-o", "all.json", "--along", "t", "--along", "y")
+            with open("all.json", encoding="utf-8") as file:
+                made.append(json.load(file)["refs"])
+            self.assertEqual(json.loads(made[-1]["t/.zattrs"])["units"], "days since 2000-01-01")
+        self.assertEqual({key: value for key, value in made[0].items() if not key.startswith("_")},
+                         {key: value for key, value in made[1].items() if not key.startswith("_")})
+
+    def test_large_grids_that_files_of_a_master_share_are_compared(self):
+        for name, t, moved in (("a.json", 0.0, 0), ("b.json", 1.0, 0.5)):
+            grid = np.arange(20000, dtype="<f8").reshape(200, 100)
+            grid[100:] += moved
+            write(name, array("t", ["t"], np.array([t]), units="days since 2000-01-01"), array("lat2d", ["y", "x"], grid, units="degrees_north"),
+                  array("v", ["t", "y", "x"], np.full((1, 200, 100), t, "<f4")))
+        said = run("combine", "--format", "cfa", "a.json", "b.json", "-o", "ab.nca", "--along", "t", status=1)
+        self.assertIn("the grids of a.json and b.json differ: lat2d is not the same in rows", said)
+
+    def test_latitudes_of_single_rows_fall_as_those_of_others_do(self):
+        for name, rows in (("n.json", [30.0]), ("m.json", [20.0]), ("s.json", [10.0, 0.0])):
+            v = array("v", ["y", "x"], np.repeat(np.array(rows, "<f4"), 50).reshape(-1, 50))
+            write(name, array("y", ["y"], np.array(rows), units="degrees_north"), v)
+        run("combine", "n.json", "m.json", "-o", "rows.json", "--along", "y")
+        self.assertEqual(read("rows.json", "y").tolist(), [20, 30])
+        made = []
+        for names in (("n.json", "m.json", "s.json"), ("s.json", "rows.json"), ("rows.json", "s.json")):
+            run("combine", *names, "-o", "all.json", "--along", "y")
+            self.assertEqual(read("all.json", "y").tolist(), [30, 20, 10, 0])
+            self.assertEqual(read("all.json", "v")[:, 0].tolist(), [30, 20, 10, 0])
+            with open("all.json", encoding="utf-8") as file:
+                made.append(json.load(file)["refs"])
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(made[0], made[2])
+
     def test_relative_names_with_a_colon_are_no_urls(self):
         values = np.arange(1000, dtype="<f4")[np.newaxis]
         for name in ("file:0.bin", "12:00.bin", "data:0.bin"):
@@ -792,6 +879,46 @@ class Outputs(InFolder):
                   array("v", ["t", "z"], np.full((1, 2000), t), coordinates="mask"), mask)
         done = attempt("combine", "a.json", "b.json", "--along", "t", "--along", "z", "-o", "ab.json")
         self.assertIn("mask: not the same in a.json and b.json", done.stderr)
+
+
+class Bounds(InFolder):
+    """Times in several units have bounds that state none, with or without missing values."""
+
+    def write_part(self, chance, i, dtype, missing):
+        units, offset, factor = chance.choice((("days since 2000-01-01", 0, 1), ("hours since 2000-01-01", 0, 24), ("days since 1999-12-31", 1, 1)))
+        times = (np.arange(chance.choice((1, 2))) + 10 * i + offset) * factor
+        bounds, attributes = np.stack([times, times + factor], 1), {}
+        if missing and chance.random() < .8:
+            attributes = {missing: chance.choice((-999, -888))}
+            if chance.random() < .6:
+                bounds[0, chance.randrange(2)] = attributes[missing]
+        return write(f"{i}.json", array("t", ["t"], times.astype("<f8"), units=units, bounds="tb"), array("tb", ["t", "k"], bounds.astype(dtype), **attributes),
+                     array("v", ["t", "x"], np.full((len(times), 50), i, "<f4")))
+
+    def combine(self, names, output):
+        run("combine", *names, "-q", "-o", output, "--along", "t")
+        with open(output, encoding="utf-8") as file:
+            return {key: value for key, value in json.load(file)["refs"].items() if not key.startswith("_")}
+
+    def check(self, what):
+        array = gdal.OpenEx('REFS:"all.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("tb")
+        times, bounds, missing = read("all.json", "t"), array.ReadAsArray().astype("f8"), array.GetNoDataValueAsDouble()
+        step = 1 if "days" in gdal.OpenEx('REFS:"all.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("t").GetUnit() else 24
+        for k in range(2):
+            there = (bounds[:, k] != missing) & (bounds[:, k] != -999) & (bounds[:, k] != -888)
+            np.testing.assert_array_equal(bounds[there, k], times[there] + k * step, str(what))
+
+    def test_are_the_same_in_any_groups(self):
+        for seed in range(16):
+            chance = random.Random(seed)
+            dtype, missing = chance.choice(("<f8", "<f4", "<i4")), chance.choice(("missing_value", "_FillValue", None))
+            names = [self.write_part(chance, i, dtype, missing) for i in range(4)]
+            wanted = self.combine(names, "all.json")
+            self.check((seed, dtype, missing))
+            for groups in ((names[:2], names[2:]), (names[1:3], names[::3]), (names[::2], names[1::2])):
+                for i, group in enumerate(groups):
+                    self.combine(group, f"group{i}.json")
+                self.assertEqual(self.combine(["group1.json", "group0.json"], "again.json"), wanted, (seed, dtype, missing, groups))
 
 
 if __name__ == "__main__":

@@ -747,27 +747,6 @@ static bool has_values(const refs_joined *joined) {
            !joined->like->is_field;
 }
 
-/* Strings of any length are not put together: one part has them along all of a dimension. */
-static refs_status check_texts(const aggregating *at, const refs_joined *joined, refs_error *err) {
-    const refs_join_member *member = &at->join->members[joined->first];
-    if (joined->like->values == REFS_JOIN_NONE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", member->name,
-                         REFS_STR_ARG(refs_join__text(at->join, joined->like->problem)));
-    for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t line = joined->line[dim];
-        if (line == REFS_JOIN_MAX_DIMS) continue;
-        const refs_join_axis *axis = &member->axes[line];
-        bool is_whole = axis->n == joined->shape[dim];
-        for (uint64_t k = 0; is_whole && k < axis->n; k++) is_whole = axis->position[k] == k;
-        if (!is_whole)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s: expected strings along %s in one source, found them in several",
-                             REFS_STR_ARG(refs_join__text(at->join, joined->path)),
-                             at->join->options.dims[line]);
-    }
-    return REFS_OK;
-}
-
 /* Whether values are read from fragments; those of NumPy's times have units of their own, and are
  * not. */
 static bool can_be_fragments(const refs_dtype *dtype) {
@@ -787,10 +766,9 @@ static refs_status fail_type(const aggregating *at, const refs_joined *joined, r
 
 static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *err) {
     const refs_dtype *dtype = &joined->like->dtype;
-    if (joined->like->are_texts) {
-        REFS_TRY(check_texts(at, joined, err));
-        return put_values(at, joined, refs_join__text(at->join, joined->like->values), err);
-    }
+    if (joined->like->are_texts && joined->like->values == REFS_JOIN_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->join->members[joined->first].name,
+                         REFS_STR_ARG(refs_join__text(at->join, joined->like->problem)));
     if (joined->is_loaded) {
         REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
         return put_values(

@@ -766,6 +766,11 @@ bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                               refs_error *err);
 
+/** Gives the values of all parts the units that the coordinate has whose bounds they are, as
+ * fragments state none. */
+refs_status refs_join__rebase_bounds(refs_join *join, const refs_join_plan *plan,
+                                     const refs_joined *joined, refs_error *err);
+
 /** Whether two parts that have the same steps of an array have the same values, by their digests;
  * true where these do not tell. */
 bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,

@@ -883,18 +883,22 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_
                                   refs_error *err) {
     uint64_t bytes;
     array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
+    array->is_thin = !array->is_field;
     if (meta->dtype.type == REFS_TYPE_OBJECT) return read_strings(in, meta, array, err);
     if (!refs_join__value_bytes(meta, &bytes))
         return array->is_field
                    ? REFS_OK
                    : refs_fail(err, REFS_UNSUPPORTED, "its values cannot be put into a master");
-    array->is_thin = !array->is_field;
     if (!array->is_field && bytes > REFS_CFA_MAX_VALUE_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
     const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid ||
                            n_joined_dims(in, meta) == 0;
     const bool is_of_fragment = array->is_field && in->member->role == REFS_JOIN_IS_FRAGMENT;
-    if (is_of_fragment && (!may_serve || bytes > REFS_JOIN_MAX_COMPARED_BYTES)) return REFS_OK;
+    const size_t n_joined = n_joined_dims(in, meta);
+    const bool is_shared = array->is_grid || (n_joined > 0 && n_joined < in->join->n_dims);
+    if (is_of_fragment && !may_serve) return REFS_OK;
+    if (is_of_fragment && bytes > REFS_JOIN_MAX_COMPARED_BYTES)
+        return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     return want_values(in, meta, array->is_field, err);
 }
 

@@ -51,12 +51,36 @@ static refs_status check_place(const line_steps *all, const step *at, refs_error
         (unsigned long long)at->step, refs_join__print_value(&at->value, text));
 }
 
+/* Strings of any length, each with a NUL behind it. */
+static uint64_t count_texts(refs_str list) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < list.size; i++) n += list.data[i] == '\0';
+    return n;
+}
+
+/* The number of values of a coordinate, which is NULL where there is none. */
+static uint64_t count_values(const refs_join_array *array, refs_str values) {
+    if (array == NULL) return 0;
+    if (array->are_texts) return count_texts(values);
+    return values.size / (array->dtype.size > 0 ? array->dtype.size : 1);
+}
+
+/* Value number `i`; of strings, that which `rest` begins with, which is taken from it. */
+static refs_value take_value(const refs_join_array *array, refs_str values, uint64_t i,
+                             refs_str *rest) {
+    if (!array->are_texts) return refs_join__value_at(&array->dtype, values, i);
+    const refs_str text = refs_str_from(rest->data);
+    *rest = refs_str_part(*rest, text.size + 1, rest->size);
+    return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
+}
+
 static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
     refs_join_member *member = &all->join->members[number];
     const refs_join_array *array = coordinate_of(member, all->line);
     uint64_t n = member->axes[all->line].n;
     refs_str values = refs_join__text(all->join, array != NULL ? array->values : REFS_JOIN_NONE);
-    if (array != NULL && values.size / (array->dtype.size > 0 ? array->dtype.size : 1) != n)
+    refs_str rest = values;
+    if (array != NULL && count_values(array, values) != n)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
                          member->name, all->join->options.dims[all->line], values.size,
                          (unsigned long long)n);
@@ -72,7 +96,7 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
             return refs_fail_nomem(err);
         step *at = &all->steps[all->n++];
         *at = (step){.member = number, .step = i};
-        at->value = refs_join__value_at(&array->dtype, values, i);
+        at->value = take_value(array, values, i, &rest);
         at->is_single = refs_join__is_single(&array->dtype);
         at->is_only_told = refs_join__is_only_told(all->join, member, all->line, i);
         if (all->join->numbers == NULL) REFS_TRY(check_place(all, at, err));
@@ -180,13 +204,13 @@ static bool common_value(const refs_join *join, const refs_join_array *first,
     return scale > 0;
 }
 
-/* If two are the same but for what converting rounds, the one in the units that come first by name
- * counts: whatever the order of parts. */
+/* If two are the same but for what converting rounds, which is nothing of times, the one in the
+ * units that come first by name counts: whatever the order of parts. */
 static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
                       double difference, double least) {
     const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
-    if (refs_join__counts_time(join, a) || fabs(difference) > 1e-9 * fabs(least))
-        return difference < 0;
+    const double least_difference = refs_join__counts_time(join, a) ? 0 : 1e-9 * fabs(least);
+    if (fabs(difference) > least_difference) return difference < 0;
     const size_t size = one.size < other.size ? one.size : other.size;
     const int order = memcmp(one.data, other.data, size);
     return order != 0 ? order < 0 : one.size < other.size;
@@ -394,15 +418,25 @@ static int descending(const void *left, const void *right) {
     return order != 0 ? order : compare_places(left, right);
 }
 
-/* Values that fall in every part that has two stay so: latitudes from north to south. */
+static bool are_times(const line_steps *all) {
+    const refs_join_array *array =
+        coordinate_of(&all->join->members[all->steps[0].member], all->line);
+    return array != NULL &&
+           (refs_join__counts_time(all->join, array) || array->dtype.type == REFS_TYPE_DATETIME);
+}
+
+/* Latitudes from north to south stay so: values fall if they do in some part, as parts of one step,
+ * combined before, have the direction that nobody gave them. Times fall only if they do in every
+ * part that has two: one file that counts backwards does not turn an archive around. */
 static bool find_direction(const line_steps *all) {
-    bool falls = false;
+    bool falls = false, rises = false;
     for (size_t i = 1; i < all->n; i++) {
         if (all->steps[i].member != all->steps[i - 1].member) continue;
-        if (compare_values(&all->steps[i], &all->steps[i - 1]) > 0) return false;
-        falls = true;
+        const int order = compare_values(&all->steps[i], &all->steps[i - 1]);
+        falls = falls || order < 0;
+        rises = rises || order > 0;
     }
-    return falls && all->n > 0 && all->steps[0].value.kind != REFS_VALUE_NONE;
+    return falls && all->steps[0].value.kind != REFS_VALUE_NONE && !(rises && are_times(all));
 }
 
 /* A part that is numbered has its steps from its own place on. */

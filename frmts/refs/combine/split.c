@@ -362,6 +362,7 @@ refs_status refs_join__split(refs_join *join, const refs_join_plan *plan, refs_j
                              refs_error *err) {
     joined->split = refs_calloc(1, sizeof *joined->split);
     if (joined->split == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_join__rebase_bounds(join, plan, joined, err));
     REFS_TRY(find_cells(join, plan, joined, err));
     REFS_TRY(make_grid(join, joined, err));
     return choose_type(join, joined->split, err);

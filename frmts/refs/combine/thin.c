@@ -55,6 +55,7 @@ typedef struct gathered {
     bool *differs;       /* parts that may have the same places have other values there; or NULL:
                             none may */
     const uint8_t *fill; /* an element; or NULL: none */
+    refs_intern *texts;  /* elements are numbers of these, where they are strings of any length */
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
@@ -117,8 +118,9 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
     memset(there + size, 0, to_size - size);
 }
 
-/* Values of an outline or a master are those of no part yet. */
-enum { NOBODY, A_PART, ONLY_TOLD };
+/* Values of an outline or a master are those of no part yet; what a master has not is missing there
+ * already. */
+enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE };
 
 static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
     const refs_value one =
@@ -190,13 +192,15 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
                              (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
-        const bool is_other =
-            taken != NOBODY && !is_element(to->values + place * to_size, to_size, moved, size);
+        const bool is_other = (taken == A_PART || taken == ONLY_TOLD) &&
+                              !is_element(to->values + place * to_size, to_size, moved, size);
         if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
             !is_close(&joined->dtype, to->values + place * to_size, moved))
             return fail_told(to, at, place, moved, err);
         if (!is_hole && to->taken != NULL) to->taken[place] = is_part ? A_PART : ONLY_TOLD;
+        if (is_hole && !is_nowhere && !is_part && to->taken != NULL)
+            to->taken[place] = MISSING_BEFORE;
         if (!is_hole) put_element(to->values + place * to_size, to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
@@ -255,51 +259,139 @@ static bool is_nan(const refs_values *values, uint64_t i) {
            isnan(refs_join__value_at(values->dtype, values->bytes, i).number);
 }
 
-/* NaN stays NaN. */
-static void put_missing(const refs_joined *joined, const refs_values *before,
-                        const refs_dtype *dtype, refs_buf *values) {
+/* Whether a missing value of a part is one of the result, too: attributes that say so are the same,
+ * and fragments keep their own fill value. */
+static bool stays_missing(const refs_joined *joined, const refs_join_array *array,
+                          const uint8_t *value) {
+    if (joined->split != NULL) return true;
+    return !joined->drops_stored &&
+           !(array->declares_fill && memcmp(value, array->declared, array->dtype.size) == 0);
+}
+
+/* Puts missing values among those that were converted; NaN stays NaN. */
+static void put_missing(const refs_joined *joined, const refs_join_array *array,
+                        const refs_values *before, const refs_dtype *dtype, refs_buf *values) {
     const double nan_double = (double)NAN;
     const float nan_single = NAN;
-    uint8_t fill[16] = {0};
+    uint8_t fill[16] = {0}, own[16] = {0};
     find_missing(joined, dtype, fill);
     for (size_t i = 0; i < before->missing.size; i++) {
-        const void *put = !is_nan(before, i)              ? (const void *)fill
-                          : dtype->size == sizeof(double) ? (const void *)&nan_double
-                                                          : &nan_single;
-        if (before->missing.data[i] != 0) memcpy(values->data + i * dtype->size, put, dtype->size);
+        const uint8_t *value = (const uint8_t *)before->bytes.data + i * before->dtype->size;
+        if (before->missing.data[i] == 0) continue;
+        memcpy(own, value, before->dtype->size);
+        if (is_widened(before->dtype, dtype)) widen(own, own);
+        const void *put = is_nan(before, i)
+                              ? (dtype->size == sizeof(double) ? (const void *)&nan_double
+                                                               : (const void *)&nan_single)
+                          : stays_missing(joined, array, value) ? own
+                                                                : fill;
+        memcpy(values->data + i * dtype->size, put, dtype->size);
     }
+}
+
+/* Values that get other units. */
+typedef struct rebasing {
+    const refs_join *join;
+    const refs_joined *joined;
+    const refs_cf_units *units;
+    refs_buf values;  /* the result … */
+    refs_dtype dtype; /* … and its type */
+} rebasing;
+
+static refs_status rebase_values(rebasing *to, const refs_join_place *at, refs_error *err) {
+    const refs_join *join = to->join;
+    refs_cf_rebase rebase = {.is_same = true};
+    const refs_join_array *array = at->array;
+    const refs_cf_units own = refs_join__count_in(join, at->member, array);
+    refs_values before = {.dtype = &array->dtype, .bytes = refs_join__text(join, array->values)};
+    to->dtype = array->dtype;
+    REFS_TRY(refs_buf_append_str(&to->values, before.bytes, err));
+    if (own.units.size > 0 &&
+        !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
+        REFS_TRY(refs_cf_rebase_open(&own, to->units, &rebase, err));
+    if (!rebase.is_same && before.bytes.size > 0)
+        before.missing = refs_join__text(join, array->missing);
+    if (!hide_missing(before.missing, to->dtype.size, &to->values)) rebase.is_same = true;
+    if (array->dtype.size > 0)
+        REFS_TRY(refs_join__apply(&rebase, array, &to->values, &to->dtype, err));
+    if (refs_join__is_single(&to->dtype) && to->joined->dtype.size > to->dtype.size) {
+        REFS_TRY(refs_join__widen_values(&to->values, err));
+        to->dtype.size = to->joined->dtype.size;
+    }
+    put_missing(to->joined, array, &before, &to->dtype, &to->values);
+    return REFS_OK;
+}
+
+/* The same; a failure names the part. */
+static refs_status rebase_part(rebasing *to, const refs_join_place *at, refs_error *err) {
+    const refs_status status = rebase_values(to, at, err);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s: %.*s", at->member->name,
+                          REFS_STR_ARG(refs_join__text(to->join, to->joined->path)));
+    return status;
+}
+
+/* Appends a number for each string of a list, each with a NUL behind it. */
+static refs_status number_texts(refs_intern *texts, refs_str list, refs_buf *numbers,
+                                refs_error *err) {
+    for (size_t at = 0, end; at < list.size; at = end + 1) {
+        uint32_t number;
+        end = at + strlen(list.data + at);
+        REFS_TRY(refs_intern_add(texts, refs_str_part(list, at, end), &number, err));
+        REFS_TRY(refs_buf_append(numbers, &number, sizeof number, err));
+    }
+    return REFS_OK;
+}
+
+/* The strings that numbers stand for. */
+static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_error *err) {
+    refs_buf list = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t at = 0; at < values->size && status == REFS_OK; at += sizeof(uint32_t)) {
+        uint32_t number;
+        memcpy(&number, values->data + at, sizeof number);
+        status = refs_buf_append_str(&list, refs_intern_get(texts, number), err);
+        if (status == REFS_OK) status = refs_buf_append(&list, "", 1, err);
+    }
+    if (status == REFS_OK) {
+        const refs_buf numbers = *values;
+        *values = list;
+        list = numbers;
+    }
+    refs_buf_clear(&list);
+    return status;
+}
+
+static refs_status gather_texts(const gathered *to, const refs_join_place *at, refs_error *err) {
+    const refs_join *join = to->join;
+    const refs_join_array *array = at->array;
+    refs_buf numbers = REFS_BUF_INIT;
+    size_t n = sizeof(uint32_t);
+    if (array->values == REFS_JOIN_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->member->name,
+                         REFS_STR_ARG(refs_join__text(join, array->problem)));
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (!refs_mul_size(n, (size_t)array->shape[dim], &n)) n = SIZE_MAX;
+    refs_status status =
+        number_texts(to->texts, refs_join__text(join, array->values), &numbers, err);
+    if (status == REFS_OK && numbers.size != n)
+        status = refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
+                           at->member->name, REFS_STR_ARG(refs_join__text(join, array->path)),
+                           numbers.size / sizeof(uint32_t), n / sizeof(uint32_t));
+    if (status == REFS_OK)
+        status = scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
+    refs_buf_clear(&numbers);
+    return status;
 }
 
 static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
                               const refs_cf_units *units, refs_error *err) {
-    const refs_joined *joined = to->joined;
-    refs_buf moved = REFS_BUF_INIT;
-    refs_cf_rebase rebase = {.is_same = true};
-    const refs_join_array *array = at->array;
-    const refs_cf_units own = refs_join__count_in(join, at->member, array);
-    refs_dtype dtype = array->dtype;
-    refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
-    if (status == REFS_OK && own.units.size > 0 &&
-        !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
-        status = refs_cf_rebase_open(&own, units, &rebase, err);
-    refs_values before = {.dtype = &array->dtype, .bytes = refs_join__text(join, array->values)};
-    if (!rebase.is_same && before.bytes.size > 0)
-        before.missing = refs_join__text(join, array->missing);
-    if (status == REFS_OK && !hide_missing(before.missing, dtype.size, &moved))
-        rebase.is_same = true;
-    if (status == REFS_OK && array->dtype.size > 0)
-        status = refs_join__apply(&rebase, array, &moved, &dtype, err);
-    if (status == REFS_OK && refs_join__is_single(&dtype) && joined->dtype.size > dtype.size) {
-        status = refs_join__widen_values(&moved, err);
-        dtype.size = joined->dtype.size;
-    }
-    if (status == REFS_OK) put_missing(joined, &before, &dtype, &moved);
-    if (status != REFS_OK)
-        refs_error_prefix(err, "%s: %.*s", at->member->name,
-                          REFS_STR_ARG(refs_join__text(join, joined->path)));
-    else
-        status = scatter(to, at, (elements){moved.data, dtype.size}, err);
-    refs_buf_clear(&moved);
+    rebasing moved = {.join = join, .joined = to->joined, .units = units};
+    if (to->texts != NULL) return gather_texts(to, at, err);
+    refs_status status = rebase_part(&moved, at, err);
+    if (status == REFS_OK)
+        status = scatter(to, at, (elements){moved.values.data, moved.dtype.size}, err);
+    refs_buf_clear(&moved.values);
     return status;
 }
 
@@ -317,6 +409,9 @@ static bool changes_units(const refs_join *join, const refs_cf_units *units,
 static void find_type(const refs_join *join, refs_joined *joined, const refs_cf_units *units) {
     refs_cf_clock clock;
     joined->dtype = joined->like->dtype;
+    if (joined->like->are_texts)
+        joined->dtype = (refs_dtype){.type = REFS_TYPE_UINT, .size = sizeof(uint32_t)};
+    if (joined->like->are_texts) return;
     for (size_t i = 0; i < join->n_members; i++) {
         const refs_join_place at = {&join->members[i],
                                     refs_join__find(&join->members[i], joined->path)};
@@ -385,6 +480,79 @@ static refs_cf_units find_units(const refs_join *join, const refs_join_plan *pla
     return units;
 }
 
+/* Gives an array other values. */
+static refs_status replace_values(refs_join *join, refs_join_array *array, const refs_buf *values,
+                                  refs_dtype dtype, refs_error *err) {
+    REFS_TRY(refs_intern_add(&join->strings,
+                             refs_str_view((const char *)values->data, values->size),
+                             &array->values, err));
+    if (is_widened(&array->dtype, &dtype)) {
+        if (array->has_fill) widen(array->fill, array->fill);
+        if (array->declares_fill) widen(array->declared, array->declared);
+    }
+    array->dtype = dtype;
+    return REFS_OK;
+}
+
+static refs_status widen_one(refs_join *join, refs_join_array *array, refs_error *err) {
+    const refs_dtype wide = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&values, refs_join__text(join, array->values), err);
+    if (status == REFS_OK) status = refs_join__widen_values(&values, err);
+    if (status == REFS_OK) status = replace_values(join, array, &values, wide, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* The next small array at the path of the result from *member and *k on, in any part; or NULL. */
+static refs_join_array *next_array(const refs_join *join, const refs_joined *joined, size_t *member,
+                                   size_t *k) {
+    for (; *member < join->n_members; ++*member, *k = 0)
+        while (*k < join->members[*member].n_arrays) {
+            refs_join_array *array = &join->members[*member].arrays[(*k)++];
+            if (array->path == joined->path && array->is_thin && array->units == REFS_JOIN_NONE)
+                return array;
+        }
+    return NULL;
+}
+
+/* Where some become double, all do. */
+static refs_status rebase_all(refs_join *join, const refs_joined *joined,
+                              const refs_cf_units *units, refs_error *err) {
+    bool any_double = false;
+    refs_join_array *array;
+    for (size_t i = 0, k = 0; (array = next_array(join, joined, &i, &k)) != NULL;) {
+        rebasing moved = {.join = join, .joined = joined, .units = units};
+        const refs_join_place at = {&join->members[i], array};
+        refs_status status = rebase_part(&moved, &at, err);
+        if (status == REFS_OK)
+            status = replace_values(join, array, &moved.values, moved.dtype, err);
+        refs_buf_clear(&moved.values);
+        REFS_TRY(status);
+        any_double = any_double ||
+                     (array->dtype.type == REFS_TYPE_FLOAT && array->dtype.size == sizeof(double));
+    }
+    for (size_t i = 0, k = 0; any_double && (array = next_array(join, joined, &i, &k)) != NULL;)
+        if (refs_join__is_single(&array->dtype)) REFS_TRY(widen_one(join, array, err));
+    return REFS_OK;
+}
+
+refs_status refs_join__rebase_bounds(refs_join *join, const refs_join_plan *plan,
+                                     const refs_joined *joined, refs_error *err) {
+    const refs_cf_units found = find_units(join, plan, joined);
+    if (joined->like->units != REFS_JOIN_NONE || found.units.size == 0) return REFS_OK;
+    /* Strings move when others are added. */
+    char *units = refs_str_copy(found.units), *calendar = refs_str_copy(found.calendar);
+    refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) {
+        const refs_cf_units kept = {refs_str_from(units), refs_str_from(calendar)};
+        status = rebase_all(join, joined, &kept, err);
+    }
+    refs_free(units);
+    refs_free(calendar);
+    return status;
+}
+
 /* If several parts have a place, the first one's value is taken: backwards. Values of only a master
  * or an outline come before. */
 static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
@@ -416,18 +584,24 @@ static refs_status declare_missing(refs_join *join, refs_joined *joined, refs_er
     return refs_join__declare_fill(join, joined, err);
 }
 
-/* Values that no part has are missing, and reported. */
+/* Values that no part has are missing, and reported, but for those that were before a master grew.
+ */
 static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathered *to, size_t n,
                              refs_error *err) {
     const size_t size = joined->dtype.size;
     uint8_t fill[16] = {0};
-    size_t n_missing = 0;
-    for (size_t i = 0; i < n; i++) n_missing += to->taken[i] == NOBODY;
-    if (n_missing == 0) return REFS_OK;
+    size_t n_missing = 0, n_before = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_missing += to->taken[i] == NOBODY;
+        n_before += to->taken[i] == MISSING_BEFORE;
+    }
+    if (n_missing + n_before == 0) return REFS_OK;
     REFS_TRY(declare_missing(join, joined, err));
-    find_missing(joined, &joined->dtype, fill);
+    if (to->texts == NULL) find_missing(joined, &joined->dtype, fill);
     for (size_t i = 0; i < n && size <= sizeof fill; i++)
-        if (to->taken[i] == NOBODY) memcpy(to->values + i * size, fill, size);
+        if (to->taken[i] == NOBODY || to->taken[i] == MISSING_BEFORE)
+            memcpy(to->values + i * size, fill, size);
+    if (n_missing == 0) return REFS_OK;
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s: %zu of %zu values are in no source, and missing",
               REFS_STR_ARG(refs_join__text(join, joined->path)), n_missing, n);
@@ -447,17 +621,25 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
     bool differs = false;
     uint8_t fill[16];
     const bool is_checked = !is_coordinate || join->numbers != NULL;
+    const bool are_texts = joined->like->are_texts;
+    refs_intern texts = {0};
+    uint32_t empty;
     gathered to = {join,
                    joined,
-                   is_coordinate || joined->like->is_grid,
+                   (is_coordinate || joined->like->is_grid) && !are_texts,
                    joined->values.data,
                    is_checked ? refs_calloc(n + 1, 1) : NULL,
                    joined->n_lines < join->n_dims ? &differs : NULL,
-                   find_fill(joined, fill) ? fill : NULL};
+                   find_fill(joined, fill) ? fill : NULL,
+                   are_texts ? &texts : NULL};
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
-    refs_status status = gather_all(join, plan, &to, &units, err);
+    /* Number 0 is what is there before anything is put. */
+    refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);
+    if (status == REFS_OK) status = gather_all(join, plan, &to, &units, err);
     if (status == REFS_OK && is_checked && refs_join__is_of_fields(join))
         status = fill_rest(join, joined, &to, n, err);
+    if (status == REFS_OK && are_texts) status = put_texts(&texts, &joined->values, err);
+    refs_intern_clear(&texts);
     refs_free(to.taken);
     return status;
 }
