@@ -7,6 +7,7 @@
 #include "refs/file_name.h"
 #include "refs/join.h"
 #include "refs/json.h"
+#include "refs/url.h"
 
 /* The media types of data files if no asset says that it is data. */
 static const char *const data_types[] = {"application/x-netcdf",
@@ -31,19 +32,20 @@ bool refs_stac_is(refs_str head) {
  * ".." are taken out. A "/" alone is a path of this machine, or of the host of the base. */
 static refs_status append_href(refs_str base, refs_str href, refs_buf *names, refs_error *err) {
     const size_t begin = names->size;
-    const char *scheme = strstr(base.data, "://");
-    const bool is_rooted = scheme != NULL && refs_str_starts(href, "/");
+    (void)refs_url_take_file(&base);
+    const size_t authority = refs_url_authority_begin(base);
+    const bool is_url = authority != SIZE_MAX, is_rooted = is_url && refs_str_starts(href, "/");
     if (!refs_file_name_is_relative(href) && !is_rooted) {
         REFS_TRY(refs_buf_append_str(names, href, err));
         return refs_buf_append(names, "", 1, err);
     }
-    const size_t root = scheme != NULL ? (size_t)(scheme - base.data) + 3 : 0;
+    const size_t root = is_url ? authority : 0;
     const refs_str path = refs_str_part(base, root, base.size);
     const size_t host = refs_str_find(path, '/'), last = refs_str_find_last(path, '/');
     const size_t kept = is_rooted ? host : last == SIZE_MAX ? SIZE_MAX : last + 1;
     REFS_TRY(refs_buf_append_str(names, refs_str_part(base, 0, root), err));
     if (kept != SIZE_MAX) REFS_TRY(refs_buf_append_str(names, refs_str_part(path, 0, kept), err));
-    const size_t least = begin + root + (scheme != NULL && host != SIZE_MAX ? host + 1 : 0);
+    const size_t least = begin + root + (is_url && host != SIZE_MAX ? host + 1 : 0);
     while (refs_str_starts(href, "./") || refs_str_starts(href, "../")) {
         const bool goes_up = refs_str_starts(href, "../");
         href = refs_str_part(href, goes_up ? 3 : 2, href.size);
@@ -51,7 +53,7 @@ static refs_status append_href(refs_str base, refs_str href, refs_buf *names, re
         const refs_str so_far = refs_str_view((const char *)names->data + least,
                                               names->size > least ? names->size - least : 0);
         const bool ends_up = so_far.size == 0 || refs_str_ends(so_far, "../");
-        if (ends_up && scheme == NULL) {
+        if (ends_up && !is_url) {
             REFS_TRY(refs_buf_append(names, "../", 3, err));
             continue;
         }

@@ -11,6 +11,7 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/refset.h"
+#include "refs/url.h"
 
 /* So many names are kept: with one more, all are forgotten, and those that come again get new
  * numbers. */
@@ -231,10 +232,10 @@ refs_status refs_store_each_name(const refs_store *store,
  * `name` does not, which is going to stand there: where the URL was rewritten. */
 static void drop_location(const char *name, const refs_ref *ref, refs_error *err) {
     if (err == NULL || ref->location == NULL) return;
-    const char *scheme = strstr(name, "://");
+    const size_t authority = refs_url_authority_begin(refs_str_from(name));
     refs_str location = refs_str_from(ref->location), message = refs_str_from(err->message);
     refs_str behind = refs_str_part(message, location.size, message.size);
-    if (refs_str_ends(location, scheme != NULL ? scheme + 3 : name) &&
+    if (refs_str_ends(location, authority != SIZE_MAX ? name + authority : name) &&
         refs_str_starts(message, ref->location) && refs_str_starts(behind, ": "))
         memmove(err->message, behind.data + 2, behind.size - 1);
 }
