@@ -58,12 +58,12 @@ static refs_status visit(void *user, refs_str key, refs_bytes document, refs_err
     return REFS_OK;
 }
 
-static refs_status scan_all(const refs_vfs *vfs, refs_buf *text) {
+static refs_status scan_all(const refs_vfs *vfs, const char *name, refs_buf *text) {
     refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
     options.limits = (refs_scan_limits)LIMITS;
     visiting v = {.scan = NULL};
     refs_error err = REFS_ERROR_INIT;
-    refs_status status = refs_scan_open(vfs, "file", &options, &v.scan, &err);
+    refs_status status = refs_scan_open(vfs, name, &options, &v.scan, &err);
     fuzz_check_words(status, &err);
     if (status != REFS_OK) return status;
     if (refs_scan_each_document(v.scan, visit, &v, NULL) != REFS_OK) abort();
@@ -72,18 +72,35 @@ static refs_status scan_all(const refs_vfs *vfs, refs_buf *text) {
     return REFS_OK;
 }
 
+/* The bytes before the first message as its index. */
+static void scan_index(const uint8_t *data, size_t size) {
+    size_t begin = 0;
+    while (begin + 4 <= size && memcmp(data + begin, "GRIB", 4) != 0) begin++;
+    if (begin == 0 || begin + 4 > size) return;
+    const fuzz_file files[] = {{"file.idx", refs_bytes_view(data, begin)},
+                               {"file", refs_bytes_view(data + begin, size - begin)},
+                               {NULL, {NULL, 0}}};
+    refs_vfs near = fuzz_host(files);
+    refs_buf text = REFS_BUF_INIT;
+    near.is_local = is_local;
+    (void)scan_all(&near, "file.idx", &text);
+    refs_buf_clear(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const fuzz_file files[] = {{"file", refs_bytes_view(data, size)}, {NULL, {NULL, 0}}};
     refs_vfs near = fuzz_host(files), far = fuzz_host(files);
     refs_buf near_text = REFS_BUF_INIT, far_text = REFS_BUF_INIT;
     near.is_local = is_local;
     far.read_many = read_many;
-    refs_status near_status = scan_all(&near, &near_text), far_status = scan_all(&far, &far_text);
+    refs_status near_status = scan_all(&near, "file", &near_text),
+                far_status = scan_all(&far, "file", &far_text);
     if (near_status == REFS_OK && refs_scan_sniff(refs_bytes_view(data, size)) == NULL) abort();
     if (near_status != far_status || near_text.size != far_text.size ||
         (near_text.size > 0 && memcmp(near_text.data, far_text.data, near_text.size) != 0))
         abort();
     refs_buf_clear(&near_text);
     refs_buf_clear(&far_text);
+    scan_index(data, size);
     return 0;
 }

@@ -91,15 +91,14 @@ typedef struct refs_set_options {
     bool remote_to_local;         /**< let a remote set name what refs_location_confine refuses */
     refs_set_limits limits;
     refs_notes notes;
-    refs_set_version version; /**< invalid if the name of the set also has one */
+    refs_set_version version;        /**< invalid if the name of the set also has one */
+    struct refs_scan_shared *shared; /**< what data files that become one set share, or NULL */
 } refs_set_options;
 
 #define REFS_SET_OPTIONS_INIT                                                                      \
     {                                                                                              \
         sizeof(refs_set_options), NULL, NULL, NULL, -1, false, REFS_SET_LIMITS_INIT, {NULL, NULL}, \
-        {                                                                                          \
-            NULL, NULL, NULL, NULL                                                                 \
-        }                                                                                          \
+            {NULL, NULL, NULL, NULL}, NULL                                                         \
     }
 
 typedef struct refs_set refs_set;

@@ -19,6 +19,7 @@
 #include "refs/fork.h"
 #include "refs/lookup3.h"
 #include "refs/own_attributes.h"
+#include "refs/scan.h"
 #include "selection.h"
 #include "tool.h"
 
@@ -34,6 +35,7 @@ typedef struct build {
     tool_record record; /* how it is joined now */
     tool_master master; /* that the output is before, where it is one */
     tool_session session;
+    refs_scan_shared *scans; /* what those of the sources share */
     tool_names names;
     size_t n_own; /* names, the first ones, that the output has already: none can be left out */
     refs_join_options options;
@@ -178,6 +180,7 @@ static bool open_kept(build *all, const char *location, refs_set **set, refs_vfs
 static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
                                refs_error *err) {
     refs_set_options options = tool_set_options(&all->session);
+    options.shared = all->scans;
     if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
     location->size = 0;
     REFS_TRY(tool_location(all->names.items[number], location, err));
@@ -777,6 +780,7 @@ static void clear(build *all) {
     refs_free((void *)all->cut_items);
     tool_selection_clear(&all->selection);
     refs_buf_clear(&all->dim_names);
+    refs_scan_shared_free(all->scans);
     pthread_mutex_destroy(&all->lock);
 }
 
@@ -893,6 +897,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     refs_status status = kind == NEW_SET && !is_aggregation(output)
                              ? refs_writer_check_output(output, &err)
                              : REFS_OK;
+    if (status == REFS_OK) status = refs_scan_shared_open(&all.scans, &err);
     if (status == REFS_OK) status = open_sources(&all, kind, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);

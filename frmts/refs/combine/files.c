@@ -4,6 +4,7 @@
 #include "combine_internal.h"
 #include "refs/pool.h"
 #include "refs/refset.h"
+#include "refs/scan.h"
 #include "refs/url.h"
 
 /* The longest list of files that is read. */
@@ -102,6 +103,7 @@ typedef struct joining {
     const refs_join_files *files;
     const char *const *names;
     size_t n;
+    refs_set_options sets; /* of each file */
     refs_join_options options;
     refs_buf dims; /* names, each with a NUL */
     const char **dim_list;
@@ -114,7 +116,7 @@ typedef struct joining {
 } joining;
 
 static refs_status open_file(const joining *all, size_t number, refs_set **set, refs_error *err) {
-    return refs_set_open(all->files->vfs, all->names[number], all->files->sets, set, err);
+    return refs_set_open(all->files->vfs, all->names[number], &all->sets, set, err);
 }
 
 static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err) {
@@ -260,13 +262,20 @@ static refs_status build(joining *all, refs_set **set, refs_error *err) {
 
 refs_status refs_join_open_files(const refs_join_files *files, const char *const *names, size_t n,
                                  refs_set **set, refs_error *err) {
-    joining all = {.files = files, .names = names, .n = n, .options = *files->options};
+    joining all = {.files = files,
+                   .names = names,
+                   .n = n,
+                   .sets = REFS_SET_OPTIONS_INIT,
+                   .options = *files->options};
     const bool is_joined = all.options.dims != NULL && all.options.dims[0] != NULL;
+    if (files->sets != NULL) all.sets = *files->sets;
     if (n == 1 && !is_joined && all.options.pattern == NULL) return open_file(&all, 0, set, err);
+    REFS_TRY(refs_scan_shared_open(&all.sets.shared, err));
     refs_status status = choose_dims(&all, err);
     if (status == REFS_OK) status = add_parts(&all, err);
     if (status == REFS_OK) status = build(&all, set, err);
     refs_set_builder_free(all.builder);
+    refs_scan_shared_free(all.sets.shared);
     refs_join_sources_free(all.sources);
     refs_join_free(all.join);
     refs_free(all.dim_list);

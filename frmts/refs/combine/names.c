@@ -207,6 +207,12 @@ static bool has_other_name(const char *path) {
            is_listed(other_names, slash != NULL ? slash + 1 : path);
 }
 
+/* An index lies beside its GRIB file, which is a part. */
+static bool is_index_name(const char *path) {
+    static const char *const endings[] = {"idx", "index", NULL};
+    return is_listed(endings, ending_of(path));
+}
+
 /* Whether a file in a folder is one that is meant: a data file, or a set. One that cannot be read
  * and may be one is, too, so that whoever opens it says what is wrong. */
 static bool is_part(const refs_vfs *vfs, const char *name) {
@@ -214,6 +220,7 @@ static bool is_part(const refs_vfs *vfs, const char *name) {
     refs_bytes head;
     if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return false;
     if (has_data_name(name)) return true;
+    if (is_index_name(name)) return false;
     if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
     return refs_scan_sniff(head) != NULL || refs_set_sniff(head);
 }

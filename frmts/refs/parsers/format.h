@@ -31,6 +31,7 @@ typedef struct refs_scan_format {
 } refs_scan_format;
 
 extern const refs_scan_format refs_scan__grib;
+extern const refs_scan_format refs_scan__grib_index;
 extern const refs_scan_format refs_scan__hdf5;
 extern const refs_scan_format refs_scan__netcdf3;
 extern const refs_scan_format refs_scan__tiff;

@@ -7,7 +7,8 @@
 #define HEAD_BYTES (4 * REFS_KIB)
 
 static const refs_scan_format *const formats[] = {&refs_scan__hdf5, &refs_scan__netcdf3,
-                                                  &refs_scan__tiff, &refs_scan__grib};
+                                                  &refs_scan__tiff, &refs_scan__grib,
+                                                  &refs_scan__grib_index};
 
 typedef struct scanned_array {
     bool is_indexed;

@@ -33,15 +33,23 @@ typedef struct refs_scan_limits {
 #define REFS_SCAN_LIMITS_INIT                                                                      \
     { 100000u, 200000000u, 256 * REFS_MIB, 256 * REFS_MIB }
 
+/** What scans of files that become one set share: what the words of indices of GRIB files stand
+ * for. It is used from any number of threads at once and outlives the scans. */
+typedef struct refs_scan_shared refs_scan_shared;
+
+refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err);
+void refs_scan_shared_free(refs_scan_shared *shared);
+
 typedef struct refs_scan_options {
     size_t struct_size; /**< sizeof(refs_scan_options) */
     refs_scan_limits limits;
-    refs_notes notes;     /**< what was left out, and why */
-    bool remote_to_local; /**< let a remote file name what refs_location_confine refuses */
+    refs_notes notes;         /**< what was left out, and why */
+    bool remote_to_local;     /**< let a remote file name what refs_location_confine refuses */
+    refs_scan_shared *shared; /**< or NULL */
 } refs_scan_options;
 
 #define REFS_SCAN_OPTIONS_INIT                                                                     \
-    { sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {NULL, NULL}, false }
+    { sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {NULL, NULL}, false, NULL }
 
 typedef struct refs_scan refs_scan;
 

@@ -76,3 +76,13 @@ void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     (void)scan;
     *stats = (refs_scan_stats){0};
 }
+
+refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err) {
+    (void)err;
+    *shared = NULL;
+    return REFS_OK;
+}
+
+void refs_scan_shared_free(refs_scan_shared *shared) {
+    (void)shared;
+}

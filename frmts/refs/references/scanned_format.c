@@ -107,6 +107,7 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     refs_scan *scan;
     options.notes = input->options->notes;
     options.remote_to_local = input->options->remote_to_local;
+    options.shared = input->options->shared;
     REFS_TRY(refs_scan_open(input->vfs, input->location, &options, &scan, err));
     refs_status status = build(input, scan, set, err);
     if (status == REFS_OK)

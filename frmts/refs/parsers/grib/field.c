@@ -155,12 +155,7 @@ static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes sec
     return REFS_OK;
 }
 
-static refs_status add_field(grib_list *list, const grib_field *field, refs_error *err) {
-    const grib_grid *grid = &list->grids[field->grid];
-    if (grid->n_points == 0 || grid->n_points > INT32_MAX) {
-        list->n_left_out++;
-        return REFS_OK;
-    }
+refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, refs_error *err) {
     if (list->n_fields == MAX_FIELDS)
         return refs_fail(err, REFS_LIMIT, "there are more than %d fields", MAX_FIELDS);
     if (!refs_grow((void **)&list->fields, &list->field_capacity, list->n_fields,
@@ -168,6 +163,39 @@ static refs_status add_field(grib_list *list, const grib_field *field, refs_erro
         return refs_fail_nomem(err);
     list->fields[list->n_fields++] = *field;
     return REFS_OK;
+}
+
+static refs_status add_field(grib_list *list, const grib_field *field, refs_error *err) {
+    const grib_grid *grid = &list->grids[field->grid];
+    if (grid->n_points == 0 || grid->n_points > INT32_MAX) {
+        list->n_left_out++;
+        return REFS_OK;
+    }
+    return refs_scan__grib_put_field(list, field, err);
+}
+
+refs_status refs_scan__grib_list_like(const grib_list *from, grib_list *to, refs_error *err) {
+    size_t grid;
+    uint32_t kind;
+    for (size_t i = 0; i < from->n_grids; i++)
+        REFS_TRY(intern_grid(to, from->grids[i].edition, refs_buf_view(&from->grids[i].section),
+                             &grid, err));
+    for (uint32_t i = 0; i < from->kinds.count; i++)
+        REFS_TRY(refs_intern_add(&to->kinds, refs_intern_get(&from->kinds, i), &kind, err));
+    return REFS_OK;
+}
+
+refs_status refs_scan__grib_copy_field(const grib_list *from, const grib_field *field,
+                                       grib_list *to, refs_error *err) {
+    const grib_grid *grid = &from->grids[field->grid];
+    grib_field copy = *field;
+    REFS_TRY(intern_grid(to, grid->edition, refs_buf_view(&grid->section), &copy.grid, err));
+    if (field->kind > 0) {
+        REFS_TRY(refs_intern_add(&to->kinds, refs_intern_get(&from->kinds, field->kind - 1),
+                                 &copy.kind, err));
+        copy.kind++;
+    }
+    return refs_scan__grib_put_field(to, &copy, err);
 }
 
 /* -- times ------------------------------------------------------------------------------------- */

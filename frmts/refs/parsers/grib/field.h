@@ -132,6 +132,16 @@ refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_
 refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, grib_list *list,
                                 refs_error *err);
 
+/** Adds a field, whose grid and kind the list has. */
+refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, refs_error *err);
+
+/** Makes `to`, which is empty, have the grids and kinds of `from` under the same numbers. */
+refs_status refs_scan__grib_list_like(const grib_list *from, grib_list *to, refs_error *err);
+
+/** Adds a field of `from` to `to`, with its grid and kind. */
+refs_status refs_scan__grib_copy_field(const grib_list *from, const grib_field *field,
+                                       grib_list *to, refs_error *err);
+
 /** The keys of a grid as kerchunk has them in attributes. */
 void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes);
 

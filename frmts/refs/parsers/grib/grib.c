@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "format.h"
-#include "grib/field.h"
+#include "grib/index.h"
 #include "refs/intern.h"
 
 /* The range in which a file with a header of its own may have its first message, and how many bytes
@@ -61,6 +61,8 @@ typedef struct grib {
     array *arrays;
     size_t n_arrays, capacity;
     refs_intern names; /* of arrays, by their numbers */
+    uint32_t file;     /* that has the messages, where it is not the source */
+    bool is_part;      /* of a set of many files */
 } grib;
 
 static bool begins_message(refs_bytes bytes) {
@@ -133,20 +135,6 @@ typedef struct offsets {
     size_t n, capacity;
 } offsets;
 
-static bool offset_of_line(refs_str line, uint64_t *offset) {
-    if (line.size > 0 && line.data[0] == '{') {
-        json_t *json = json_loadb(line.data, line.size, 0, NULL);
-        const json_t *number = json_object_get(json, "_offset");
-        bool is_there = json_is_integer(number) && json_integer_value(number) >= 0;
-        if (is_there) *offset = (uint64_t)json_integer_value(number);
-        json_decref(json);
-        return is_there;
-    }
-    size_t colon = refs_str_find(line, ':');
-    refs_str rest = refs_str_part(line, colon == SIZE_MAX ? line.size : colon + 1, line.size);
-    return refs_str_to_u64(refs_str_part(rest, 0, refs_str_find(rest, ':')), offset);
-}
-
 static int compare_u64(const void *left, const void *right) {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
@@ -160,7 +148,7 @@ static bool read_offsets(refs_str text, offsets *found) {
         if (line.size == 0) continue;
         if (!refs_grow((void **)&found->offsets, &found->capacity, found->n,
                        sizeof *found->offsets) ||
-            !offset_of_line(line, &found->offsets[found->n]))
+            !refs_scan__grib_index_offset(line, &found->offsets[found->n]))
             return false;
         found->n++;
     }
@@ -259,7 +247,15 @@ static refs_status list_messages(grib *self, refs_error *err) {
     REFS_TRY(next_message(self->source, 0, &first, err));
     uint64_t at = first.offset;
     if (first.length > WINDOW_BYTES) REFS_TRY(find_sidecar(self, &at, err));
-    REFS_TRY(scan_from(self, at, err));
+    return scan_from(self, at, err);
+}
+
+static refs_status list_index(grib *self, refs_error *err) {
+    self->is_part = true;
+    return refs_scan__grib_list_index(self->job, &self->list, &self->file, err);
+}
+
+static void note_left_out(const grib *self) {
     if (self->list.n_left_out > 0)
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
                   "GRIB: %zu fields without points on a known grid are left out",
@@ -269,7 +265,6 @@ static refs_status list_messages(grib *self, refs_error *err) {
                   "GRIB: %zu fields whose product definition template is not known (4.%u) are left "
                   "out",
                   self->list.n_unknown, self->list.unknown);
-    return REFS_OK;
 }
 
 /* -- grouping ---------------------------------------------------------------------------------- */
@@ -499,6 +494,7 @@ typedef struct axis {
     double *values;
     size_t n;
     char name[NAME_SIZE]; /* of the coordinate; "": there is none */
+    bool is_dim;
 } value_axis;
 
 static int compare_doubles(const void *left, const void *right) {
@@ -545,7 +541,7 @@ static refs_status add_coordinate(grib *self, const grib_field *field, coordinat
     static const char *const numbers[] = {"", "", "", "", "directionNumber", "frequencyNumber"};
     char other[24];
     const char *units = NULL;
-    array wanted = {.rank = axis->n > 1, .shape = {axis->n}};
+    array wanted = {.rank = axis->is_dim, .shape = {axis->n}};
     if (kind == MEMBER && field->member < 0) return REFS_OK;
     if (kind >= DIRECTION && field->spectrum == GRIB_NO_SPECTRUM) return REFS_OK;
     const char *name = kind == LEVEL ? refs_scan__grib_level(field, other, &units)
@@ -573,7 +569,7 @@ static refs_status add_valid_time(grib *self, const value_axis *axes, char *name
     *name = '\0';
     if (times->n > MAX_TIMES / steps->n) return REFS_OK;
     for (int kind = TIME; kind <= STEP; kind++) {
-        if (axes[kind].n < 2) continue;
+        if (!axes[kind].is_dim) continue;
         memcpy(wanted.dims[wanted.rank], axes[kind].name, sizeof wanted.dims[0]);
         wanted.shape[wanted.rank++] = axes[kind].n;
     }
@@ -767,7 +763,7 @@ static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
     const char *names[N_KINDS + 3];
     size_t n = 0, size = 0;
     for (int kind = 0; kind < N_KINDS; kind++)
-        if (axes[kind].n == 1) names[n++] = axes[kind].name;
+        if (!axes[kind].is_dim) names[n++] = axes[kind].name;
     names[n++] = valid_time;
     for (size_t i = 0; i < 2; i++) names[n++] = grid->coordinates[i];
     for (size_t i = 0; i < n; i++)
@@ -787,7 +783,7 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     grib_name name;
     REFS_TRY(add_valid_time(self, axes, valid_time, err));
     for (int kind = 0; kind < N_KINDS; kind++) {
-        if (axes[kind].n < 2) continue;
+        if (!axes[kind].is_dim) continue;
         dims[added->rank] = axes[kind].name;
         chunks[added->rank] = 1;
         added->shape[added->rank++] = axes[kind].n;
@@ -816,14 +812,22 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     return add_array(self, added, &document, err);
 }
 
+/* What files of one forecast differ in is a dimension of each of them, though of one element, so
+ * that they are joined along it. */
+static bool is_along_parts(const grib_field *field, int kind) {
+    return kind == TIME || kind == STEP || (kind == MEMBER && field->member >= 0);
+}
+
 static refs_status add_fields(grib *self, size_t first, size_t n, const grid_names *grid,
                               refs_error *err) {
-    value_axis axes[N_KINDS] = {{NULL, 0, ""}};
+    value_axis axes[N_KINDS] = {{NULL, 0, "", false}};
     array added = {.first = first, .n = n};
     grib_field *fields = &self->list.fields[first];
     refs_status status = REFS_OK;
     for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
         status = find_values(fields, n, (coordinate_kind)kind, &axes[kind], err);
+    for (int kind = 0; kind < N_KINDS; kind++)
+        axes[kind].is_dim = axes[kind].n > 1 || (self->is_part && is_along_parts(fields, kind));
     if (status == REFS_OK) status = place_fields(fields, n, axes, err);
     for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
         status = add_coordinate(self, fields, (coordinate_kind)kind, &axes[kind], err);
@@ -844,8 +848,12 @@ static refs_status list_arrays(grib *self, grid_names *grids, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status list(grib *self, refs_error *err) {
-    REFS_TRY(list_messages(self, err));
+/* How the fields of a source are found. */
+typedef refs_status (*list_fields)(grib *self, refs_error *err);
+
+static refs_status list(grib *self, list_fields find, refs_error *err) {
+    REFS_TRY(find(self, err));
+    note_left_out(self);
     if (self->list.n_fields == 0)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "no message has a grid and a product definition template that "
@@ -877,6 +885,7 @@ static refs_status index_grib(void *self, size_t number, refs_chunk_index *index
         index->location_id = REFS_SCAN_INLINE;
         return refs_chunk_index_add_inline(index, 0, refs_buf_view(&wanted->bytes), err);
     }
+    if (opened->file > 0) index->location_id = opened->file;
     for (size_t i = 0; i < wanted->n; i++)
         REFS_TRY(refs_chunk_index_add(index, outer > 0 ? fields[i].cell : 0,
                                       (refs_source_range){fields[i].offset, fields[i].length}, 0,
@@ -893,15 +902,27 @@ static void close_grib(void *self) {
     refs_free(opened);
 }
 
-static refs_status open_grib(const refs_scan_job *job, void **self, refs_error *err) {
+static refs_status open_with(const refs_scan_job *job, list_fields find, void **self,
+                             refs_error *err) {
     grib *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     opened->job = job;
     opened->source = job->source;
-    refs_status status = list(opened, err);
+    refs_status status = list(opened, find, err);
     opened->job = NULL;
     return status;
 }
 
+static refs_status open_grib(const refs_scan_job *job, void **self, refs_error *err) {
+    return open_with(job, list_messages, self, err);
+}
+
+static refs_status open_index(const refs_scan_job *job, void **self, refs_error *err) {
+    return open_with(job, list_index, self, err);
+}
+
 const refs_scan_format refs_scan__grib = {"GRIB", sniff, NULL, open_grib, index_grib, close_grib};
+
+const refs_scan_format refs_scan__grib_index = {
+    "GRIB index", refs_scan__grib_index_sniff, NULL, open_index, index_grib, close_grib};

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Sets of the indices beside GRIB files, as NOAA and ECMWF publish them: what they list, what they cost, and
+that indices of other files are refused. Messages are those of ../conform/data, with other times and levels.
+"""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../server"))
+from served import Folder, Server
+
+REFS = sys.argv[1]
+STEPS, LEVELS = 12, (500, 700, 850)
+gdal.UseExceptions()
+
+
+def sample():
+    with open(os.path.join(HERE, "../conform/data/rawgrib.json")) as file:
+        read = json.load(file)
+    return base64.b64decode(read["encoded"]), np.frombuffer(base64.b64decode(read["decoded"])).reshape(7, 12)
+
+
+MESSAGE, VALUES = sample()
+
+
+def message(step, level, padding=0):
+    """The sample on another day, for another step and level; bytes behind its values make it longer."""
+    content = bytearray(MESSAGE)
+    at = 16
+    while content[at + 4] != 7:
+        size = int.from_bytes(content[at:at + 4], "big")
+        if content[at + 4] == 1:
+            content[at + 12:at + 19] = bytes((2026 >> 8, 2026 & 255, 8, 1, 0, 0, 0))
+        if content[at + 4] == 4:
+            content[at + 17] = 1
+            content[at + 18:at + 22] = step.to_bytes(4, "big")
+            content[at + 22:at + 28] = bytes((100, 0)) + (level * 100).to_bytes(4, "big")
+        at += size
+    size = int.from_bytes(content[at:at + 4], "big") + padding
+    content[at:at + 4] = size.to_bytes(4, "big")
+    content[-4:-4] = bytes(padding)
+    content[8:16] = len(content).to_bytes(8, "big")
+    return bytes(content)
+
+
+def write_step(folder, step, padding=4000):
+    """gfs.f003 with gfs.f003.idx, and 3.grib2 with 3.index."""
+    messages = [message(step, level, padding + 10 * step) for level in LEVELS]
+    forecast = f"{step} hour fcst" if step else "anl"
+    texts, lines, offset = [], [], 0
+    for number, (level, content) in enumerate(zip(LEVELS, messages), 1):
+        texts.append(f"{number}:{offset}:d=2026080100:TMP:{level} mb:{forecast}:")
+        lines.append(json.dumps({"date": "20260801", "time": "0000", "step": str(step), "levtype": "pl",
+                                 "levelist": str(level), "param": "t", "_offset": offset,
+                                 "_length": len(content)}))
+        offset += len(content)
+    for name, ending, index in (f"gfs.f{step:03}", ".idx", texts), (f"{step}", ".index", lines):
+        with open(os.path.join(folder, name + (".grib2" if ending == ".index" else "")), "wb") as file:
+            file.write(b"".join(messages))
+        with open(os.path.join(folder, name + ending), "w") as file:
+            file.write("\n".join(index) + "\n")
+
+
+class Indices(unittest.TestCase):
+    """No tests, but what they share."""
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        for step in range(STEPS):
+            write_step(self.folder.served, step)
+        self.set = os.path.join(self.folder.served, "set.json")
+
+    def path(self, name):
+        return os.path.join(self.folder.served, name)
+
+    def index(self, *names):
+        return subprocess.run([REFS, "index", *names, "-o", self.set], capture_output=True, text=True)
+
+    def check(self, problem):
+        """What is wrong with the index of a file that was changed."""
+        done = self.index(self.path("gfs.f003.idx"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(problem, done.stderr)
+        self.assertIn("make the index again", done.stderr)
+
+    def change(self, old, new):
+        with open(self.path("gfs.f003.idx")) as file:
+            text = file.read()
+        self.assertIn(old, text)
+        with open(self.path("gfs.f003.idx"), "w") as file:
+            file.write(text.replace(old, new))
+
+
+class Lists(Indices):
+    def check_run(self, names):
+        done = self.index(*names)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        dataset = gdal.Open(f'REFS:"{self.set}":/t')
+        self.assertEqual(dataset.RasterCount, STEPS * len(LEVELS))
+        last = dataset.GetRasterBand(STEPS * len(LEVELS))
+        self.assertEqual(last.GetMetadataItem("TIME"), "2026-08-01T11:00:00")
+        self.assertEqual(last.GetMetadataItem("NETCDF_DIM_isobaricInhPa"), "850")
+        np.testing.assert_array_equal(last.ReadAsArray(), VALUES)
+
+    def test_a_run_by_texts_of_noaa(self):
+        self.check_run([self.path(f"gfs.f{step:03}.idx") for step in range(STEPS)])
+
+    def test_a_run_by_lines_of_ecmwf(self):
+        self.check_run([self.path(f"{step}.index") for step in range(STEPS)])
+
+    def test_a_pattern_without_a_set(self):
+        dataset = gdal.Open(f'REFS:"{self.path("gfs.*.idx")}":/t[step=6h,isobaricInhPa=500]')
+        self.assertEqual(dataset.RasterCount, 1)
+        self.assertEqual(dataset.GetRasterBand(1).GetMetadataItem("TIME"), "2026-08-01T06:00:00")
+
+    def test_what_words_do_not_say_is_read(self):
+        self.change("3 hour fcst", "someday")
+        self.assertEqual(self.index(self.path("gfs.f003.idx")).returncode, 0)
+        dataset = gdal.Open(f'REFS:"{self.set}":/t')
+        self.assertEqual(dataset.GetRasterBand(1).GetMetadataItem("TIME"), "2026-08-01T03:00:00")
+
+
+class Refusals(Indices):
+    def test_of_another_reference_time(self):
+        self.change("d=2026080100", "d=2026080106")
+        self.check("found another reference time")
+
+    def test_of_another_step(self):
+        self.change("3 hour fcst", "4 hour fcst")
+        self.check("found another step")
+
+    def test_of_places_without_a_message(self):
+        with open(self.path("gfs.f003.idx")) as file:
+            second = file.readlines()[1].split(":")[1]
+        self.change(f":{second}:", f":{int(second) + 7}:")
+        self.check("found a message of another length")
+
+    def test_of_fewer_messages_than_there_are(self):
+        with open(self.path("gfs.f003.idx")) as file:
+            lines = file.readlines()
+        self.change("".join(lines), "".join(lines[:-1]))
+        self.check("behind the last message")
+
+    def test_of_messages_that_are_not_there(self):
+        self.change("1:0:", "4:9999999:d=2026080100:TMP:925 mb:3 hour fcst:\n1:0:")
+        self.check("line 1: expected TMP:925 mb:fcst: at byte 9999999")
+
+    def test_of_lines_that_are_none(self):
+        self.change("2:", "two:")
+        done = self.index(self.path("gfs.f003.idx"))
+        self.assertIn('line 2: expected one of wgrib2 ("1:0:d=', done.stderr)
+
+    def test_without_the_file(self):
+        os.remove(self.path("gfs.f003"))
+        self.assertIn("gfs.f003: No such file", self.index(self.path("gfs.f003.idx")).stderr)
+
+    def test_of_a_later_file_that_is_another(self):
+        """Known words are compared with a message of the first file that they are applied to."""
+        with open(self.path("gfs.f003"), "wb") as file:
+            file.write(b"".join(message(3, level, 4030) for level in (850, 700, 500)))
+        done = self.index(self.path("gfs.f002.idx"), self.path("gfs.f003.idx"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("found another level", done.stderr)
+
+
+class Requests(Indices):
+    def count(self, names):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        done = self.index(*(server.url(name) for name in names))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [request["path"].rsplit("/", 1)[-1] for request in server.requests()]
+
+    def test_of_texts_are_two_for_each_file(self):
+        paths = self.count(f"gfs.f{step:03}.idx" for step in range(STEPS))
+        self.assertLessEqual(sum(path.endswith(".idx") for path in paths), STEPS + 1)
+        self.assertLessEqual(sum(not path.endswith(".idx") for path in paths), STEPS + 2)
+
+    def test_of_lines_is_one_for_each_file(self):
+        paths = self.count(f"{step}.index" for step in range(STEPS))
+        self.assertLessEqual(sum(path.endswith(".index") for path in paths), STEPS + 1)
+        self.assertLessEqual(sum(not path.endswith(".index") for path in paths), 4)
+
+
+if __name__ == "__main__":
+    sys.exit(not unittest.main(exit=False, argv=[sys.argv[0], *sys.argv[2:]]).result.wasSuccessful())

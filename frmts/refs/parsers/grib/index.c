@@ -1,0 +1,264 @@
+/* index.c -- the fields that an index lists, see index.h. */
+#include "grib/index.h"
+
+/* As parsers/grib/grib.c reads of each message. */
+#define HEAD_BYTES (1 * REFS_KIB)
+
+#define MAX_INDEX_BYTES (64 * REFS_MIB)
+
+typedef struct indexed {
+    const refs_scan_job *job;
+    refs_scan_shared *shared;
+    const char *location; /* of the GRIB file */
+    refs_source *file;    /* that, where it is open */
+    grib_index index;
+    grib_list read; /* fields of messages that were read */
+} indexed;
+
+static refs_str key_of(const indexed *at, const grib_entry *entry) {
+    return refs_intern_get(&at->index.keys, entry->key);
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static refs_status fail_mismatch(const indexed *at, const grib_entry *entry, const char *found,
+                                 refs_error *err) {
+    const refs_str key = key_of(at, entry);
+    return refs_fail(err, REFS_CORRUPT,
+                     "line %zu: expected %.*s at byte %llu of %s, found %s: make the index again",
+                     entry->line, REFS_STR_ARG(key), (unsigned long long)entry->offset,
+                     at->location, found);
+}
+
+/* The name of the GRIB file: without ".idx" or ".index", and where no ending of GRIB is left, with
+ * ".grib2". */
+static refs_status name_file(const char *location, refs_buf *name, refs_error *err) {
+    static const char *const endings[] = {".idx", ".index"};
+    static const char *const of_grib[] = {".grib2", ".grb2", ".grib", ".grb", ".gb2"};
+    refs_str text = refs_str_from(location), bare = text;
+    for (size_t i = 0; i < 2; i++)
+        if (refs_str_ends(text, endings[i]))
+            bare = refs_str_part(text, 0, text.size - strlen(endings[i]));
+    if (bare.size == text.size)
+        return refs_fail(err, REFS_INVALID,
+                         "is an index of a GRIB file: expected the ending .idx or .index");
+    bool is_whole = refs_str_ends(text, ".idx");
+    for (size_t i = 0; i < sizeof of_grib / sizeof of_grib[0]; i++)
+        is_whole = is_whole || refs_str_ends(bare, of_grib[i]);
+    return refs_buf_printf(name, err, "%.*s%s%c", REFS_STR_ARG(bare), is_whole ? "" : ".grib2",
+                           '\0');
+}
+
+static refs_status find_file(indexed *at, uint32_t *file, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = name_file(refs_source_location(at->job->source), &name, err);
+    if (status == REFS_OK)
+        status = refs_scan_files_add(at->job->files, (const char *)name.data, file, err);
+    if (status == REFS_OK) at->location = refs_scan_files_location(at->job->files, *file);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Opens the GRIB file where that was not done: it may never be needed. */
+static refs_status open_file(indexed *at, refs_error *err) {
+    if (at->file != NULL) return REFS_OK;
+    return refs_source_open(refs_scan_files_vfs(at->job->files), at->location, &at->file, err);
+}
+
+static refs_status read_index(indexed *at, refs_error *err) {
+    uint64_t size;
+    REFS_TRY(refs_source_size(at->job->source, &size, err));
+    if (size > MAX_INDEX_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than %llu", (unsigned long long)size,
+                         (unsigned long long)MAX_INDEX_BYTES);
+    char *text = refs_alloc((size_t)size + 1);
+    if (text == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_source_read(at->job->source, 0, (size_t)size, (uint8_t *)text, err);
+    if (status == REFS_OK)
+        status = refs_scan__grib_index_parse(refs_str_view(text, (size_t)size), &at->index, err);
+    refs_free(text);
+    return status;
+}
+
+/* -- messages ---------------------------------------------------------------------------------- */
+
+/* The length of the message of an entry by its own head. */
+static refs_status measure(indexed *at, const grib_entry *entry, uint64_t *length,
+                           refs_error *err) {
+    refs_error why = REFS_ERROR_INIT;
+    REFS_TRY(open_file(at, err));
+    refs_status status = refs_scan__grib_length(at->file, entry->offset, length, &why);
+    if (status == REFS_OK && *length == 0) return fail_mismatch(at, entry, "no message", err);
+    if (status == REFS_CORRUPT) return fail_mismatch(at, entry, why.message, err);
+    return refs_fail(err, status, "%s", why.message);
+}
+
+/* Where lines do not say how long messages are, each ends where the next begins, and the last with
+ * the file, which says that the index is of this file. */
+static refs_status find_lengths(indexed *at, refs_error *err) {
+    grib_entry *entries = at->index.entries, *last = &entries[at->index.n - 1];
+    uint64_t length, size, end = last->offset;
+    if (last->length > 0) return REFS_OK;
+    REFS_TRY(measure(at, last, &length, err));
+    REFS_TRY(refs_source_size(at->file, &size, err));
+    if (!refs_add_u64(last->offset, length, &end) || end != size)
+        return refs_fail(err, REFS_CORRUPT,
+                         "expected the end of %s at byte %llu, behind the last message, found %llu "
+                         "bytes: make the index again",
+                         at->location, (unsigned long long)end, (unsigned long long)size);
+    for (size_t i = at->index.n; i-- > 0;) {
+        if (i + 1 < at->index.n && entries[i + 1].offset > entries[i].offset)
+            end = entries[i + 1].offset;
+        entries[i].length = end - entries[i].offset;
+    }
+    return REFS_OK;
+}
+
+/* The field that was read of an entry's message; NULL: it is left out. */
+static const grib_field *find_read(const indexed *at, const grib_entry *entry) {
+    for (size_t i = at->read.n_fields; i-- > 0;) {
+        const grib_field *field = &at->read.fields[i];
+        if (field->offset == entry->offset && field->number == entry->number) return field;
+    }
+    return NULL;
+}
+
+static refs_status read_message(indexed *at, const grib_entry *entry, refs_error *err) {
+    uint64_t length;
+    REFS_TRY(measure(at, entry, &length, err));
+    if (length != entry->length)
+        return fail_mismatch(at, entry, "a message of another length", err);
+    for (size_t i = at->read.n_fields; i-- > 0;)
+        if (at->read.fields[i].offset == entry->offset) return REFS_OK;
+    return refs_scan__grib_add(at->file, (refs_source_range){entry->offset, length}, &at->read,
+                               err);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+/* Marks the entries whose messages are to be read: the first of each key that is not known. */
+static refs_status choose(const indexed *at, bool *is_chosen, refs_error *err) {
+    bool *is_seen = refs_calloc(at->index.keys.count, sizeof *is_seen);
+    if (is_seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < at->index.n; i++) {
+        const grib_entry *entry = &at->index.entries[i];
+        is_chosen[i] =
+            !is_seen[entry->key] && refs_scan__grib_is_missing(at->shared, &at->index, entry);
+        if (is_chosen[i]) is_seen[entry->key] = true;
+    }
+    refs_free(is_seen);
+    return REFS_OK;
+}
+
+static refs_status fetch_heads(indexed *at, const bool *is_chosen, refs_error *err) {
+    refs_source_range *ranges = refs_calloc(at->index.n, sizeof *ranges);
+    size_t n = 0;
+    if (ranges == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < at->index.n; i++)
+        if (is_chosen[i])
+            ranges[n++] = (refs_source_range){at->index.entries[i].offset, HEAD_BYTES};
+    refs_status status = n > 0 ? open_file(at, err) : REFS_OK;
+    if (status == REFS_OK && n > 0) status = refs_source_want(at->file, ranges, n, err);
+    refs_free(ranges);
+    return status;
+}
+
+/* What of a message differs from what an entry and a field like it say; NULL: nothing. */
+static const char *find_difference(const grib_entry *entry, const grib_field *field,
+                                   const grib_field *expected) {
+    if (entry->has_times && entry->time_s != field->time_s) return "another reference time";
+    if (entry->has_times && entry->step_hours != field->step_hours) return "another step";
+    if (entry->member >= 0 && entry->member != field->member) return "another ensemble member";
+    if (expected == NULL) return NULL;
+    if (expected->discipline != field->discipline || expected->category != field->category ||
+        expected->parameter != field->parameter)
+        return "another parameter";
+    if (expected->level_type != field->level_type || expected->level != field->level)
+        return "another level";
+    return expected->statistic != field->statistic ? "another statistic" : NULL;
+}
+
+static refs_status learn_one(indexed *at, const grib_entry *entry, refs_error *err) {
+    REFS_TRY(read_message(at, entry, err));
+    const grib_field *field = find_read(at, entry);
+    const char *difference = field != NULL ? find_difference(entry, field, NULL) : NULL;
+    if (difference != NULL) return fail_mismatch(at, entry, difference, err);
+    return refs_scan__grib_learn(at->shared, key_of(at, entry), &at->read, field, err);
+}
+
+static refs_status learn(indexed *at, refs_error *err) {
+    bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
+    refs_status status = is_chosen != NULL ? choose(at, is_chosen, err) : refs_fail_nomem(err);
+    if (status == REFS_OK) status = fetch_heads(at, is_chosen, err);
+    for (size_t i = 0; i < at->index.n && status == REFS_OK; i++)
+        if (is_chosen[i]) status = learn_one(at, &at->index.entries[i], err);
+    refs_free(is_chosen);
+    refs_scan__grib_learnt(at->shared);
+    return status;
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+/* Entries in whose words no times are found are read from their messages. */
+static refs_status add_without_times(indexed *at, grib_list *list, refs_error *err) {
+    bool *is_chosen = refs_calloc(at->index.n, sizeof *is_chosen);
+    if (is_chosen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < at->index.n; i++) is_chosen[i] = !at->index.entries[i].has_times;
+    refs_status status = fetch_heads(at, is_chosen, err);
+    for (size_t i = 0; i < at->index.n && status == REFS_OK; i++) {
+        if (!is_chosen[i]) continue;
+        const grib_entry *entry = &at->index.entries[i];
+        status = read_message(at, entry, err);
+        const grib_field *field = status == REFS_OK ? find_read(at, entry) : NULL;
+        if (field != NULL)
+            status = refs_scan__grib_copy_field(&at->read, field, list, err);
+        else
+            list->n_left_out++;
+    }
+    refs_free(is_chosen);
+    return status;
+}
+
+/* Compares the last message, which is the first to be elsewhere where an index is not of its file.
+ */
+static refs_status check_sample(indexed *at, const grib_list *list, refs_error *err) {
+    const grib_entry *entry = &at->index.entries[at->index.n - 1];
+    if (!entry->has_times || !refs_scan__grib_is_sample(at->shared, at->index.n)) return REFS_OK;
+    REFS_TRY(read_message(at, entry, err));
+    const grib_field *field = find_read(at, entry), *expected = NULL;
+    for (size_t i = list->n_fields; i-- > 0 && expected == NULL;)
+        if (list->fields[i].offset == entry->offset && list->fields[i].number == entry->number)
+            expected = &list->fields[i];
+    if (field == NULL || expected == NULL) return REFS_OK;
+    const char *difference = find_difference(entry, field, expected);
+    return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
+}
+
+static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
+    size_t n_missing = 0, n_learnt = 0;
+    REFS_TRY(find_lengths(at, err));
+    for (;;) {
+        REFS_TRY(refs_scan__grib_apply(at->shared, &at->index, list, &n_missing, err));
+        if (n_missing == 0) break;
+        REFS_TRY(learn(at, err));
+        n_learnt += n_missing;
+    }
+    REFS_TRY(add_without_times(at, list, err));
+    return n_learnt == 0 ? check_sample(at, list, err) : REFS_OK;
+}
+
+refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list, uint32_t *file,
+                                       refs_error *err) {
+    indexed at = {.job = job, .shared = job->options->shared};
+    refs_scan_shared *own = NULL;
+    refs_status status = read_index(&at, err);
+    if (status == REFS_OK) status = find_file(&at, file, err);
+    if (status == REFS_OK && at.shared == NULL) status = refs_scan_shared_open(&own, err);
+    if (own != NULL) at.shared = own;
+    if (status == REFS_OK) status = list_fields(&at, list, err);
+    refs_scan__grib_index_clear(&at.index);
+    refs_scan__grib_list_clear(&at.read);
+    refs_source_free(at.file);
+    refs_scan_shared_free(own);
+    return status;
+}

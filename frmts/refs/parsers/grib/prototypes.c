@@ -1,0 +1,155 @@
+/* prototypes.c -- what keys of GRIB indices stand for, shared by the scans of many files, see
+ * index.h. */
+#include "grib/index.h"
+#include "refs/cancel_wait.h"
+
+/* One message of so many is compared with its file. */
+#define SAMPLED_MESSAGES 1000
+
+struct refs_scan_shared {
+    refs_forked forked;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t idle;
+    bool is_busy; /* a scan learns keys */
+    pthread_t learner;
+    grib_prototypes prototypes;
+    bool has_learnt;    /* since the last sample */
+    size_t n_unchecked; /* messages since the last sample */
+};
+
+/* What another thread of the parent had begun to learn is learnt again. */
+static void in_child(void *self) {
+    refs_scan_shared *shared = self;
+    pthread_mutex_init(&shared->lock, NULL);
+    refs_cond_init(&shared->idle);
+    if (!pthread_equal(shared->learner, pthread_self())) shared->is_busy = false;
+}
+
+refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err) {
+    refs_scan_shared *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&opened->lock, NULL);
+    refs_cond_init(&opened->idle);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_register(&opened->forked);
+    *shared = opened;
+    return REFS_OK;
+}
+
+void refs_scan_shared_free(refs_scan_shared *shared) {
+    if (shared == NULL) return;
+    refs_fork_unregister(&shared->forked);
+    refs_intern_clear(&shared->prototypes.keys);
+    refs_scan__grib_list_clear(&shared->prototypes.list);
+    pthread_cond_destroy(&shared->idle);
+    pthread_mutex_destroy(&shared->lock);
+    refs_free(shared);
+}
+
+/* -- with the lock ----------------------------------------------------------------------------- */
+
+static uint32_t find_key(const refs_scan_shared *shared, const grib_index *index,
+                         const grib_entry *entry) {
+    return refs_intern_find(&shared->prototypes.keys, refs_intern_get(&index->keys, entry->key));
+}
+
+static size_t count_missing(const refs_scan_shared *shared, const grib_index *index) {
+    size_t n = 0;
+    for (size_t i = 0; i < index->n; i++)
+        n += index->entries[i].has_times &&
+             find_key(shared, index, &index->entries[i]) == REFS_INTERN_NONE;
+    return n;
+}
+
+/* Intervals from the reference time to the step stay such, others keep their length. */
+static double length_of(const grib_entry *entry, const grib_field *like) {
+    if (entry->length_hours >= 0) return entry->length_hours;
+    return like->length_hours == like->step_hours ? entry->step_hours : like->length_hours;
+}
+
+static refs_status add_entries(const refs_scan_shared *shared, const grib_index *index,
+                               grib_list *list, refs_error *err) {
+    const grib_list *known = &shared->prototypes.list;
+    REFS_TRY(refs_scan__grib_list_like(known, list, err));
+    for (size_t i = 0; i < index->n; i++) {
+        const grib_entry *entry = &index->entries[i];
+        if (!entry->has_times) continue;
+        grib_field field = known->fields[find_key(shared, index, entry)];
+        if (field.edition == 0) {
+            list->n_left_out++;
+            continue;
+        }
+        field.length_hours = length_of(entry, &field);
+        field.offset = entry->offset;
+        field.length = entry->length;
+        field.number = entry->number;
+        field.time_s = entry->time_s;
+        field.step_hours = entry->step_hours;
+        if (entry->member >= 0) field.member = entry->member;
+        REFS_TRY(refs_scan__grib_put_field(list, &field, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status learn(grib_prototypes *prototypes, refs_str key, const grib_list *from,
+                         const grib_field *field, refs_error *err) {
+    static const grib_field left_out = {.edition = 0};
+    uint32_t id;
+    if (refs_intern_find(&prototypes->keys, key) != REFS_INTERN_NONE) return REFS_OK;
+    REFS_TRY(field != NULL ? refs_scan__grib_copy_field(from, field, &prototypes->list, err)
+                           : refs_scan__grib_put_field(&prototypes->list, &left_out, err));
+    return refs_intern_add(&prototypes->keys, key, &id, err);
+}
+
+/* -- what scans ask for ------------------------------------------------------------------------ */
+
+refs_status refs_scan__grib_apply(refs_scan_shared *shared, const grib_index *index,
+                                  grib_list *list, size_t *n_missing, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&shared->lock);
+    while ((*n_missing = count_missing(shared, index)) > 0 && shared->is_busy && status == REFS_OK)
+        status = refs_cancel_scope_wait(&shared->idle, &shared->lock, err);
+    if (status == REFS_OK && *n_missing == 0) status = add_entries(shared, index, list, err);
+    if (status == REFS_OK && *n_missing > 0) {
+        shared->is_busy = true;
+        shared->learner = pthread_self();
+    }
+    refs_unlock(&shared->lock);
+    return status;
+}
+
+bool refs_scan__grib_is_missing(refs_scan_shared *shared, const grib_index *index,
+                                const grib_entry *entry) {
+    refs_lock(&shared->lock);
+    bool is = entry->has_times && find_key(shared, index, entry) == REFS_INTERN_NONE;
+    refs_unlock(&shared->lock);
+    return is;
+}
+
+refs_status refs_scan__grib_learn(refs_scan_shared *shared, refs_str key, const grib_list *from,
+                                  const grib_field *field, refs_error *err) {
+    refs_lock(&shared->lock);
+    refs_status status = learn(&shared->prototypes, key, from, field, err);
+    refs_unlock(&shared->lock);
+    return status;
+}
+
+void refs_scan__grib_learnt(refs_scan_shared *shared) {
+    refs_lock(&shared->lock);
+    shared->is_busy = false;
+    shared->has_learnt = true;
+    pthread_cond_broadcast(&shared->idle);
+    refs_unlock(&shared->lock);
+}
+
+bool refs_scan__grib_is_sample(refs_scan_shared *shared, size_t n) {
+    refs_lock(&shared->lock);
+    shared->n_unchecked += n;
+    bool is = shared->has_learnt || shared->n_unchecked >= SAMPLED_MESSAGES;
+    if (is) {
+        shared->has_learnt = false;
+        shared->n_unchecked = 0;
+    }
+    refs_unlock(&shared->lock);
+    return is;
+}
