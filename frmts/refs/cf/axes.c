@@ -375,17 +375,21 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
 }
 
 /* A coordinate that is put together of files says nothing where one of them is missing. */
-static refs_status check_missing(const refs_array_meta *variable, const double *values, uint64_t n,
-                                 refs_error *err) {
+static refs_status check_missing(const refs_cf__input *input, const refs_array_meta *variable,
+                                 const double *values, uint64_t n, refs_error *err) {
+    refs_cf_options options = input->options;
+    refs_cf_description description;
     if (variable->aggregation == NULL || variable->edges != NULL || !variable->has_fill)
         return REFS_OK;
-    double fill = refs_cf__fill_number(variable);
-    for (uint64_t i = 0; i < n; i++)
-        if (values[i] == fill)
-            return refs_fail(err, REFS_NOT_FOUND,
-                             "%s: value %llu is missing, as is the file of its fragment",
-                             variable->path, (unsigned long long)i);
-    return REFS_OK;
+    options.honour_valid_range = false;
+    REFS_TRY(refs_cf_describe_elements(input->hierarchy, variable, &options, &description, err));
+    uint64_t i = 0;
+    while (i < n && !refs_cf_is_missing(&description, values[i])) i++;
+    refs_cf_description_clear(&description);
+    if (i == n) return REFS_OK;
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%s: value %llu is missing, as is the file of its fragment", variable->path,
+                     (unsigned long long)i);
 }
 
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
@@ -406,7 +410,7 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
     if (read == NULL) return refs_fail_nomem(err);
     refs_status status =
         input->options.values->read(input->options.values->user, variable, read, err);
-    if (status == REFS_OK) status = check_missing(variable, read, n, err);
+    if (status == REFS_OK) status = check_missing(input, variable, read, n, err);
     if (status != REFS_OK)
         refs_free(read);
     else
