@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include <unistd.h>
 
@@ -119,10 +120,18 @@ TEST_F(Watch, IsCurrentAgainOnceWhatHasChangedIsForgotten) {
 
 TEST_F(Watch, FindsAnotherFileOfTheSameSizeAndTime) {
     EXPECT_EQ(Read(path_), "0123456789");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the clock of inodes is coarse
     Write(path_ + "2", "9876543210");
     fs::last_write_time(path_ + "2", fs::last_write_time(path_));
     fs::rename(path_ + "2", path_);
     EXPECT_FALSE(IsCurrent());
+    EXPECT_NE(Read(path_).find(replaced), std::string::npos) << "half of each would be read";
+}
+
+TEST_F(Watch, ReadsOnWhereAFileHasAnotherNumberOrWasGivenAnotherOwner) {
+    EXPECT_EQ(Read(path_), "0123456789");
+    fs::permissions(path_, fs::perms::owner_read);
+    EXPECT_EQ(Read(path_), "0123456789") << "the time of its inode changed";
 }
 
 TEST_F(Watch, FindsContentThatWasWrittenUnderTheSameTime) {

@@ -72,13 +72,22 @@ static bool is_same(const seen *one, const seen *other) {
            one->changed_s == other->changed_s && one->changed_ns == other->changed_ns;
 }
 
-/* The validators that show another content. Numbers of files, and the times at which those changed,
- * do not: file systems give others to the same content, and owners change, too. */
+/* Whether another file was given the name. Either alone shows no other content: file systems give
+ * other numbers to one file, and the time at which an inode changed is that of a new owner, too. */
+static bool is_another_file(const seen *one, const seen *other) {
+    const bool is_known = one->inode != 0 && other->inode != 0;
+    const bool is_one = one->inode == other->inode && one->device == other->device;
+    return is_known && !is_one &&
+           (one->changed_s != other->changed_s || one->changed_ns != other->changed_ns);
+}
+
+/* The validators that show another content. */
 static const char *difference(const seen *one, const seen *other) {
     if (one->kind != KNOWN || other->kind != KNOWN) return "";
     if (one->size != other->size) return "size";
     bool same_time = one->modified_s == other->modified_s && one->modified_ns == other->modified_ns;
-    return same_time ? "" : "time";
+    if (!same_time) return "time";
+    return is_another_file(one, other) ? "inode" : "";
 }
 
 static bool is_settled(const seen *noted) {
