@@ -412,6 +412,39 @@ TEST(GribFile, TakesTheEndOfIntervalsThatIsStated) {
     }
 }
 
+/* The largest and the smallest on one level, and the largest on another kind of level. */
+TEST(GribFile, NamesArraysByWhatTellsThemApart) {
+    const auto statistic = [](const char *code, char level) {
+        Field field;
+        std::string content = product(field);
+        content[3] = 8;
+        content[13 + 4] = level;
+        content += bytesOf("07e80101120000"
+                           "0100000000" +
+                           std::string(code) +
+                           "02"
+                           "01"
+                           "00000006"
+                           "ff"
+                           "00000000");
+        field.product = content;
+        return messageOf({field});
+    };
+    ScannedFile file(statistic("02", 100) + statistic("03", 100));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("t/.zattrs", R"("GRIB_stepType":"max")"));
+    EXPECT_TRUE(file.says("t_min/.zattrs", R"("GRIB_stepType":"min")"));
+    ScannedFile levels(statistic("02", 1) + statistic("02", 100));
+    ASSERT_EQ(levels.status, REFS_OK) << levels.message();
+    EXPECT_EQ(levels.documents.count("t/.zarray"), 1u);
+    EXPECT_EQ(levels.documents.count("t_isobaricInhPa/.zarray"), 1u);
+    ScannedFile both(statistic("02", 1) + statistic("02", 100) + statistic("03", 100));
+    ASSERT_EQ(both.status, REFS_OK) << both.message();
+    EXPECT_EQ(both.documents.count("t/.zarray"), 1u);
+    EXPECT_EQ(both.documents.count("t_isobaricInhPa/.zarray"), 1u);
+    EXPECT_EQ(both.documents.count("t_isobaricInhPa_min/.zarray"), 1u);
+}
+
 /* Rows that are shifted by half a point lie where no geotransform says. */
 TEST(GribFile, PlacesNoGridsWhoseRowsAreShifted) {
     for (unsigned flag : {0x08, 0x04, 0x02}) {

@@ -692,19 +692,31 @@ static const char *text_of(const json_t *kind, const char *key) {
     return text != NULL ? text : "";
 }
 
-/* The name of a variable, with its kind of level, and then its statistic, where another has it;
- * what its product is of follows. */
+static bool have_one_level(const grib_field *one, const grib_field *other) {
+    char texts[2][24];
+    const char *units;
+    return strcmp(refs_scan__grib_level(one, texts[0], &units),
+                  refs_scan__grib_level(other, texts[1], &units)) == 0;
+}
+
+/* The name of a variable as cfgrib has it, with what its product is of; where another variable has
+ * that, also with the kind of level in which the two differ, or the statistic, or both. */
 static void name_variable(const grib *self, const grib_field *field, const char *base,
                           const json_t *kind, char *name) {
     char other[24];
     const char *units, *level = refs_scan__grib_level(field, other, &units);
-    const char *end = text_of(kind, "name");
-    bool is_another = !field->repeats;
+    const char *statistic = statistic_of(field), *end = text_of(kind, "name");
     snprintf(name, NAME_SIZE, "%s%.128s", base, end);
-    if (is_another && find_array(self, name) != NULL)
-        snprintf(name, NAME_SIZE, "%s_%s%.128s", base, level, end);
-    if (is_another && find_array(self, name) != NULL)
-        snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic_of(field), end);
+    const array *same = field->repeats ? NULL : find_array(self, name);
+    if (same != NULL) {
+        const grib_field *first = &self->list.fields[same->first];
+        const bool has_level = !have_one_level(field, first);
+        if (has_level || field->statistic != first->statistic)
+            snprintf(name, NAME_SIZE, "%s_%s%.128s", base, has_level ? level : statistic, end);
+        same = find_array(self, name);
+        if (same != NULL && field->statistic != self->list.fields[same->first].statistic)
+            snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic, end);
+    }
     make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, NAME_SIZE);
 }
 
