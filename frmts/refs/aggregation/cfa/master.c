@@ -216,8 +216,33 @@ refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_var
     return put_unit(file, place, variable, err);
 }
 
+/* Characters of netCDF: a string is along their last dimension. One that is as long as the
+ * dimension that it is the coordinate of is none of them. */
+static bool are_characters(const nc_shape *shape) {
+    bool is_coordinate = false;
+    for (size_t d = 0; d < shape->rank; d++)
+        is_coordinate = is_coordinate || strcmp(shape->dims[d], shape->name) == 0;
+    return shape->dtype.type == REFS_TYPE_BYTES && shape->dtype.size == 1 && !is_coordinate;
+}
+
+/* Of strings of one letter, or of none. */
+static refs_status add_characters(nc_file *file, const nc_shape *shape, refs_bytes strings,
+                                  nc_place *place, refs_error *err) {
+    refs_buf letters = REFS_BUF_INIT;
+    refs_status status = refs_cfa__file_define(file, shape, place, err);
+    for (size_t at = 0; at < strings.size && status == REFS_OK; at++) {
+        status = refs_buf_append(&letters, strings.data + at, 1, err);
+        if (strings.data[at] != '\0') at++;
+    }
+    if (status == REFS_OK)
+        status = refs_cfa__file_keep(file, *place, &shape->dtype, refs_buf_view(&letters), err);
+    refs_buf_clear(&letters);
+    return status;
+}
+
 refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err) {
+    if (are_characters(shape)) return add_characters(file, shape, values, place, err);
     if (refs_cfa__is_text(&shape->dtype))
         return refs_cfa__file_strings(file, shape, values, place, err);
     REFS_TRY(refs_cfa__file_define(file, shape, place, err));

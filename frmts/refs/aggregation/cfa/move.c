@@ -276,6 +276,7 @@ static refs_status change(moving_file *file, const refs_staged *longer, refs_err
 
 static refs_status move_copy(moving_file *file, const refs_staged *copy, const refs_staged *longer,
                              refs_error *err) {
+    REFS_TRY(refs_cfa__nc_check_name(copy->written, file->shown, err));
     REFS_TRY(refs_cfa__nc_load(err));
     REFS_TRY(check(file, NC(nc_open(copy->written, NC_WRITE, &file->root)), err));
     refs_status status = change(file, longer, err);

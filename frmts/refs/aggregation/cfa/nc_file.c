@@ -131,7 +131,7 @@ refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_
     case REFS_TYPE_BYTES:
     case REFS_TYPE_UNICODE:
     case REFS_TYPE_OBJECT:
-        *type = NC_STRING;
+        *type = dtype->type == REFS_TYPE_BYTES && dtype->size == 1 ? NC_CHAR : NC_STRING;
         return REFS_OK;
     default:
         return refs_fail(err, REFS_UNSUPPORTED,
@@ -181,6 +181,7 @@ static int create_file(const nc_creation *creation, int *id) {
 }
 
 refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, refs_error *err) {
+    REFS_TRY(refs_cfa__nc_check_name(creation->path, creation->shown, err));
     REFS_TRY(refs_cfa__nc_load(err));
     nc_file *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,14 @@ void refs_cfa__nc_enter(void) {
 int refs_cfa__nc_leave(int code) {
     refs_unlock(&library_lock);
     return code;
+}
+
+refs_status refs_cfa__nc_check_name(const char *path, const char *shown, refs_error *err) {
+    if (strchr(path, '\\') == NULL) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: expected a name without a backslash, which libnetcdf takes for a slash: "
+                     "choose another name or folder",
+                     shown);
 }
 
 int refs_cfa__nc_make_file(const char *path, unsigned permissions) {

@@ -27,6 +27,9 @@ refs_status refs_cfa__nc_load(refs_error *err);
 void refs_cfa__nc_enter(void);
 int refs_cfa__nc_leave(int code);
 
+/** REFS_UNSUPPORTED where the name of a file has a backslash, which the library takes for a slash. */
+refs_status refs_cfa__nc_check_name(const char *path, const char *shown, refs_error *err);
+
 /** Makes the empty file `path`, which must not exist nor be a link, with these permissions. To be
  * followed by nc_create without NC_NOCLOBBER, which keeps them. NC_NOERR, or errno. */
 int refs_cfa__nc_make_file(const char *path, unsigned permissions);
