@@ -1287,8 +1287,7 @@ class Unlike(Folder):
             with netCDF4.Dataset(name, "w") as file:
                 file.createDimension("x", 3000)
                 file.createVariable("t", "f8", ("x",))[:] = 1
-        run("combine", "a.nc", "-o", "m.nc", "--along", "time", "-q")
-        run("append", "m.nc", "a.nc", "--along", "time", "-q")
+        run("combine", "a.nc", "a.nc", "-o", "m.nc", "--along", "time", "-q")
         self.assertEqual(gdal.Open('REFS:"m.nc":/t').RasterYSize, 2)
         before = dump("m.nc")
         self.assertIn("a.nc is more than one step of it, which does not grow",
@@ -1613,7 +1612,8 @@ class Served(Folder):
         there = served.Folder()
         self.addCleanup(there.close)
         for i in range(self.N_FILES + 2):
-            self.write(os.path.join(there.served, f"{i:02}.nc"), times=[i], data=self.values(1) + i)
+            name = self.write(os.path.join(there.served, f"{i:02}.nc"), times=[i], data=self.values(1) + i)
+            os.utime(name, (1700000000 + i,) * 2)
         self.server = served.Server(there, options=["--latency-ms", "50"])
         self.addCleanup(self.server.close)
 
@@ -1633,6 +1633,171 @@ class Served(Folder):
                                             "-o", "m.nca")
             self.assertEqual(n, self.N_FILES)
             self.assertGreaterEqual(under_way, 8)
+
+
+    def test_are_appended_by_a_request_of_the_new_one(self):
+        ways = [["combine", "--format", "cfa", "--cfa-version", version] for version in VERSIONS] + [["index", "--along", "time"]]
+        for way in ways:
+            run(*way, *self.urls(0, self.N_FILES), "-o", "m.nc", "-q")
+            for i in range(self.N_FILES, self.N_FILES + 2):
+                self.assertEqual(self.requests_of("append", "m.nc", *self.urls(i, i + 1))[0], 1)
+            run(*way, *self.urls(0, self.N_FILES + 2), "-o", "once.nc", "-q")
+            self.assertEqual(dump("m.nc"), dump("once.nc"))
+            os.remove("m.nc")
+
+
+class Grown(Folder):
+    """A master to which files are appended is that of all files at once, whatever differs among them: those that it has are
+    not read again."""
+
+    N_FILES = 4
+    WAYS = [["combine", "--format", "cfa", "--cfa-version", version] for version in VERSIONS] + [["index", "--along", "time"]]
+
+    def write_step(self, i, model="NETCDF4", origin=1, scale=None, lacks="", dtype="f4", fill=-99, group="", bounds=False):
+        with netCDF4.Dataset(f"{i}.nc", "w", format=model) as file:
+            file.title, file.history = "Archive", f"made as number {i}"
+            root = file.createGroup(group) if group else file
+            for dim, n in (("time", None), ("lat", 3), ("lon", 4), ("nv", 2), ("station", 2)):
+                root.createDimension(dim, n)
+            time = root.createVariable("time", "f8", ("time",))
+            time.units = f"days since 2000-01-{origin:02}"
+            time[:] = [i + 1 - origin]
+            if bounds:
+                time.bounds = "time_bnds"
+                root.createVariable("time_bnds", "f8", ("time", "nv"))[:] = [[i - origin, i + 1 - origin]]
+            for dim, n in (("lat", 3), ("lon", 4)):
+                axis = root.createVariable(dim, "f4", (dim,))
+                axis.units = {"lat": "degrees_north", "lon": "degrees_east"}[dim]
+                axis[:] = np.arange(n)
+            for name in "ab":
+                if name in lacks:
+                    continue
+                variable = root.createVariable(name, dtype, ("time", "lat", "lon"), fill_value=fill)
+                variable.units, variable.coordinates = "K", "height"
+                if scale:
+                    variable.scale_factor, variable.add_offset = scale, 200.0
+                variable.set_auto_maskandscale(False)
+                variable[:] = np.arange(12).reshape(1, 3, 4) + 10 * i
+            root.createVariable("height", "f8", ())[...] = 2
+            root.createVariable("land", "i4", ("lat", "lon"))[:] = np.arange(12).reshape(3, 4)
+            if model == "NETCDF4":
+                names = root.createVariable("name", str, ("station",))
+                names[0], names[1] = "north", "south"
+
+    def grow(self, way):
+        """Dumps of a master that grew, and of one that was made at once; each is called m.nc, as placeholders have its name."""
+        names = [f"{i}.nc" for i in range(self.N_FILES)]
+        found = []
+        for first in (len(names) - 2, len(names)):
+            run(*way, *names[:first], "-o", "m.nc", "-q")
+            for name in names[first:]:
+                run("append", "m.nc", name, "-q")
+            found.append(dump("m.nc"))
+            shutil.rmtree("m", ignore_errors=True)
+            os.remove("m.nc")
+        return found
+
+    def expect_one(self, ways=None, **differences):
+        for i in range(self.N_FILES):
+            self.write_step(i, **{name: of(i) for name, of in differences.items()})
+        for way in ways or self.WAYS:
+            grown, once = self.grow(way)
+            self.assertEqual(grown, once, way)
+
+    def test_of_files_that_are_alike(self):
+        self.expect_one()
+        self.expect_one(bounds=lambda i: True)
+        self.expect_one(fill=lambda i: None)
+
+    def test_of_packed_files(self):
+        self.expect_one(dtype=lambda i: "i2", scale=lambda i: 0.25)
+        self.expect_one(dtype=lambda i: "i2", scale=lambda i: 0.25 if i < 3 else 0.5)
+
+    def test_of_files_whose_types_differ(self):
+        self.expect_one(dtype=lambda i: "f8" if i == 3 else "f4")
+        self.expect_one(dtype=lambda i: "i2" if i % 2 else "i1")
+        self.expect_one(dtype=lambda i: "u1", fill=lambda i: None)
+
+    def test_of_files_that_lack_a_variable(self):
+        for lacking in range(self.N_FILES):
+            self.expect_one(lacks=lambda i, lacking=lacking: "b" if i == lacking else "")
+        self.expect_one(lacks=lambda i: "b" if i == 1 else "", dtype=lambda i: "u1", fill=lambda i: None)
+
+    def test_of_files_with_other_units_and_formats(self):
+        self.expect_one(origin=lambda i: 1 + i % 2)
+        self.expect_one(model=lambda i: "NETCDF4" if i % 2 else "NETCDF3_CLASSIC", fill=lambda i: None)
+
+    def test_of_groups(self):
+        self.expect_one(group=lambda i: "g")
+        self.expect_one(ways=[["index", "--along", "time", "--group", "g"], ["index", "--along", "time", "--group", "g", "--variables", "a"]],
+                        group=lambda i: "g")
+
+
+class Characters(Folder):
+    """Strings as rows of characters, as netCDF-3 has them."""
+
+    def test_stay_what_netcdf_c_shows(self):
+        for model in ("NETCDF4", "NETCDF3_CLASSIC"):
+            for i in range(2):
+                with netCDF4.Dataset(f"{i}.nc", "w", format=model) as file:
+                    for dim, n in (("time", None), ("nc", 5), ("x", 50)):
+                        file.createDimension(dim, n)
+                    file.createVariable("time", "f8", ("time",))[:] = [2 * i, 2 * i + 1]
+                    file.createVariable("station", "S1", ("time", "nc"))[:] = netCDF4.stringtochar(np.array(["abc", "de"], "S5"))
+                    file.createVariable("label", "S1", ("nc",))[:] = netCDF4.stringtochar(np.array(["hello"], "S5"))[0]
+                    file.createVariable("v", "f4", ("time", "x"))[:] = i
+            run("split", "0.nc", "-o", "split.nca")
+            run("index", "0.nc", "1.nc", "--along", "time", "-o", "index.nc")
+            run("combine", "--format", "cfa", "0.nc", "1.nc", "-o", "combine.nca")
+            for name, n in (("split.nca", 1), ("index.nc", 2), ("combine.nca", 2)):
+                with netCDF4.Dataset(name) as file:
+                    self.assertEqual([str(row) for row in netCDF4.chartostring(file["station"][:])], ["abc", "de"] * n, name)
+                    self.assertEqual(file["station"].dtype, "S1")
+                    self.assertEqual(str(netCDF4.chartostring(file["label"][:])), "hello")
+            os.remove("index.nc")
+
+
+class Appended(Folder):
+    """What is added to a set or a master, by names or by the order alone."""
+
+    def setUp(self):
+        super().setUp()
+        for day in range(1, 4):
+            with netCDF4.Dataset(f"a_2020010{day}.nc", "w") as file:
+                file.createDimension("x", 50)
+                file.createVariable("v", "f4", ("x",))[:] = day
+
+    def days(self, name):
+        return read(name, "v")[:, 0].tolist()
+
+    def test_sets_without_a_time_have_that_of_their_names(self):
+        run("index", "a_20200101.nc", "a_20200102.nc", "--pattern", "a_{time:%Y%m%d}.*", "-o", "all.json")
+        run("index", "a_20200103.nc", "-o", "a_20200103.json")
+        run("append", "all.json", "a_20200103.json")
+        self.assertEqual(self.days("all.json"), [1, 2, 3])
+        self.assertEqual(np.diff(read("all.json", "time")).tolist(), [86400, 86400])
+
+    def test_sources_are_added_once_where_they_have_no_coordinate(self):
+        for name in ("all.json", "all.nc"):
+            run("index", "a_20200101.nc", "a_20200102.nc", "--along", "time", "-q", "-o", name)
+            for again in ("a_20200102.nc", os.path.abspath("a_20200102.nc")):
+                self.assertIn(f"{again}: is a source of {name} already", run("append", name, again, status=1))
+            run("append", name, "a_20200103.nc", "-q")
+            self.assertEqual(self.days(name), [1, 2, 3])
+
+    def test_names_with_a_backslash_are_refused(self):
+        self.write()
+        self.assertIn("a\\b.nca: expected a name without a backslash", run("split", "source.nc", "-o", "a\\b.nca", status=1))
+
+    def test_files_without_records_have_no_place(self):
+        for n in (2, 0):
+            with netCDF4.Dataset(f"{n}.nc", "w") as file:
+                file.createDimension("time", None)
+                file.createDimension("x", 50)
+                file.createVariable("time", "f8", ("time",))[:] = np.arange(n)
+                file.createVariable("v", "f4", ("time", "x"))[:] = np.ones((n, 50))
+        run("index", "2.nc", "0.nc", "-o", "all.nc")
+        self.assertEqual(self.days("all.nc"), [1, 1])
 
 
 class Ended(Folder):

@@ -162,7 +162,7 @@ typedef struct refs_partition {
     bool has_fragment;    /**< if false, its values are missing, and what follows is "" */
     const char *file;     /**< as the aggregation names it; "" for its own file */
     const char *variable; /**< in that file */
-    const char *format;   /**< of a grid that is encoded (fragment_grid.h), else "" */
+    const char *format;   /**< of that file, "NETCDF4", where it is said, else "" */
 } refs_partition;
 
 /** The partition that contains the element at `element`. REFS_NOT_FOUND without a message: there is

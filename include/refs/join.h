@@ -141,8 +141,9 @@ void refs_join_free(refs_join *join);
 /** The source of the values of dimensions in the options' pattern. */
 typedef enum refs_join_values_from {
     REFS_JOIN_FROM_NAME, /**< the name of the part, which has to fit */
-    REFS_JOIN_FROM_SET   /**< its coordinates: a joined set, whatever it is called. All of it is
+    REFS_JOIN_FROM_SET,  /**< its coordinates: a joined set, whatever it is called. All of it is
                             taken, whatever group and variables are taken of others */
+    REFS_JOIN_FROM_NAME_OF_SET /**< the name, and all of the set is taken */
 } refs_join_values_from;
 
 /** A part: `number` is its place among all parts, which decides the order of parts without a
@@ -212,6 +213,10 @@ refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_pa
 /** Adds the state of a file, which is known. Safe from any thread. */
 refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
                                         const refs_vfs_validators *now, refs_error *err);
+
+/** Counts how often the file at a location was added: it is then a source, or was one of a part. */
+refs_status refs_join_sources_count(refs_join_sources *sources, const char *location, size_t *n,
+                                    refs_error *err);
 
 /** Shows all states, each once, ordered by their names. */
 refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,

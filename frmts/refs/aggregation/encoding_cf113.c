@@ -259,12 +259,19 @@ static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
     }
 }
 
-static refs_status check_formats(refs_aggregation *aggregation, refs_error *err) {
+/* Each copy may have a format of its own: that of the first one is kept. */
+static refs_status add_formats(refs_aggregation *aggregation, refs_error *err) {
     strings formats = {.buf = REFS_BUF_INIT};
+    refs_fragment_grid *grid = &aggregation->grid;
     refs_status status = read_each(aggregation, aggregation->terms.formats, &formats, err);
-    size_t n = formats.n_each > 0 ? (size_t)aggregation->grid.n * formats.n_each : 1;
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = refs_aggregation__check_format(next_text(&formats), err);
+    const size_t n_each = formats.n_each > 0 ? formats.n_each : 1;
+    for (size_t i = 0; i < (size_t)grid->n * n_each && status == REFS_OK; i++) {
+        const refs_str format = next_text(&formats);
+        status = refs_aggregation__check_format(format, err);
+        if (status == REFS_OK && i % n_each == 0)
+            status =
+                refs_fragment_grid_number(grid, format, &grid->sources[i / n_each].format, err);
+    }
     refs_buf_clear(&formats.buf);
     return status;
 }
@@ -280,7 +287,7 @@ refs_status refs_encoding_cf113_load_files(refs_aggregation *aggregation, refs_e
                                              files.n_each > 0 ? files.n_each : 1, err);
     if (status == REFS_OK && terms->files != NULL) status = add_files(aggregation, &files, err);
     if (status == REFS_OK) status = add_variables(aggregation, &variables, err);
-    if (status == REFS_OK && terms->formats != NULL) status = check_formats(aggregation, err);
+    if (status == REFS_OK && terms->formats != NULL) status = add_formats(aggregation, err);
     if (status == REFS_OK) settle_fragments(aggregation, variables.n_each > 0);
     refs_buf_clear(&files.buf);
     refs_buf_clear(&variables.buf);

@@ -28,7 +28,8 @@ typedef enum aggregate_way {
 typedef struct source {
     char *named;             /* in the master */
     refs_vfs_validators now; /* of size REFS_SOURCE_UNKNOWN: nothing is known */
-    bool is_recorded;        /* it is a fragment */
+    bool is_fragment;
+    bool is_added; /* as the master describes it */
 } source;
 
 typedef struct aggregation {
@@ -167,7 +168,7 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     const refs_join_part part = {number, name, opened->arrays.set.set, REFS_JOIN_FROM_NAME};
     const refs_join_fragment fragment = {is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT,
                                          of->named, opened->format};
-    of->is_recorded = !is_outline;
+    of->is_fragment = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;
     refs_unlock(&all->lock);
@@ -180,8 +181,10 @@ static refs_status add_source(void *user, size_t number, refs_error *err) {
     const char *name = all->names.items[number];
     refs_buf location = REFS_BUF_INIT;
     open_source opened = {.format = NULL};
+    if (of->is_added) return REFS_OK;
     of->now.size = REFS_SOURCE_UNKNOWN;
-    refs_status status = name_source(all, name, &of->named, err);
+    refs_status status = REFS_OK;
+    if (of->named == NULL) status = name_source(all, name, &of->named, err);
     if (status == REFS_OK) status = tool_location(name, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     opened.location = (const char *)location.data;
@@ -192,12 +195,54 @@ static refs_status add_source(void *user, size_t number, refs_error *err) {
     return status;
 }
 
-static refs_status add_master(aggregation *all, refs_error *err) {
+/* The state of a fragment that the master has recorded; of size 0: none. */
+static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
+                                 refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_cfa_name_file(all->writing.version, named, &name, err);
+    if (status == REFS_OK)
+        status = refs_store_recorded(all->before.set.store,
+                                     refs_str_view((const char *)name.data, name.size), was, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Names the files of the master in the one that is written, and finds what it records of them. */
+static refs_status name_recorded(aggregation *all, const char **as, refs_error *err) {
+    for (size_t i = 0; i < all->master.files.n; i++) {
+        refs_expected was = {.etag = NULL};
+        char **named = &all->sources[i].named;
+        REFS_TRY(name_source(all, all->names.items[i], named, err));
+        REFS_TRY(find_recorded(all, *named, &was, err));
+        as[i] = *named;
+        all->master.recorded[i].was.size = was.size;
+    }
+    return REFS_OK;
+}
+
+static refs_status join_master(aggregation *all, const tool_joined_files *joined, refs_error *err) {
     const refs_join_part part = {all->names.n, all->output, all->before.set.set,
                                  REFS_JOIN_FROM_NAME};
-    const refs_join_fragment fragment = {REFS_JOIN_IS_MASTER, NULL, NULL};
-    return all->arguments->output == NULL ? refs_join_add_fragment(all->join, &part, &fragment, err)
-                                          : REFS_OK;
+    REFS_TRY(name_recorded(all, joined->as, err));
+    REFS_TRY(tool_master_join(&all->master, &part, all->join, joined, err));
+    for (size_t i = 0; i < all->master.files.n; i++) {
+        all->sources[i].is_added = all->sources[i].is_fragment = joined->is_added[i];
+        all->n_fragments += joined->is_added[i];
+    }
+    return REFS_OK;
+}
+
+static refs_status add_master(aggregation *all, refs_error *err) {
+    const size_t n = all->master.files.n;
+    if (all->arguments->output != NULL) return REFS_OK;
+    const tool_joined_files joined = {refs_calloc(n + 1, sizeof *joined.as),
+                                      refs_calloc(n + 1, sizeof *joined.is_added)};
+    const refs_status status = joined.as != NULL && joined.is_added != NULL
+                                   ? join_master(all, &joined, err)
+                                   : refs_fail_nomem(err);
+    refs_free((void *)joined.as);
+    refs_free(joined.is_added);
+    return status;
 }
 
 static refs_status add_sources(aggregation *all, refs_error *err) {
@@ -211,6 +256,7 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
     all->sources = refs_calloc(all->names.n, sizeof *all->sources);
     if (all->sources == NULL) return refs_fail_nomem(err);
+    REFS_TRY(add_master(all, err));
     REFS_TRY(tool_work_run(&work, err));
     if (all->n_fragments == 0 && all->filler != NULL)
         return refs_fail(err, REFS_INVALID,
@@ -218,7 +264,7 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
                          "other fragment is given that tells where they were: split the source "
                          "again",
                          all->filler);
-    return add_master(all, err);
+    return REFS_OK;
 }
 
 static refs_status add_names(aggregation *all, const tool_names *names, refs_error *err) {
@@ -262,17 +308,6 @@ static refs_status list_sources(aggregation *all, refs_error *err) {
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static refs_status find_recorded(const aggregation *all, const char *named, refs_expected *was,
-                                 refs_error *err) {
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_cfa_name_file(all->writing.version, named, &name, err);
-    if (status == REFS_OK)
-        status = refs_store_recorded(all->before.set.store,
-                                     refs_str_view((const char *)name.data, name.size), was, err);
-    refs_buf_clear(&name);
-    return status;
-}
-
 /* Fragments that the master had are as it recorded them, not as they may be by now. */
 static refs_status record(aggregation *all, refs_master *master, size_t number, refs_error *err) {
     const source *of = &all->sources[number];
@@ -295,7 +330,7 @@ static refs_status record(aggregation *all, refs_master *master, size_t number, 
 
 static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
-        if (all->sources[i].is_recorded) REFS_TRY(record(all, master, i, err));
+        if (all->sources[i].is_fragment) REFS_TRY(record(all, master, i, err));
     REFS_TRY(refs_join_aggregate(all->join, master, err));
     return tool_check_interrupted(err);
 }

@@ -50,7 +50,9 @@ typedef struct build {
     refs_buf dim_names;
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
-    uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
+    bool lacks_coordinates; /* what grows: its sources are steps in their order */
+    uint64_t *states;       /* with --resume, tool_kept_source of each source; 0: unknown */
+    bool *is_added; /* of each of the master's files, whether it is a part as that describes it */
 
     pthread_mutex_t lock;            /* guards what follows */
     bool has_files;                  /* data files, which say nothing of how they were joined */
@@ -216,15 +218,49 @@ static bool has_values_of_names(const refs_set *set) {
     return has;
 }
 
-/* Whether a source has only what the record of what grows asks for: a set that grows, and sets that
- * are added to it, as the record is of data files. Fragments of masters have all else, too, and of
- * names only what they were made of. */
-static bool has_only_wanted(const build *all, const refs_set *source) {
+/* A search for the variable of a dimension. */
+typedef struct coordinate_search {
+    const char *dim;
+    bool found;
+} coordinate_search;
+
+static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
+    coordinate_search *at = user;
+    const size_t slash = refs_str_find_last(key, '/');
+    const refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    const refs_str path = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
+    const size_t above = refs_str_find_last(path, '/');
+    const refs_str own = refs_str_part(path, above == SIZE_MAX ? 0 : above + 1, path.size);
+    (void)err;
+    at->found = at->found || (refs_str_is(own, at->dim) &&
+                              (refs_str_is(name, ".zarray") || refs_str_is(name, "zarr.json")));
+    return REFS_OK;
+}
+
+/* Whether a set has a variable of the name of each of the dimensions along which all are joined. */
+static bool has_coordinates(const build *all, const refs_set *set) {
+    for (size_t i = 0; i < all->dims.n; i++) {
+        coordinate_search search = {all->dims.items[i], false};
+        if (refs_set_each_name(set, note_coordinate, &search, NULL) != REFS_OK || !search.found)
+            return false;
+    }
+    return true;
+}
+
+/* The source of values of a part: all of what grows and of sets that are added to it is taken, as
+ * the record of what grows is of data files. Fragments of masters have all else, too, and of names
+ * only what they were made of. */
+static refs_join_values_from values_from(const build *all, const refs_set *source) {
     const tool_record *was = &all->was;
-    if (source == all->grown) return true;
-    if (refs_set_is_file(source)) return false;
-    if (all->grown == NULL) return was->pattern != NULL && has_values_of_names(source);
-    return was->pattern != NULL || was->group != NULL || was->variables.n > 0;
+    const bool has_pattern = was->pattern != NULL;
+    if (source == all->grown) return REFS_JOIN_FROM_SET;
+    if (refs_set_is_file(source)) return REFS_JOIN_FROM_NAME;
+    if (all->grown == NULL)
+        return has_pattern && has_values_of_names(source) ? REFS_JOIN_FROM_SET
+                                                          : REFS_JOIN_FROM_NAME;
+    if (has_pattern && !has_coordinates(all, source)) return REFS_JOIN_FROM_NAME_OF_SET;
+    return has_pattern || was->group != NULL || was->variables.n > 0 ? REFS_JOIN_FROM_SET
+                                                                     : REFS_JOIN_FROM_NAME;
 }
 
 /* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
@@ -309,9 +345,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
-        const refs_join_values_from from =
-            has_only_wanted(all, set) ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
-        const refs_join_part part = {number, name, set, from};
+        const refs_join_part part = {number, name, set, values_from(all, set)};
         status = is_source ? refs_join_sources_add_state(all->sources, name, &now, err)
                            : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
@@ -331,6 +365,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
 static refs_status run_source(void *user, size_t number, refs_error *err) {
     build *all = user;
     refs_error problem = REFS_ERROR_INIT;
+    if (all->is_added != NULL && number < all->master.files.n && all->is_added[number])
+        return REFS_OK;
     refs_status status = add_source(all, number, &problem);
     const bool skips = status != REFS_OK && status != REFS_NOMEM && tool_go_on(NULL) &&
                        all->arguments->skip_errors && number >= all->n_own;
@@ -342,6 +378,64 @@ static refs_status run_source(void *user, size_t number, refs_error *err) {
     return refs_fail(err, status, "%s", problem.message);
 }
 
+/* They are as the master recorded them, not as they may be by now. */
+static refs_status add_recorded(build *all, refs_error *err) {
+    for (size_t i = 0; i < all->master.files.n; i++) {
+        refs_buf location = REFS_BUF_INIT;
+        if (!all->is_added[i]) continue;
+        all->has_files = true;
+        refs_status status = tool_location(all->names.items[i], &location, err);
+        if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+        if (status == REFS_OK)
+            status = refs_join_sources_add_state(all->sources, (const char *)location.data,
+                                                 &all->master.recorded[i].was, err);
+        refs_buf_clear(&location);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+/* The files of a master that grows are described by it. */
+static refs_status add_master(build *all, refs_error *err) {
+    refs_set *set = NULL;
+    refs_buf location = REFS_BUF_INIT;
+    if (all->master.files.n == 0) return REFS_OK;
+    all->is_added = refs_calloc(all->master.files.n, sizeof *all->is_added);
+    if (all->is_added == NULL) return refs_fail_nomem(err);
+    refs_status status = tool_location(all->output, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK)
+        status = tool_references_open(&all->session, (const char *)location.data, &set, err);
+    const refs_join_part part = {all->names.n, all->output, set, REFS_JOIN_FROM_SET};
+    const tool_joined_files joined = {NULL, all->is_added};
+    if (status == REFS_OK) all->lacks_coordinates = !has_coordinates(all, set);
+    if (status == REFS_OK) status = tool_master_join(&all->master, &part, all->join, &joined, err);
+    refs_set_free(set);
+    refs_buf_clear(&location);
+    return status == REFS_OK ? add_recorded(all, err) : status;
+}
+
+/* A source that is there already would be one more step where nothing tells that it is the same. */
+static refs_status check_repeated(const build *all, refs_error *err) {
+    if (!all->lacks_coordinates) return REFS_OK;
+    for (size_t i = all->n_own; i < all->names.n; i++) {
+        refs_buf location = REFS_BUF_INIT;
+        size_t n = 0;
+        refs_status status = tool_location(all->names.items[i], &location, err);
+        if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+        if (status == REFS_OK)
+            status = refs_join_sources_count(all->sources, (const char *)location.data, &n, err);
+        refs_buf_clear(&location);
+        if (status == REFS_OK && n > 1)
+            status = refs_fail(err, REFS_INVALID,
+                               "%s: is a source of %s already, whose sources have no coordinate to "
+                               "tell them apart: leave it out",
+                               all->names.items[i], all->output);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
 static refs_status add_sources(build *all, refs_error *err) {
     const char *const *names = (const char *const *)all->names.items;
     const tool_work work = {.arguments = all->arguments,
@@ -350,7 +444,9 @@ static refs_status add_sources(build *all, refs_error *err) {
                             .n_threads = refs_join_n_threads(names, all->names.n),
                             .run = run_source,
                             .user = all};
-    return tool_work_run(&work, err);
+    if (all->grown != NULL) all->lacks_coordinates = !has_coordinates(all, all->grown);
+    REFS_TRY(tool_work_run(&work, err));
+    return check_repeated(all, err);
 }
 
 /* -- along what -------------------------------------------------------------------------------- */
@@ -747,6 +843,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
         all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
     }
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
     if (all->skipped.n - all->n_not_sources == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
@@ -764,6 +861,7 @@ static void clear(build *all) {
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
     refs_free(all->states);
+    refs_free(all->is_added);
     tool_kept_close(&all->kept);
     tool_sending_close(&all->sending);
     tool_session_close(&all->session);

@@ -1,6 +1,7 @@
 /* master.c -- a master that is added to: which files it is made of, and how. */
 #include "master.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,19 +60,43 @@ static refs_status append_name(const collecting *to, const char *file, refs_buf 
     return status;
 }
 
+/* Sets `name` to what a user calls a file. */
+static refs_status name_file(const collecting *to, const char *file, refs_buf *name,
+                             refs_error *err) {
+    REFS_TRY(append_name(to, file, name, err));
+    REFS_TRY(refs_buf_append(name, "", 1, err));
+    return tool_confine(to->session, to->name, (const char *)name->data, err);
+}
+
+static refs_status add_record(tool_master *master, const char *file, refs_error *err) {
+    const size_t n = master->files.n;
+    if (!refs_grow((void **)&master->recorded, &master->recorded_capacity, n,
+                   sizeof *master->recorded))
+        return refs_fail_nomem(err);
+    master->recorded[n] = (tool_recorded){.file = refs_str_copy(refs_str_from(file))};
+    return master->recorded[n].file != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status add_named(const collecting *to, tool_names *files, const char *file,
+                             const char *name, refs_error *err) {
+    size_t number;
+    const bool is_fragment = files == &to->master->files;
+    REFS_TRY(tool_names_find(files, name, &number, err));
+    if (number != SIZE_MAX) return REFS_OK;
+    if (is_fragment && refs_file_name_needs_folder(refs_str_from(file)))
+        to->master->has_relative = true;
+    if (is_fragment) REFS_TRY(add_record(to->master, file, err));
+    const refs_status status = tool_names_add(files, refs_str_from(name), err);
+    if (status != REFS_OK && is_fragment) refs_free(to->master->recorded[files->n].file);
+    return status;
+}
+
 static refs_status add_file(const collecting *to, tool_names *files, const char *file,
                             refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    if (files == &to->master->files && refs_file_name_needs_folder(refs_str_from(file)))
-        to->master->has_relative = true;
-    refs_status status = append_name(to, file, &text, err);
-    if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
-    const char *name = (const char *)text.data;
-    if (status == REFS_OK) status = tool_confine(to->session, to->name, name, err);
-    bool has = false;
-    if (status == REFS_OK) status = tool_names_have(files, name, &has, err);
-    if (status == REFS_OK && !has) status = tool_names_add(files, refs_str_from(name), err);
-    refs_buf_clear(&text);
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = name_file(to, file, &name, err);
+    if (status == REFS_OK) status = add_named(to, files, file, (const char *)name.data, err);
+    refs_buf_clear(&name);
     return status;
 }
 
@@ -102,14 +127,35 @@ static refs_status collect(void *user, const refs_partition *partition, refs_err
                     err);
 }
 
+static void record_state(const refs_source_state *state, refs_vfs_validators *was) {
+    if (state->size == REFS_SOURCE_UNKNOWN) return;
+    *was = (refs_vfs_validators){
+        .size = state->size, .modified_s = state->modified_s, .modified_ns = state->modified_ns};
+    (void)snprintf(was->etag, sizeof was->etag, "%.*s", REFS_STR_ARG(state->etag));
+}
+
 /* Small variables lie in a joined master itself: no partition names the files that they are of. */
+static refs_status collect_named_source(const collecting *to, const refs_source_state *state,
+                                        const char *file, refs_error *err) {
+    tool_master *master = to->master;
+    refs_buf name = REFS_BUF_INIT;
+    size_t number = SIZE_MAX;
+    refs_status status = name_file(to, file, &name, err);
+    const char *named = (const char *)name.data;
+    if (status == REFS_OK) status = add_named(to, &master->files, file, named, err);
+    if (status == REFS_OK) status = tool_names_find(&master->files, named, &number, err);
+    if (status == REFS_OK && number != SIZE_MAX) record_state(state, &master->recorded[number].was);
+    refs_buf_clear(&name);
+    return status;
+}
+
 static refs_status collect_source(void *user, const refs_source_state *state, refs_error *err) {
     const collecting *to = user;
     to->master->has_sources = true;
     if (to->master->how.size == 0) return REFS_OK;
     char *file = refs_str_copy(state->url);
-    const refs_status status =
-        file != NULL ? add_file(to, &to->master->files, file, err) : refs_fail_nomem(err);
+    if (file == NULL) return refs_fail_nomem(err);
+    const refs_status status = collect_named_source(to, state, file, err);
     refs_free(file);
     return status;
 }
@@ -210,10 +256,31 @@ refs_status tool_master_read(const tool_session *session, const tool_arrays *arr
 }
 
 void tool_master_clear(tool_master *master) {
+    for (size_t i = 0; master->recorded != NULL && i < master->files.n; i++)
+        refs_free(master->recorded[i].file);
+    refs_free(master->recorded);
+    master->recorded = NULL;
     tool_names_clear(&master->files);
     tool_names_clear(&master->fillers);
     tool_names_clear(&master->served);
     refs_buf_clear(&master->how);
+}
+
+refs_status tool_master_join(const tool_master *master, const refs_join_part *part, refs_join *join,
+                             const tool_joined_files *joined, refs_error *err) {
+    const size_t n_files = master->files.n;
+    size_t n = 0;
+    refs_join_recorded *files = refs_calloc(n_files + 1, sizeof *files);
+    if (files == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n_files; i++)
+        if (master->recorded[i].was.size > 0)
+            files[n++] = (refs_join_recorded){i, master->files.items[i], master->recorded[i].file,
+                                              joined->as != NULL ? joined->as[i] : NULL, false};
+    const refs_status status = refs_join_add_master(join, part, files, n, err);
+    for (size_t i = 0; status == REFS_OK && i < n; i++)
+        joined->is_added[files[i].number] = files[i].is_added;
+    refs_free(files);
+    return status;
 }
 
 refs_status tool_check_named(const char *master, const char *name, refs_error *err) {

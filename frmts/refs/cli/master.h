@@ -6,11 +6,21 @@
 #define REFS_CLI_MASTER_H
 
 #include "refs/cfa/cfa.h"
+#include "refs/combine_aggregate.h"
 #include "tool.h"
+
+/** A file of fragments as the master has it. */
+typedef struct tool_recorded {
+    char *file; /**< its name there */
+    refs_vfs_validators
+        was; /**< its recorded state, of a joined master; of size 0: there is none */
+} tool_recorded;
 
 /** Zeroed is none. */
 typedef struct tool_master {
-    tool_names files;   /**< of its fragments, each once, as a user calls them */
+    tool_names files;        /**< of its fragments, each once, as a user calls them */
+    tool_recorded *recorded; /**< one for each of these */
+    size_t recorded_capacity;
     tool_names fillers; /**< files that may stand for fragments that are missing, in the same way */
     refs_buf how;       /**< how they were joined (record.h); empty: it does not say */
     refs_master_options options;
@@ -30,6 +40,17 @@ struct tool_arrays;
  * after a failure. */
 refs_status tool_master_read(const tool_session *session, const struct tool_arrays *arrays,
                              const char *name, tool_master *master, refs_error *err);
+
+/** The names of files of a master in the one that is written, and which of them are parts. */
+typedef struct tool_joined_files {
+    const char **as; /**< or NULL: as they are called by users */
+    bool *is_added;  /**< set for those that need not be opened */
+} tool_joined_files;
+
+/** Adds the master to a join, whose set is open, with those of its files that it records: their
+ * number in the join is that among the files. */
+refs_status tool_master_join(const tool_master *master, const refs_join_part *part, refs_join *join,
+                             const tool_joined_files *joined, refs_error *err);
 
 /** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where it cannot be
  * read. */

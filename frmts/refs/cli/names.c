@@ -25,12 +25,13 @@ refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
     return REFS_OK;
 }
 
-refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs_error *err) {
+refs_status tool_names_find(tool_names *names, const char *name, size_t *number, refs_error *err) {
     uint32_t id;
     for (; names->n_known < names->n; names->n_known++)
         REFS_TRY(
             refs_intern_add(&names->known, refs_str_from(names->items[names->n_known]), &id, err));
-    *has = refs_intern_find(&names->known, refs_str_from(name)) != REFS_INTERN_NONE;
+    id = refs_intern_find(&names->known, refs_str_from(name));
+    *number = id != REFS_INTERN_NONE ? id : SIZE_MAX;
     return REFS_OK;
 }
 

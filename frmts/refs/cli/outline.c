@@ -59,9 +59,9 @@ static refs_status look_for(const tool_session *session, refs_str stem, tool_nam
     if (status == REFS_OK)
         status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
     const char *text = (const char *)name.data;
-    bool has = false;
-    if (status == REFS_OK) status = tool_names_have(looked, text, &has, err);
-    if (status == REFS_OK && !has) {
+    size_t number = 0;
+    if (status == REFS_OK) status = tool_names_find(looked, text, &number, err);
+    if (status == REFS_OK && number == SIZE_MAX) {
         status = tool_names_add(looked, refs_str_from(text), err);
         if (status == REFS_OK && is_there(session, text))
             status = tool_names_add(found, refs_str_from(text), err);
@@ -76,10 +76,10 @@ static refs_status find(const tool_session *session, const tool_names *names, si
     refs_status status = REFS_OK;
     for (size_t i = first; i < names->n && status == REFS_OK; i++) {
         refs_str stem = refs_str_from(names->items[i]);
-        bool has = true;
+        size_t number = 0;
         if (tool_is_outline(names->items[i]))
-            status = tool_names_have(found, names->items[i], &has, err);
-        if (status == REFS_OK && !has) status = tool_names_add(found, stem, err);
+            status = tool_names_find(found, names->items[i], &number, err);
+        if (status == REFS_OK && number == SIZE_MAX) status = tool_names_add(found, stem, err);
         if (status == REFS_OK) status = tool_check_interrupted(err);
         if (!cut_index(&stem)) continue;
         while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))

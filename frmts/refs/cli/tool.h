@@ -128,7 +128,7 @@ refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
 typedef struct tool_names {
     char **items;
     size_t n, capacity;
-    refs_intern known; /**< of the first known.count or more of them, for tool_names_have */
+    refs_intern known; /**< of the first known.count or more of them, for tool_names_find */
     size_t n_known;
 } tool_names;
 
@@ -144,8 +144,9 @@ void tool_names_clear(tool_names *names);
 
 /** Adds a copy of a name. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err);
-/** Sets *has where they have this one. */
-refs_status tool_names_have(tool_names *names, const char *name, bool *has, refs_error *err);
+/** Sets *number to the place of this one among names that are distinct, or to SIZE_MAX: they do not
+ * have it. */
+refs_status tool_names_find(tool_names *names, const char *name, size_t *number, refs_error *err);
 
 /* -- output.c -------------------------------------------------------------------------------------
  */

@@ -423,17 +423,15 @@ static refs_status put_values(aggregating *at, const refs_joined *joined, refs_s
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-/* The name of the variable in its part, whose group may have become the root. */
-static refs_status name_variable(aggregating *at, const refs_joined *joined, refs_buf *name,
-                                 refs_error *err) {
-    const char *group = at->join->options.group != NULL ? at->join->options.group : "";
+refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_buf *name,
+                                    refs_error *err) {
+    const char *group = join->options.group != NULL ? join->options.group : "";
     size_t size = strlen(group);
     while (size > 0 && group[size - 1] == '/') size--;
     while (size > 0 && *group == '/') {
         group++;
         size--;
     }
-    const refs_str path = refs_join__text(at->join, joined->path);
     const bool is_deep = size > 0 || refs_str_find(path, '/') != SIZE_MAX;
     REFS_TRY(refs_buf_printf(name, err, "%s%.*s%s%.*s", is_deep ? "/" : "", (int)size, group,
                              size > 0 ? "/" : "", REFS_STR_WHOLE(path)));
@@ -646,7 +644,8 @@ static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     at->owners = refs_calloc((size_t)of->grid.n, sizeof *at->owners);
     refs_status status = describe(at, joined, &variable, err);
     if (status == REFS_OK && at->owners == NULL) status = refs_fail_nomem(err);
-    if (status == REFS_OK) status = name_variable(at, joined, &name, err);
+    const refs_str path = refs_join__text(at->join, joined->path);
+    if (status == REFS_OK) status = refs_join__name_in_file(at->join, path, &name, err);
     if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
     if (status == REFS_OK && at->join->numbers != NULL) joined->has_holes = has_gaps(&of->grid);
     if (status == REFS_OK) status = settle_type(at, joined, &variable, err);

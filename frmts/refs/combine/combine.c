@@ -192,20 +192,28 @@ refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status keep(refs_join *join, const refs_intern *strings, refs_join_member *member,
-                        refs_error *err) {
+static refs_status keep_one(const translation *strings, refs_join_member *member, refs_error *err) {
+    refs_join *join = strings->join;
+    REFS_TRY(translate_all(strings, member, err));
+    REFS_TRY(refs_join__sort_paths(member, err));
+    if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
+                   sizeof *join->members))
+        return refs_fail_nomem(err);
+    join->members[join->n_members++] = *member;
+    *member = (refs_join_member){.name = NULL};
+    return REFS_OK;
+}
+
+refs_status refs_join__keep(refs_join *join, const refs_intern *strings, refs_join_member *members,
+                            size_t n, refs_error *err) {
     uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
-    if (to == NULL) return refs_fail_nomem(err);
-    memset(to, 0xff, (strings->count + 1) * sizeof *to);
+    refs_status status = to != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (to != NULL) memset(to, 0xff, (strings->count + 1) * sizeof *to);
     const translation all = {join, strings, to};
     refs_lock(&join->lock);
-    refs_status status = translate_all(&all, member, err);
-    if (status == REFS_OK) status = refs_join__sort_paths(member, err);
-    if (status == REFS_OK && !refs_grow((void **)&join->members, &join->member_capacity,
-                                        join->n_members, sizeof *join->members))
-        status = refs_fail_nomem(err);
-    if (status == REFS_OK) join->members[join->n_members++] = *member;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = keep_one(&all, &members[i], err);
     refs_unlock(&join->lock);
+    for (size_t i = 0; i < n; i++) refs_join__member_clear(&members[i]);
     refs_free(to);
     return status;
 }
@@ -218,11 +226,12 @@ static refs_status add(refs_join *join, const refs_join_part *part, refs_join_me
     if (refs_join__copies(join)) member->set = part->set;
     refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_join__read(join, part, member, &strings, err);
-    if (status == REFS_OK) status = keep(join, &strings, member, err);
+    if (status == REFS_OK)
+        status = refs_join__keep(join, &strings, member, 1, err);
+    else
+        refs_join__member_clear(member);
     refs_intern_clear(&strings);
-    if (status == REFS_OK) return REFS_OK;
-    refs_error_prefix(err, "%s", part->name);
-    refs_join__member_clear(member);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
     return status;
 }
 

@@ -21,7 +21,7 @@ refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error
 typedef enum refs_join_role {
     REFS_JOIN_IS_FRAGMENT,
     REFS_JOIN_IS_OUTLINE, /**< says what was written as fragments, and holds none (cfa.h) */
-    REFS_JOIN_IS_MASTER   /**< is added to: fragments that it names are parts, too */
+    REFS_JOIN_IS_MASTER   /**< is added to (refs_join_add_master) */
 } refs_join_role;
 
 /** A part of fields. Masters and outlines say how long dimensions are and where they are cut;
@@ -32,9 +32,27 @@ typedef struct refs_join_fragment {
     const char *format; /**< as refs_partition has it, or NULL: "NETCDF4" */
 } refs_join_fragment;
 
-/** Works like refs_join_add, for a join of REFS_JOIN_OF_FIELDS. */
+/** Works like refs_join_add, for a join of REFS_JOIN_OF_FIELDS and what is no master. */
 refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
                                    const refs_join_fragment *fragment, refs_error *err);
+
+/** A file of fragments of a master. */
+typedef struct refs_join_recorded {
+    size_t number;    /**< as of refs_join_part */
+    const char *name; /**< likewise */
+    const char *file; /**< as the master has it */
+    const char *as;   /**< as of refs_join_fragment: its name in the master that is written */
+    bool is_added;    /**< set: it is a part as the master says it is */
+} refs_join_recorded;
+
+/** Adds a master that grows, and the files of its fragments as it describes them: they are not
+ * opened. Those of which it does not say enough are left for the caller to open and add: names of
+ * variables that are not those of the aggregations, files that are several fragments of one
+ * aggregation or have none along a dimension that is cut, values of small variables that some
+ * files lack. Call it on one thread, before all else
+ * is added. */
+refs_status refs_join_add_master(refs_join *join, const refs_join_part *part,
+                                 refs_join_recorded *files, size_t n, refs_error *err);
 
 #ifdef __cplusplus
 }

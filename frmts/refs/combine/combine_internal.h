@@ -144,6 +144,12 @@ typedef struct refs_join_slice {
     bool is_written; /**< in any fragment, as an outline says */
 } refs_join_slice;
 
+/** A fragment that a master lists. Numbers are of strings. */
+typedef struct refs_join_listed {
+    uint32_t file, variable;
+    uint32_t format; /**< or NONE */
+} refs_join_listed;
+
 /** The entry of a master or an outline for one of its aggregations. */
 typedef struct refs_join_told {
     refs_join_array array;
@@ -151,6 +157,12 @@ typedef struct refs_join_told {
     size_t n[REFS_MAX_RANK];
     uint8_t *is_written; /**< of each fragment, the last dimension fastest */
     bool has_fragments;
+    refs_join_listed *listed; /**< of a master, until it is added */
+    size_t n_listed;
+    refs_buf regions;   /**< refs_join_steps of each of these along each dimension */
+    bool declares_fill; /**< attributes do, and not only what the master stands for: as in
+                           refs_join_array */
+    uint8_t declared[16];
     size_t number; /**< among all arrays and aggregations of the part */
 } refs_join_told;
 
@@ -243,6 +255,15 @@ refs_status refs_join__match(const refs_join *join, const char *name,
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
                             refs_intern *strings, refs_error *err);
 void refs_join__member_clear(refs_join_member *member);
+
+/** Adds members, whose strings are numbered by `strings`; takes them, also on failure. */
+refs_status refs_join__keep(refs_join *join, const refs_intern *strings, refs_join_member *members,
+                            size_t n, refs_error *err);
+
+/** Appends the name that a fragment has in its file by the path of its aggregation: there the group
+ * of the options may stand before it. */
+refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_buf *name,
+                                    refs_error *err);
 
 /** Whether parts are fields: fragments of aggregations. */
 bool refs_join__is_of_fields(const refs_join *join);
@@ -843,6 +864,10 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
  * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where the
  * bytes have a fill value or a valid range of their own, or are no bytes. */
 const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
+
+/** Whether that is what attributes of bytes tell, by the text of refs_join__describe_range: none are
+ * left out, as where there is no range. */
+bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range);
 
 /** Appends an object without what tells how values are stored. */
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,

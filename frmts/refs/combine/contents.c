@@ -176,7 +176,7 @@ static refs_status want_group(reader *in, refs_error *err) {
 
 /* A set that grows has only what was taken. */
 static const char *const *variables_of(const reader *in) {
-    return in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.variables;
+    return in->part->values_from != REFS_JOIN_FROM_NAME ? NULL : in->join->options.variables;
 }
 
 static refs_status choose(reader *in, refs_error *err) {
@@ -221,11 +221,15 @@ static bool is_of_fragments(reader *in, refs_str group) {
     return container_of(in, (const char *)in->scratch.data) != NULL;
 }
 
+/* Whether aggregations are seen as what they stand for: where parts are fields, and in a master. */
+static bool sees_aggregations(const reader *in) {
+    return refs_join__is_of_fields(in->join) || in->member->role == REFS_JOIN_IS_MASTER;
+}
+
 /* Groups that only say what aggregations are made of are none of the groups of the result. */
 static bool is_of_instructions(const reader *in, refs_str folder) {
-    const refs_group_meta *group = refs_join__is_of_fields(in->join)
-                                       ? refs_hierarchy_find_group(in->source.hierarchy, folder)
-                                       : NULL;
+    const refs_group_meta *group =
+        sees_aggregations(in) ? refs_hierarchy_find_group(in->source.hierarchy, folder) : NULL;
     return group != NULL && group->is_instruction;
 }
 
@@ -301,8 +305,10 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
                                     refs_error *err) {
     REFS_TRY(describe_layout(in, array, err));
     REFS_TRY(refs_join__describe_packing(in->strings, meta->attributes, &array->packing, err));
-    REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
     array->unpacking = refs_join__unpacking_of(meta);
+    REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
+    if (refs_join__has_range_of_bytes(array, refs_intern_get(in->strings, array->range)))
+        REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
     REFS_TRY(number_attribute(in, meta, "bounds", &array->bounds, err));
@@ -852,10 +858,10 @@ static refs_status list_fields(reader *in, refs_error *err) {
 
 /* The aggregations of a master or an outline; no fragment has any. */
 static refs_status open_fields(reader *in, refs_error *err) {
-    if (!refs_join__is_of_fields(in->join)) return REFS_OK;
+    if (!sees_aggregations(in)) return REFS_OK;
     REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->join->options.notes,
                                     &in->aggregations, err));
-    return list_fields(in, err);
+    return refs_join__is_of_fields(in->join) ? list_fields(in, err) : REFS_OK;
 }
 
 /* Strings are taken from one part, and only compared with those of others, which need not be
@@ -902,6 +908,21 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_
     return want_values(in, meta, array->is_field, err);
 }
 
+/* Whether an array varies with dimensions that the part does not have: those that only serve others
+ * do not, but for the scalar that is the coordinate. */
+static bool varies(const reader *in, const refs_array_meta *meta) {
+    size_t line;
+    if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
+        return true;
+    return !refs_cf_serves_others(in->source.hierarchy, meta);
+}
+
+static void describe_kind(const reader *in, const refs_array_meta *meta, refs_join_array *array) {
+    array->gets_new = !refs_join__is_of_fields(in->join) && varies(in, meta);
+    array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
+                     REFS_CF_UNIT_OTHER;
+}
+
 static refs_status add_slice(refs_join_told *told, size_t dim, size_t *capacity,
                              refs_join_slice slice, refs_error *err) {
     if (!refs_grow((void **)&told->slices[dim], capacity, told->n[dim], sizeof slice))
@@ -934,8 +955,10 @@ static size_t find_slice(const refs_join_told *told, size_t dim, uint64_t elemen
 }
 
 typedef struct marking {
+    reader *in;
     const refs_array_meta *meta;
     refs_join_told *told;
+    size_t capacity; /* of fragments that are listed */
 } marking;
 
 static bool is_nothing(const marking *at, const refs_partition *partition) {
@@ -946,11 +969,30 @@ static bool is_nothing(const marking *at, const refs_partition *partition) {
            refs_cfa_is_filler(partition->file, at->meta->path, shape, at->meta->rank);
 }
 
-static refs_status mark_slices(void *user, const refs_partition *partition, refs_error *err) {
-    const marking *at = user;
+static refs_status list_fragment(marking *at, const refs_partition *partition, refs_error *err) {
     refs_join_told *told = at->told;
-    (void)err;
+    if (!refs_grow((void **)&told->listed, &at->capacity, told->n_listed, sizeof *told->listed))
+        return refs_fail_nomem(err);
+    refs_join_listed *listed = &told->listed[told->n_listed];
+    listed->format = REFS_JOIN_NONE;
+    REFS_TRY(number_text(at->in, refs_str_from(partition->file), &listed->file, err));
+    REFS_TRY(number_text(at->in, refs_str_from(partition->variable), &listed->variable, err));
+    if (partition->format[0] != '\0')
+        REFS_TRY(number_text(at->in, refs_str_from(partition->format), &listed->format, err));
+    for (size_t dim = 0; dim < told->array.rank; dim++) {
+        const refs_join_steps steps = {partition->begin[dim], partition->end[dim]};
+        REFS_TRY(refs_buf_append(&told->regions, &steps, sizeof steps, err));
+    }
+    told->n_listed++;
+    return REFS_OK;
+}
+
+static refs_status mark_slices(void *user, const refs_partition *partition, refs_error *err) {
+    marking *at = user;
+    refs_join_told *told = at->told;
     if (is_nothing(at, partition)) return REFS_OK;
+    if (partition->has_fragment && at->in->member->role == REFS_JOIN_IS_MASTER)
+        REFS_TRY(list_fragment(at, partition, err));
     told->has_fragments = true;
     size_t place = 0;
     for (size_t dim = 0; dim < told->array.rank; dim++) {
@@ -977,7 +1019,12 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
     refs_join_told *told = &member->told[member->n_told++];
     *told = (refs_join_told){.array = member->arrays[--member->n_arrays],
                              .number = member->n_arrays + member->n_told - 1};
-    told->array.is_field = true;
+    told->array.is_field = refs_join__is_of_fields(in->join);
+    describe_kind(in, meta, &told->array);
+    refs_array_meta own = *meta;
+    own.has_fill = false; /* netCDF's, where attributes have none */
+    told->declares_fill = meta->dtype.size <= sizeof told->declared &&
+                          refs_cf_declared_fill(in->source.hierarchy, &own, told->declared);
     told->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof told->array.declared;
     if (told->array.declares_fill) memcpy(told->array.declared, meta->fill, meta->dtype.size);
     REFS_TRY(number_json(in, meta->attributes, &told->array.attributes, err));
@@ -987,7 +1034,7 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
         if (!refs_mul_size(n, told->n[dim] + 1, &n)) return refs_fail_nomem(err);
     told->is_written = refs_calloc(n, 1);
     if (told->is_written == NULL) return refs_fail_nomem(err);
-    marking at = {meta, told};
+    marking at = {in, meta, told, 0};
     return refs_aggregation_each(meta, mark_slices, &at, err);
 }
 
@@ -1204,7 +1251,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
 
 static refs_status find_axes(reader *in, refs_error *err) {
     refs_pattern_value values[REFS_JOIN_MAX_DIMS] = {{0}};
-    if (in->join->options.pattern != NULL && in->part->values_from == REFS_JOIN_FROM_NAME)
+    if (in->join->options.pattern != NULL && in->part->values_from != REFS_JOIN_FROM_SET)
         REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
     for (size_t line = 0; line < in->join->n_dims; line++) {
         REFS_TRY(refs_join__find_axis(in->strings, in->member, line,
@@ -1216,15 +1263,6 @@ static refs_status find_axes(reader *in, refs_error *err) {
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
-
-/* Whether an array varies with dimensions that the part does not have: those that only serve others
- * do not, but for the scalar that is the coordinate. */
-static bool varies(const reader *in, const refs_array_meta *meta) {
-    size_t line;
-    if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
-        return true;
-    return !refs_cf_serves_others(in->source.hierarchy, meta);
-}
 
 /* For files, not for sets, which are copied as a whole or not at all; and nothing that is damaged,
  * or that tells where a part lies. */
@@ -1274,10 +1312,9 @@ static refs_status read_references(reader *in, const refs_array_meta *meta, refs
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (refs_join__copies(in->join))
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
-    array->gets_new = !refs_join__is_of_fields(in->join) && varies(in, meta);
-    array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
-                     REFS_CF_UNIT_OTHER;
+    describe_kind(in, meta, array);
     if (refs_join__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
+    if (in->member->role == REFS_JOIN_IS_MASTER) return want_what_is_small(in, meta, array, err);
     REFS_TRY(pack_array(in, meta, array, err));
     REFS_TRY(want_what_is_small(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
@@ -1336,7 +1373,7 @@ static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         if (!refs_aggregation_recognise(meta->attributes) || in->join->n_dims == 0 ||
-            refs_join__is_of_fields(in->join) || !is_wanted(in, meta))
+            sees_aggregations(in) || !is_wanted(in, meta))
             continue;
         if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
                        sizeof *in->containers))
@@ -1363,8 +1400,8 @@ static refs_status read_arrays(reader *in, refs_error *err) {
         const container *of = container_of(in, meta->path);
         REFS_TRY(refs_join__go_on(in->join, err));
         if (is_container(in, meta) || !is_wanted(in, meta)) continue;
-        if (refs_join__is_of_fields(in->join) && meta->is_instruction) continue;
-        if (refs_join__is_of_fields(in->join) && meta->aggregation != NULL) {
+        if (sees_aggregations(in) && meta->is_instruction) continue;
+        if (sees_aggregations(in) && meta->aggregation != NULL) {
             REFS_TRY(read_told(in, meta, err));
             continue;
         }
@@ -1383,7 +1420,7 @@ static refs_status read_arrays(reader *in, refs_error *err) {
 
 static refs_status set_group(reader *in, refs_error *err) {
     const char *given =
-        in->part->values_from == REFS_JOIN_FROM_SET ? NULL : in->join->options.group;
+        in->part->values_from != REFS_JOIN_FROM_NAME ? NULL : in->join->options.group;
     refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
@@ -1473,7 +1510,7 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
     if (refs_join__copies(in->join)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
-    if (!refs_join__is_of_fields(in->join)) REFS_TRY(find_axes(in, err));
+    if (!sees_aggregations(in)) REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
 
@@ -1501,6 +1538,8 @@ void refs_join__member_clear(refs_join_member *member) {
         refs_join__array_clear(&member->told[i].array);
         for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].slices[dim]);
         refs_free(member->told[i].is_written);
+        refs_free(member->told[i].listed);
+        refs_buf_clear(&member->told[i].regions);
     }
     refs_free(member->told);
     refs_free(member->fragment);

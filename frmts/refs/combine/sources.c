@@ -120,6 +120,18 @@ static int by_url(const void *left, const void *right) {
     return strcmp(a->url, b->url);
 }
 
+refs_status refs_join_sources_count(refs_join_sources *sources, const char *location, size_t *n,
+                                    refs_error *err) {
+    refs_buf url = REFS_BUF_INIT;
+    refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
+    if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
+    *n = 0;
+    for (size_t i = 0; i < sources->n && status == REFS_OK; i++)
+        *n += strcmp(sources->items[i].url, (const char *)url.data) == 0;
+    refs_buf_clear(&url);
+    return status;
+}
+
 refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
                                    refs_error *err) {
     if (sources->n > 0) qsort(sources->items, sources->n, sizeof *sources->items, by_url);

@@ -303,17 +303,27 @@ static bool is_unsigned(const refs_join_array *array) {
            array->unpacking.is_unsigned;
 }
 
+/* Whether integers of 32 bits hold all values, and one more that is none of them: also those that
+ * do so already, as an aggregation's that was made before. */
+static bool fits_int(const refs_join_array *array) {
+    uint8_t fill[sizeof array->declared];
+    const bool is_int = array->dtype.type == REFS_TYPE_INT && array->dtype.size == 4;
+    return array->dtype.size < 4 ||
+           (is_int && array->declares_fill && refs_cf_default_fill(&array->dtype, fill) &&
+            memcmp(fill, array->declared, 4) == 0);
+}
+
 /* The type that holds all values, unpacked: integers where there are no others, and one size more
  * than they need, for a fill value that is none of them. For 64 bits there is no size more: a value
  * that does not fit is an error when it is read. */
 static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
                                 size_t n) {
-    bool are_integers = true, are_short = true, are_below_4 = true, are_unsigned = true,
+    bool are_integers = true, are_short = true, fit_int = true, are_unsigned = true,
          any_wide = false;
     for (size_t i = 0; i < n; i++) {
         are_integers = are_integers && arrays[i]->dtype.type != REFS_TYPE_FLOAT;
         are_short = are_short && is_short(&arrays[i]->dtype);
-        are_below_4 = are_below_4 && arrays[i]->dtype.size < 4;
+        fit_int = fit_int && fits_int(arrays[i]);
         any_wide = any_wide || (is_unsigned(arrays[i]) && arrays[i]->dtype.size == 8);
         are_unsigned = are_unsigned && is_unsigned(arrays[i]);
         if (is_packed(join, arrays[i]) || are_converted(join, arrays[i], arrays[0]))
@@ -322,7 +332,7 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
     }
     if (are_integers && are_unsigned && any_wide)
         return (refs_dtype){.type = REFS_TYPE_UINT, .size = 8};
-    return are_integers ? (refs_dtype){.type = REFS_TYPE_INT, .size = are_below_4 ? 4 : 8}
+    return are_integers ? (refs_dtype){.type = REFS_TYPE_INT, .size = fit_int ? 4 : 8}
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
 }
 

@@ -50,13 +50,28 @@ bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
            refs_str_starts(refs_str_from(path + size), REFS_SET_FRAGMENTS_SUFFIX "/");
 }
 
-const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
-    const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
-    if (array->dtype.size != 1 || !refs_dtype_is_numeric(&array->dtype) || array->has_nodata ||
-        has_range)
-        return NULL;
+static const char *range_of_bytes(const refs_join_array *array) {
     const bool is_signed = array->dtype.type == REFS_TYPE_INT && !array->unpacking.is_unsigned;
     return is_signed ? "[-128,127]" : "[0,255]";
+}
+
+static bool are_bytes(const refs_join_array *array) {
+    return array->dtype.size == 1 && refs_dtype_is_numeric(&array->dtype);
+}
+
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
+    const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
+    if (!are_bytes(array) || array->has_nodata || has_range) return NULL;
+    return range_of_bytes(array);
+}
+
+bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range) {
+    static const char name[] = "valid_range=", others[] = ";valid_min=;valid_max=;";
+    const char *all = range_of_bytes(array);
+    const size_t size = strlen(all), begin = sizeof name - 1;
+    return are_bytes(array) && range.size == begin + size + sizeof others - 1 &&
+           memcmp(range.data, name, begin) == 0 && memcmp(range.data + begin, all, size) == 0 &&
+           memcmp(range.data + begin + size, others, sizeof others - 1) == 0;
 }
 
 /* -- documents --------------------------------------------------------------------------------- */

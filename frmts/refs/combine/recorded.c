@@ -1,0 +1,412 @@
+/* recorded.c -- files of the fragments of a master as the master describes them, see
+ * combine_aggregate.h.
+ *
+ * Each becomes a member as if it had been read: with the fields of which it has a fragment, and
+ * what the master has of all other variables at the steps of these.
+ */
+#include "combine_internal.h"
+
+/* A region along a dimension that is not known yet. */
+#define UNKNOWN ((refs_join_steps){UINT64_MAX, UINT64_MAX})
+
+/* A file of the master. */
+typedef struct recorded_file {
+    refs_join_member member;
+    refs_join_steps *regions;            /* along each dimension of the table */
+    size_t *told, n_told, told_capacity; /* aggregations that have a fragment in it: their numbers,
+                                            ascending */
+    bool is_unclear;
+} recorded_file;
+
+typedef struct table {
+    refs_join *join;
+    refs_intern *strings;
+    const refs_join_member *master;
+    refs_join_recorded *files;
+    size_t n_files;
+    recorded_file *entries; /* each file */
+    uint32_t *number;       /* of the file of each string, or NONE */
+    uint32_t *dims;         /* of aggregations: strings */
+    bool *is_cut;           /* of each of them */
+    size_t n_dims;
+    refs_buf scratch;
+} table;
+
+/* -- dimensions -------------------------------------------------------------------------------- */
+
+static size_t dim_at(const table *all, uint32_t dim) {
+    size_t i = 0;
+    while (i < all->n_dims && all->dims[i] != dim) i++;
+    return i;
+}
+
+static refs_status list_dims(table *all, refs_error *err) {
+    const refs_join_member *master = all->master;
+    size_t most = 0;
+    for (size_t i = 0; i < master->n_told; i++) most += master->told[i].array.rank;
+    all->dims = refs_calloc(most + 1, sizeof *all->dims);
+    all->is_cut = refs_calloc(most + 1, sizeof *all->is_cut);
+    if (all->dims == NULL || all->is_cut == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < master->n_told; i++) {
+        const refs_join_told *told = &master->told[i];
+        for (size_t dim = 0; dim < told->array.rank; dim++) {
+            const size_t at = dim_at(all, told->array.dims[dim]);
+            all->dims[at] = told->array.dims[dim];
+            all->n_dims += at == all->n_dims;
+            all->is_cut[at] = all->is_cut[at] || told->n[dim] > 1;
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status copy_text(const char *text, char **copy, refs_error *err) {
+    *copy = text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
+    return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* -- regions ----------------------------------------------------------------------------------- */
+
+static refs_status list_files(table *all, refs_error *err) {
+    all->entries = refs_calloc(all->n_files + 1, sizeof *all->entries);
+    all->number = refs_alloc((all->strings->count + 1) * sizeof *all->number);
+    if (all->entries == NULL || all->number == NULL) return refs_fail_nomem(err);
+    memset(all->number, 0xff, (all->strings->count + 1) * sizeof *all->number);
+    for (size_t i = 0; i < all->n_files; i++) {
+        const uint32_t id = refs_intern_find(all->strings, refs_str_from(all->files[i].file));
+        all->files[i].is_added = false;
+        if (id != REFS_INTERN_NONE) all->number[id] = (uint32_t)i;
+        all->entries[i].regions = refs_calloc(all->n_dims + 1, sizeof *all->entries[i].regions);
+        if (all->entries[i].regions == NULL) return refs_fail_nomem(err);
+        for (size_t dim = 0; dim < all->n_dims; dim++) all->entries[i].regions[dim] = UNKNOWN;
+    }
+    return REFS_OK;
+}
+
+static refs_str without_slash(refs_str path) {
+    return path.size > 0 && path.data[0] == '/' ? refs_str_part(path, 1, path.size) : path;
+}
+
+/* Whether the fragment is called in its file as those are that are added. */
+static refs_status is_called_so(table *all, const refs_join_told *told, uint32_t variable,
+                                bool *is_so, refs_error *err) {
+    all->scratch.size = 0;
+    REFS_TRY(refs_join__name_in_file(all->join, refs_intern_get(all->strings, told->array.path),
+                                     &all->scratch, err));
+    const refs_str name = refs_str_from((const char *)all->scratch.data);
+    *is_so =
+        refs_str_equal(without_slash(name), without_slash(refs_intern_get(all->strings, variable)));
+    return REFS_OK;
+}
+
+static const refs_join_steps *regions_of(const refs_join_told *told, size_t fragment) {
+    const refs_join_steps *steps = (const refs_join_steps *)(const void *)told->regions.data;
+    return steps + fragment * told->array.rank;
+}
+
+/* A file has one region along each dimension. */
+static void note_region(const table *all, const refs_join_told *told, size_t fragment,
+                        recorded_file *file) {
+    const refs_join_steps *steps = regions_of(told, fragment);
+    for (size_t dim = 0; dim < told->array.rank; dim++) {
+        refs_join_steps *known = &file->regions[dim_at(all, told->array.dims[dim])];
+        if (known->begin == UNKNOWN.begin) *known = steps[dim];
+        if (known->begin != steps[dim].begin || known->end != steps[dim].end)
+            file->is_unclear = true;
+    }
+}
+
+static refs_status note_fragment(table *all, size_t number, size_t fragment, recorded_file *file,
+                                 refs_error *err) {
+    const refs_join_told *told = &all->master->told[number];
+    bool is_so;
+    REFS_TRY(is_called_so(all, told, told->listed[fragment].variable, &is_so, err));
+    if (!is_so || (file->n_told > 0 && file->told[file->n_told - 1] == number))
+        file->is_unclear = true;
+    note_region(all, told, fragment, file);
+    if (!refs_grow((void **)&file->told, &file->told_capacity, file->n_told, sizeof *file->told))
+        return refs_fail_nomem(err);
+    file->told[file->n_told++] = number;
+    const uint32_t format = told->listed[fragment].format;
+    if (format == REFS_JOIN_NONE || file->member.format != NULL) return REFS_OK;
+    return copy_text(refs_intern_get(all->strings, format).data, &file->member.format, err);
+}
+
+static refs_status note_fragments(table *all, size_t number, refs_error *err) {
+    const refs_join_told *told = &all->master->told[number];
+    for (size_t i = 0; i < told->n_listed; i++) {
+        const refs_join_listed *listed = &told->listed[i];
+        if (all->number[listed->file] == REFS_JOIN_NONE) continue;
+        REFS_TRY(note_fragment(all, number, i, &all->entries[all->number[listed->file]], err));
+    }
+    return REFS_OK;
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+/* Elements of an array that a file has, along one of its dimensions. */
+static refs_join_steps steps_of(const table *all, const recorded_file *file,
+                                const refs_join_array *array, size_t dim) {
+    const size_t at = dim_at(all, array->dims[dim]);
+    const bool is_known = at < all->n_dims && file->regions[at].begin != UNKNOWN.begin;
+    return is_known ? file->regions[at] : (refs_join_steps){0, array->shape[dim]};
+}
+
+static bool is_whole(const table *all, const recorded_file *file, const refs_join_array *array) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const refs_join_steps steps = steps_of(all, file, array, dim);
+        if (steps.begin != 0 || steps.end != array->shape[dim]) return false;
+    }
+    return true;
+}
+
+/* Whether dimensions are cut of which it is not known what the file has. */
+static bool lacks_region(const table *all, const recorded_file *file) {
+    for (size_t dim = 0; dim < all->n_dims; dim++)
+        if (all->is_cut[dim] && file->regions[dim].begin == UNKNOWN.begin) return true;
+    return false;
+}
+
+/* Values of strings of any length are not cut; nor are arrays shorter than their dimension. */
+static bool can_be_cut(const table *all, const recorded_file *file, const refs_join_array *array) {
+    if (is_whole(all, file, array)) return true;
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (steps_of(all, file, array, dim).end > array->shape[dim]) return false;
+    return !array->are_texts && array->dtype.type != REFS_TYPE_OBJECT &&
+           array->digest == REFS_JOIN_NONE && array->holes == NULL;
+}
+
+/* Whether it cannot be told which files lack an array: its values are in the master, some of them
+ * are missing, and the fill value may be one that was added for that. */
+static bool hides_holes(const table *all, const refs_join_array *array) {
+    bool is_cut = false;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const size_t at = dim_at(all, array->dims[dim]);
+        is_cut = is_cut || (at < all->n_dims && all->is_cut[at]);
+    }
+    return is_cut && !array->is_field && array->missing != REFS_JOIN_NONE && array->declares_fill;
+}
+
+static bool says_enough(const table *all, const recorded_file *file) {
+    const refs_join_member *master = all->master;
+    if (file->n_told == 0 || file->is_unclear || lacks_region(all, file)) return false;
+    for (size_t i = 0; i < master->n_arrays; i++)
+        if (!master->arrays[i].is_field && !can_be_cut(all, file, &master->arrays[i])) return false;
+    return true;
+}
+
+/* What is of an array and lies in the region that the file has: bytes of `size` for each element.
+ */
+typedef struct region_cut {
+    const recorded_file *file;
+    const refs_join_array *array;
+    size_t size;
+} region_cut;
+
+/* Sets *id to the part that the file has of string number *id. */
+static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, refs_error *err) {
+    const refs_join_array *array = cut->array;
+    const size_t size = cut->size;
+    uint64_t index[REFS_MAX_RANK] = {0}, n = 1;
+    refs_join_steps steps[REFS_MAX_RANK];
+    if (*id == REFS_JOIN_NONE) return REFS_OK;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        steps[dim] = steps_of(all, cut->file, array, dim);
+        n *= steps[dim].end - steps[dim].begin;
+    }
+    const refs_str values = refs_intern_get(all->strings, *id);
+    all->scratch.size = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t place = 0;
+        for (size_t dim = 0; dim < array->rank; dim++)
+            place = place * array->shape[dim] + steps[dim].begin + index[dim];
+        if ((place + 1) * size > values.size) return refs_fail(err, REFS_CORRUPT, "too few values");
+        REFS_TRY(refs_buf_append(&all->scratch, values.data + place * size, size, err));
+        for (size_t dim = array->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < steps[dim].end - steps[dim].begin) break;
+    }
+    return refs_intern_add(
+        all->strings, refs_str_view((const char *)all->scratch.data, all->scratch.size), id, err);
+}
+
+/* The array of which `file` has a part, with lists of its own. */
+static refs_status copy_array(const table *all, const recorded_file *file,
+                              const refs_join_array *from, refs_join_array *to, refs_error *err) {
+    const size_t rank = from->rank;
+    *to = *from;
+    to->holes = NULL;
+    to->shape = refs_calloc(rank + 1, 3 * sizeof *to->shape);
+    to->dims = refs_calloc(rank + 1, sizeof *to->dims);
+    if (to->shape == NULL || to->dims == NULL) {
+        refs_join__array_clear(to);
+        return refs_fail_nomem(err);
+    }
+    to->chunk = to->shape + rank;
+    to->n = to->chunk + rank;
+    for (size_t dim = 0; dim < rank; dim++) {
+        const refs_join_steps steps = steps_of(all, file, from, dim);
+        to->dims[dim] = from->dims[dim];
+        to->shape[dim] = to->chunk[dim] = steps.end - steps.begin;
+        to->n[dim] = 1;
+    }
+    return REFS_OK;
+}
+
+static refs_status add_array(const table *all, recorded_file *file, const refs_join_array *from,
+                             refs_error *err) {
+    refs_join_member *member = &file->member;
+    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                   sizeof *member->arrays))
+        return refs_fail_nomem(err);
+    REFS_TRY(copy_array(all, file, from, &member->arrays[member->n_arrays], err));
+    member->n_arrays++;
+    return REFS_OK;
+}
+
+static refs_status add_values(table *all, recorded_file *file, const refs_join_array *from,
+                              refs_error *err) {
+    if (from->is_field) return REFS_OK; /* the master's own */
+    REFS_TRY(add_array(all, file, from, err));
+    refs_join_array *to = &file->member.arrays[file->member.n_arrays - 1];
+    if (is_whole(all, file, from)) return REFS_OK;
+    const region_cut values = {file, from, from->dtype.size}, missing = {file, from, 1};
+    REFS_TRY(cut_bytes(all, &values, &to->values, err));
+    return cut_bytes(all, &missing, &to->missing, err);
+}
+
+/* -- members ----------------------------------------------------------------------------------- */
+
+static refs_status begin_member(const table *all, size_t number, refs_error *err) {
+    const refs_join_recorded *file = &all->files[number];
+    const refs_join_member *master = all->master;
+    refs_join_member *member = &all->entries[number].member;
+    const size_t n = master->n_documents;
+    member->number = file->number;
+    REFS_TRY(copy_text(file->name, &member->name, err));
+    REFS_TRY(copy_text(file->as, &member->fragment, err));
+    if (n == 0) return REFS_OK;
+    member->documents = refs_calloc(n, sizeof *member->documents);
+    if (member->documents == NULL) return refs_fail_nomem(err);
+    memcpy(member->documents, master->documents, n * sizeof *member->documents);
+    member->n_documents = member->document_capacity = n;
+    return REFS_OK;
+}
+
+static refs_status add_fragment(const table *all, const refs_join_told *told, recorded_file *file,
+                                refs_error *err) {
+    REFS_TRY(add_array(all, file, &told->array, err));
+    refs_join_array *array = &file->member.arrays[file->member.n_arrays - 1];
+    array->declares_fill = told->declares_fill;
+    memcpy(array->declared, told->declared, sizeof array->declared);
+    return REFS_OK;
+}
+
+/* Fields are placed once all parts are there. */
+static refs_status place(table *all, refs_join_member *member, refs_error *err) {
+    const refs_join *join = all->join;
+    if (refs_join__is_of_fields(join)) return REFS_OK;
+    for (size_t line = 0; line < join->n_dims; line++)
+        REFS_TRY(refs_join__find_axis(all->strings, member, line,
+                                      refs_str_from(join->options.dims[line]), err));
+    return refs_join__widen_layouts(join, member, all->strings, err);
+}
+
+/* In the order in which the master has its variables. */
+static refs_status make_member(table *all, size_t number, refs_error *err) {
+    const refs_join_member *master = all->master;
+    recorded_file *file = &all->entries[number];
+    size_t n_values = 0, n_told = 0, n_own = 0;
+    REFS_TRY(begin_member(all, number, err));
+    for (size_t i = 0; i < master->n_arrays + master->n_told; i++) {
+        const bool is_told = n_told < master->n_told && master->told[n_told].number == i;
+        if (!is_told) {
+            REFS_TRY(add_values(all, file, &master->arrays[n_values++], err));
+            continue;
+        }
+        if (n_own < file->n_told && file->told[n_own] == n_told) {
+            REFS_TRY(add_fragment(all, &master->told[n_told], file, err));
+            n_own++;
+        }
+        n_told++;
+    }
+    return place(all, &file->member, err);
+}
+
+static refs_status make_members(table *all, refs_error *err) {
+    for (size_t i = 0; i < all->master->n_arrays; i++)
+        if (hides_holes(all, &all->master->arrays[i])) return REFS_OK;
+    for (size_t i = 0; i < all->n_files; i++) {
+        REFS_TRY(refs_join__go_on(all->join, err));
+        all->files[i].is_added = says_enough(all, &all->entries[i]);
+        if (all->files[i].is_added) REFS_TRY(make_member(all, i, err));
+    }
+    return REFS_OK;
+}
+
+/* Together, as members share strings. */
+static refs_status keep_members(table *all, refs_error *err) {
+    refs_join_member *members = refs_calloc(all->n_files + 1, sizeof *members);
+    size_t n = 0;
+    if (members == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < all->n_files; i++) {
+        if (!all->files[i].is_added) continue;
+        members[n++] = all->entries[i].member;
+        all->entries[i].member = (refs_join_member){.name = NULL};
+    }
+    const refs_status status = refs_join__keep(all->join, all->strings, members, n, err);
+    refs_free(members);
+    return status;
+}
+
+static void clear(table *all) {
+    for (size_t i = 0; all->entries != NULL && i < all->n_files; i++) {
+        refs_join__member_clear(&all->entries[i].member);
+        refs_free(all->entries[i].regions);
+        refs_free(all->entries[i].told);
+    }
+    refs_free(all->entries);
+    refs_free(all->number);
+    refs_free(all->dims);
+    refs_free(all->is_cut);
+    refs_buf_clear(&all->scratch);
+}
+
+static refs_status add_files(table *all, refs_error *err) {
+    REFS_TRY(list_dims(all, err));
+    REFS_TRY(list_files(all, err));
+    for (size_t i = 0; i < all->master->n_told; i++) REFS_TRY(note_fragments(all, i, err));
+    REFS_TRY(make_members(all, err));
+    return keep_members(all, err);
+}
+
+/* A master of fields is a member, too: it says how long dimensions are. */
+static refs_status keep_master(refs_join *join, const refs_intern *strings,
+                               refs_join_member *master, refs_error *err) {
+    for (size_t i = 0; i < master->n_told; i++) {
+        refs_free(master->told[i].listed);
+        refs_buf_clear(&master->told[i].regions);
+        master->told[i].listed = NULL;
+        master->told[i].n_listed = 0;
+    }
+    if (refs_join__is_of_fields(join)) return refs_join__keep(join, strings, master, 1, err);
+    refs_join__member_clear(master);
+    return REFS_OK;
+}
+
+refs_status refs_join_add_master(refs_join *join, const refs_join_part *part,
+                                 refs_join_recorded *files, size_t n, refs_error *err) {
+    refs_join_member master = {.number = part->number, .role = REFS_JOIN_IS_MASTER};
+    refs_intern strings = {0};
+    table all = {
+        .join = join, .strings = &strings, .master = &master, .files = files, .n_files = n};
+    refs_status status = copy_text(part->name, &master.name, err);
+    if (status == REFS_OK) status = refs_join__read(join, part, &master, &strings, err);
+    if (status == REFS_OK) status = add_files(&all, err);
+    clear(&all);
+    if (status == REFS_OK)
+        status = keep_master(join, &strings, &master, err);
+    else
+        refs_join__member_clear(&master);
+    refs_intern_clear(&strings);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
+    return status;
+}
