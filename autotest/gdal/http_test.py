@@ -446,6 +446,41 @@ class Requests(Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
         self.assertEqual(done.stdout.split(), ["True"] * 4, done.stderr)
 
+    def test_interrupts_end_all_that_a_call_opens_and_reads(self):
+        """Also where GDAL goes on after a read that failed: to the coordinates of the next dimension."""
+        server = self.serve(faults={"/c.bin": {"stall_s": 60}, "/silent.json": {"stall_s": 60}}, name="opened")
+        document = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<f8", "order": "C", "compressor": None, "filters": None,
+                    "fill_value": None}
+        refs = {"v/.zarray": json.dumps({**document, "shape": [4, 4]}), "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"]}'}
+        for name in "yx":
+            refs.update({f"{name}/.zarray": json.dumps(document), f"{name}/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": [name]}),
+                         f"{name}/0": [server.url("c.bin"), 0, 32]})
+        for name, content in (("c.bin", bytes(32)), ("silent.json", b"{}"), ("grid.json", json.dumps({"version": 1, "refs": refs}))):
+            self.folder.write(name, content)
+        script = ("import os, signal, sys, threading, time\n"
+                  "from osgeo import gdal, gdal_array\n"
+                  "gdal.UseExceptions()\n"
+                  "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                  "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                  "begin = time.time()\n"
+                  "try:\n"
+                  "    try:\n"
+                  "        dataset = gdal.OpenEx(sys.argv[1], gdal.OF_RASTER if sys.argv[2] == 'raster' else gdal.OF_MULTIDIM_RASTER)\n"
+                  "        if sys.argv[2] == 'view':\n"
+                  "            dataset.GetRootGroup().OpenMDArray('v').AsClassicDataset(1, 0)\n"
+                  "    except RuntimeError:\n"
+                  "        pass\n"
+                  "    for _ in range(600):\n"
+                  "        time.sleep(0.1)  # Python looks at its signals between calls\n"
+                  "except KeyboardInterrupt:\n"
+                  "    print(time.time() - begin < 20)\n")
+        for name, kind in (("silent.json", "raster"), ("silent.json", "multidim"), ("grid.json", "raster"), ("grid.json", "view")):
+            with self.subTest(name=name, kind=kind):
+                text = f'REFS:"{server.url(name)}"' + (":/v" if (name, kind) == ("grid.json", "raster") else "")
+                done = subprocess.run([sys.executable, "-c", script, text, kind], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      check=False)
+                self.assertIn("True", done.stdout, done.stderr)
+
     def test_interrupts_need_no_lock_of_python(self):
         """One thread reads with Python's lock held, as extensions may, and waits for what the first has requested:
         the first must not wait for that lock."""

@@ -20,6 +20,23 @@ void count(int number) {
     ofPython.sa_handler(number);
 }
 
+/** Python has not looked at its mark since an interrupt ended a read. */
+std::atomic<bool> isUnseen{false};
+
+int setSeen(void *) {
+    isUnseen = false;
+    return 0;
+}
+
+/** Has Python say when it looks: a call of GDAL that reads again and again, whatever becomes of
+ * each read, ends as soon. */
+void awaitPython() {
+    using Add = int (*)(int (*)(void *), void *);
+    static const Add add = reinterpret_cast<Add>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
+    if (add == nullptr || isUnseen.exchange(true)) return;
+    if (add(setSeen, nullptr) != 0) isUnseen = false;
+}
+
 bool isFirstThread() {
     return syscall(SYS_gettid) == getpid();
 }
@@ -71,5 +88,7 @@ RefsInterrupt::~RefsInterrupt() {
 }
 
 bool RefsInterrupt::isDue() const {
-    return isPossible_ && interrupts != before_;
+    if (!isPossible_) return false;
+    if (interrupts != before_) awaitPython();
+    return interrupts != before_ || isUnseen;
 }
