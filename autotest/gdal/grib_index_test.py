@@ -104,7 +104,7 @@ class Lists(Indices):
     def check_run(self, names):
         done = self.index(*names)
         self.assertEqual(done.returncode, 0, done.stderr)
-        dataset = gdal.Open(f'REFS:"{self.set}":/t')
+        dataset = gdal.Open(f'REFS:"{self.set}":/t_isobaricInhPa')
         self.assertEqual(dataset.RasterCount, STEPS * len(LEVELS))
         last = dataset.GetRasterBand(STEPS * len(LEVELS))
         self.assertEqual(last.GetMetadataItem("TIME"), "2026-08-01T11:00:00")
@@ -118,14 +118,21 @@ class Lists(Indices):
         self.check_run([self.path(f"{step}.index") for step in range(STEPS)])
 
     def test_a_pattern_without_a_set(self):
-        dataset = gdal.Open(f'REFS:"{self.path("gfs.*.idx")}":/t[step=6h,isobaricInhPa=500]')
+        dataset = gdal.Open(f'REFS:"{self.path("gfs.*.idx")}":/t_isobaricInhPa[step=6h,isobaricInhPa=500]')
         self.assertEqual(dataset.RasterCount, 1)
         self.assertEqual(dataset.GetRasterBand(1).GetMetadataItem("TIME"), "2026-08-01T06:00:00")
+
+    def test_names_do_not_follow_from_what_else_is_there(self):
+        for step in (0, 1):
+            self.index(self.path(f"gfs.f{step:03}.idx"))
+            root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+            self.assertIn("t_isobaricInhPa", root.GetMDArrayNames())
+            os.remove(self.set)
 
     def test_what_words_do_not_say_is_read(self):
         self.change("3 hour fcst", "someday")
         self.assertEqual(self.index(self.path("gfs.f003.idx")).returncode, 0)
-        dataset = gdal.Open(f'REFS:"{self.set}":/t')
+        dataset = gdal.Open(f'REFS:"{self.set}":/t_isobaricInhPa')
         self.assertEqual(dataset.GetRasterBand(1).GetMetadataItem("TIME"), "2026-08-01T03:00:00")
 
 

@@ -153,6 +153,7 @@ bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbe
 typedef struct grib_name {
     char name[32]; /**< as cfgrib calls the variable; without what its kind adds */
     const char *long_name, *units, *standard_name;
+    bool is_of_level; /**< another kind of level has another name: "t2m" */
 } grib_name;
 
 void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name *name);

@@ -692,6 +692,16 @@ static const char *text_of(const json_t *kind, const char *key) {
     return text != NULL ? text : "";
 }
 
+/* A name that does not follow from what else is in the file: other files of the forecast have
+ * other fields beside this one, and the same name for it. */
+static void name_part(const grib_field *field, const grib_name *base, const char *end, char *name) {
+    char other[24];
+    const char *units, *level = refs_scan__grib_level(field, other, &units);
+    const char *statistic = field->statistic != 255 ? statistic_of(field) : "";
+    snprintf(name, NAME_SIZE, "%.32s%s%.40s%s%.20s%.80s", base->name, base->is_of_level ? "" : "_",
+             base->is_of_level ? "" : level, *statistic != '\0' ? "_" : "", statistic, end);
+}
+
 static bool have_one_level(const grib_field *one, const grib_field *other) {
     char texts[2][24];
     const char *units;
@@ -701,13 +711,15 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
 
 /* The name of a variable as cfgrib has it, with what its product is of; where another variable has
  * that, also with the kind of level in which the two differ, or the statistic, or both. */
-static void name_variable(const grib *self, const grib_field *field, const char *base,
+static void name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char other[24];
+    const char *base = named->name;
     const char *units, *level = refs_scan__grib_level(field, other, &units);
     const char *statistic = statistic_of(field), *end = text_of(kind, "name");
     snprintf(name, NAME_SIZE, "%s%.128s", base, end);
-    const array *same = field->repeats ? NULL : find_array(self, name);
+    if (self->is_part) name_part(field, named, end, name);
+    const array *same = field->repeats || self->is_part ? NULL : find_array(self, name);
     if (same != NULL) {
         const grib_field *first = &self->list.fields[same->first];
         const bool has_level = !have_one_level(field, first);
@@ -807,7 +819,7 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     }
     refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
     json_t *product_kind = load_kind(self, field);
-    name_variable(self, field, name.name, product_kind, added->name);
+    name_variable(self, field, &name, product_kind, added->name);
     json_t *codec =
         json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
     if (field->number > 0)

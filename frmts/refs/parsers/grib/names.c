@@ -182,14 +182,17 @@ void refs_scan__grib_name(const grib_field *field, bool has_one_level, grib_name
     name->long_name = found->long_name;
     name->units = found->units;
     name->standard_name = found->standard_name;
-    if (strcmp(found->name, "pres") == 0 && field->level_type == 1)
+    if (strcmp(found->name, "pres") == 0 && field->level_type == 1) {
         snprintf(name->name, sizeof name->name, "sp");
+        name->is_of_level = true;
+    }
     for (size_t i = 0; i < sizeof near_ground / sizeof near_ground[0]; i++) {
         if (!has_one_level || !is_above_ground(field) || field->level != near_ground[i].height ||
             strcmp(found->name, near_ground[i].name) != 0)
             continue;
         snprintf(name->name, sizeof name->name, "%s", near_ground[i].own);
         name->long_name = near_ground[i].long_name;
+        name->is_of_level = true;
     }
 }
 
