@@ -822,6 +822,25 @@ class Outputs(InFolder):
         said = run("combine", "--format", "cfa", "a.json", "b.json", "-o", "ab.nca", "--along", "t", status=1)
         self.assertIn("the grids of a.json and b.json differ: lat2d is not the same in rows", said)
 
+    def test_times_that_are_converted_leave_what_was_told_of_them_before(self):
+        told = {"missing_value": 31.0, "valid_range": [0.0, 25.0], "actual_range": [0.0, 21.0]}
+        for name, day, units, attributes in (("a.json", 0, "days since 2000-01-01", told), ("b.json", 21, "days since 2000-01-11", told),
+                                             ("c.json", 12, "days since 2000-01-01", told), ("d.json", 13, "days since 2000-01-01", {})):
+            write(name, array("t", ["t"], np.array([day], "<f8"), units=units, long_name="time", **attributes),
+                  array("v", ["t", "x"], np.full((1, 50), day, "<f4")))
+        made = []
+        for names, output in ((("a.json", "b.json", "c.json", "d.json"), "all.json"), (("a.json", "b.json"), "ab.json"), (("c.json", "d.json"), "cd.json"),
+                              (("cd.json", "ab.json"), "all.json"), (("a.json", "c.json"), "ac.json"), (("b.json", "d.json"), "bd.json"),
+                              (("ac.json", "bd.json"), "all.json")):
+            run("combine", *names, "-o", output, "--along", "t")
+            with open(output, encoding="utf-8") as file:
+                made.append({key: value for key, value in json.load(file)["refs"].items() if not key.startswith("_")})
+        self.assertEqual(read("all.json", "t").tolist(), [0, 12, 13, 31])
+        self.assertEqual(set(json.loads(made[0]["t/.zattrs"])), {"_ARRAY_DIMENSIONS", "units", "long_name"})
+        self.assertEqual(set(json.loads(made[4]["t/.zattrs"])), {"_ARRAY_DIMENSIONS", "units", "long_name", "missing_value", "valid_range"})
+        self.assertEqual(made[3], made[0])
+        self.assertEqual(made[6], made[0])
+
     def test_latitudes_of_single_rows_fall_as_those_of_others_do(self):
         for name, rows in (("n.json", [30.0]), ("m.json", [20.0]), ("s.json", [10.0, 0.0])):
             v = array("v", ["y", "x"], np.repeat(np.array(rows, "<f4"), 50).reshape(-1, 50))

@@ -652,7 +652,9 @@ typedef struct refs_joined {
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
-    bool drops_stored; /**< values were converted: attributes in the units of before, too */
+    bool drops_stored; /**< values were converted: attributes in the units of before, too; nor does
+                          a coordinate say what is missing where its parts do not say the same */
+    bool drops_actual; /**< a coordinate of several parts says nothing of the values of one */
     bool has_holes;    /**< parts do not have all of it … */
     refs_buf holes;    /**< … these boxes, refs_join_steps along each joined dimension; none: they
                           are not known */

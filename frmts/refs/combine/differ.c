@@ -34,6 +34,7 @@ size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
     const unsigned stored = REFS_CF_VALID | REFS_CF_MISSING | REFS_CF_ACTUAL;
     const unsigned classes = (joined->drops_range ? (unsigned)REFS_CF_VALID : 0) |
                              (joined->drops_stored ? stored : 0) |
+                             (joined->drops_actual ? (unsigned)REFS_CF_ACTUAL : 0) |
                              (joined->drops_flags ? (unsigned)REFS_CF_FLAGS : 0);
     const char *name;
     size_t n = 0;
@@ -64,12 +65,12 @@ static refs_str next_part(refs_str *rest, refs_str *name) {
     return refs_str_part(part, equals == SIZE_MAX ? part.size : equals + 1, part.size);
 }
 
-static refs_status append_differences_but(const char *ignored, refs_str one, refs_str other,
+static refs_status append_differences_but(const char *const *ignored, refs_str one, refs_str other,
                                           refs_buf *text, refs_error *err) {
     while (one.size > 0 && other.size > 0) {
         refs_str name, other_name;
         refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
-        if (refs_str_equal(a, b) || refs_str_is(name, ignored)) continue;
+        if (refs_str_equal(a, b) || refs_join__is_among(name, ignored)) continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
                                  REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
                                  a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
@@ -80,7 +81,8 @@ static refs_status append_differences_but(const char *ignored, refs_str one, ref
 
 static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
                                       refs_error *err) {
-    return append_differences_but("", one, other, text, err);
+    static const char *const none[] = {NULL};
+    return append_differences_but(none, one, other, text, err);
 }
 
 /* Units of times are not a difference where they are put into the set, nor are units of one size.
@@ -172,12 +174,16 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (are_thin && is_other_type && !are_single_and_double(join, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
-    if (a->packing != b->packing)
-        REFS_TRY(append_differences_but(
-            has_added_fill(one, other) || has_added_fill(other, one) ? "_FillValue" : "",
-            refs_join__text(join, a->packing), refs_join__text(join, b->packing), text, err));
+    static const char *const missing[] = {"missing_value", "_FillValue", NULL};
     const bool is_coordinate = refs_join__is_coordinate(join, one->member, a) ||
                                refs_join__is_coordinate(join, other->member, b);
+    const bool is_added = has_added_fill(one, other) || has_added_fill(other, one);
+    if (a->packing != b->packing)
+        REFS_TRY(append_differences_but(missing + (is_coordinate ? 0
+                                                   : is_added    ? 1
+                                                                 : 2),
+                                        refs_join__text(join, a->packing),
+                                        refs_join__text(join, b->packing), text, err));
     if (a->range != b->range && !is_coordinate)
         REFS_TRY(append_differences(refs_join__text(join, a->range),
                                     refs_join__text(join, b->range), text, err));

@@ -168,7 +168,7 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
     const bool is_new = joined->rank != joined->like->rank;
     if (!is_new && !joined->tells_hole_fill && !joined->drops_range && !joined->drops_flags &&
-        !joined->drops_stored)
+        !joined->drops_stored && !joined->drops_actual)
         return joined->like->attributes != REFS_JOIN_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;

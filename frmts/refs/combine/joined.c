@@ -598,11 +598,17 @@ static refs_status drop_flags(const refs_join *join, refs_joined *joined,
     return REFS_OK;
 }
 
+/* Joined coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of
+ * values in one part is not true of all. */
 static refs_status compare_attributes(const refs_join *join, refs_joined *joined,
                                       const refs_join_place *at, refs_error *err) {
-    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;
-    if (at->array->range != joined->like->range && is_coordinate(join, joined))
-        joined->drops_range = true;
+    const refs_join_array *like = joined->like;
+    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != like->flags;
+    if (at->array != like && is_coordinate(join, joined)) {
+        joined->drops_range = joined->drops_range || at->array->range != like->range;
+        joined->drops_stored = joined->drops_stored || at->array->packing != like->packing;
+        joined->drops_actual = true;
+    }
     return has_other_flags ? drop_flags(join, joined, at->member, err) : REFS_OK;
 }
 
@@ -616,8 +622,7 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
         if (number == REFS_JOIN_NONE || member->arrays[number].path != joined->path) continue;
         joined->first = first;
         joined->like = &member->arrays[number];
-        /* Sets that are combined in groups give the same as all at once, and keep theirs. */
-        joined->drops_stored = refs_join__is_of_fields(join) && plan->lines[line].is_converted;
+        joined->drops_stored = plan->lines[line].is_converted;
     }
 }
 
