@@ -6,7 +6,7 @@ ARG BASE=ghcr.io/osgeo/gdal:ubuntu-small-3.13.0
 FROM ${BASE} AS build
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-        g++ cmake ninja-build libcurl4-openssl-dev libproj-dev libssl-dev libexpat1-dev \
+        g++ cmake ninja-build libcurl4-openssl-dev libproj-dev libexpat1-dev \
         zlib1g-dev libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev \
         libsnappy-dev libbrotli-dev libjansson-dev libaec-dev libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev
 COPY . /src

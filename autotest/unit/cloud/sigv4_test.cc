@@ -4,7 +4,6 @@
 #include <string>
 
 extern "C" {
-#include "sha256.h"
 #include "sigv4.h"
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "refs/percent.h"
-#include "sha256.h"
+#include "refs/sha256.h"
 
 #define METHOD "AWS4-HMAC-SHA256"
 
@@ -109,7 +109,7 @@ static refs_status make_key(const refs_signer *signer, const char *day,
     refs_bytes with = refs_buf_view(&secret);
     for (size_t i = 0; status == REFS_OK && i < 4; i++) {
         uint8_t next[REFS_SHA256_SIZE];
-        status = refs_sha256__hmac(with, refs_bytes_view(parts[i], strlen(parts[i])), next, err);
+        status = refs_sha256_hmac(with, refs_bytes_view(parts[i], strlen(parts[i])), next, err);
         if (status == REFS_OK) memcpy(key, next, sizeof next);
         with = refs_bytes_view(key, REFS_SHA256_SIZE);
     }
@@ -122,14 +122,14 @@ static refs_status make_signature(const refs_signer *signer, const scope *in, re
                                   char hex[2 * REFS_SHA256_SIZE + 1], refs_error *err) {
     uint8_t hash[REFS_SHA256_SIZE], key[REFS_SHA256_SIZE];
     refs_buf text = REFS_BUF_INIT;
-    REFS_TRY(refs_sha256__of(canonical, hash, err));
+    refs_sha256(canonical, hash);
     to_hex(hash, hex);
     REFS_TRY(make_key(signer, in->day, key, err));
     refs_status status =
         refs_buf_printf(&text, err, METHOD "\n%s\n%s\n%s", in->moment, in->text, hex);
     if (status == REFS_OK)
         status =
-            refs_sha256__hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
+            refs_sha256_hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
     if (status == REFS_OK) to_hex(hash, hex);
     refs_buf_clear(&text);
     return status;
