@@ -1,11 +1,12 @@
-/* write.h -- reference sets as files: JSON of version 0 or 1, and folders of Parquet files.
+/* write.h -- reference sets as files: JSON of version 0 or 1, folders of Parquet files, and
+ * snapshots of Icechunk repositories.
  *
  * A writer is given the documents first, then the chunks of each array in turn, in ascending order:
  * it holds one record file in memory, or one buffer of text, however many references there are.
  *
  * It writes under a new name next to the final one and moves the result into place when it is
  * complete. A failure before that leaves what was there as it was, and nothing else behind. A
- * Parquet set may also grow in place.
+ * Parquet set may also grow in place. A repository that is there gets a commit: its history stays.
  *
  * A writer belongs to one thread.
  *
@@ -22,19 +23,24 @@ extern "C" {
 #endif
 
 typedef enum refs_write_format {
-    REFS_WRITE_BY_NAME, /**< Parquet where the name ends in .parq, .parquet or a slash; else JSON */
+    REFS_WRITE_BY_NAME, /**< Icechunk where the name ends in .icechunk, Parquet where it ends in
+                             .parq, .parquet or a slash; else JSON */
     REFS_WRITE_JSON,
-    REFS_WRITE_PARQUET
+    REFS_WRITE_PARQUET,
+    REFS_WRITE_ICECHUNK
 } refs_write_format;
 
 /** REFS_INVALID if the ending of a name gives no format: the message lists those that do. A name
  * without a dot means JSON. */
 refs_status refs_writer_check_name(const char *path, refs_error *err);
 
+/** The format that a name gives. */
+refs_write_format refs_writer_format_of(const char *path);
+
 /** REFS_INVALID if a set of that name would replace something else: a folder with files that are no
- * part of a Parquet set, or, where the name means JSON, any folder. refs_writer_open checks it,
+ * part of a Parquet set or of a repository, or, of JSON, any folder. refs_writer_open checks it,
  * too, unless the set grows. */
-refs_status refs_writer_check_output(const char *path, refs_error *err);
+refs_status refs_writer_check_output(const char *path, refs_write_format format, refs_error *err);
 
 typedef enum refs_write_packing {
     REFS_PACK_BY_NAME, /**< what .gz and .zst (.zstd) mean at the end of the name */
@@ -64,8 +70,16 @@ typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_writ
  * joined, there are no steps. Other readers ignore it; it does not keep a set from growing. */
 #define REFS_HOLES_MEMBER "refs_holes"
 
+/** The member of "zarr.json", of an array that Icechunk holds, with the members of ".zarray" that
+ * version 3 has other words for, or none: codecs in their places, a fill value that is null. What
+ * is combined of it has them again. By "must_understand" other readers are told to ignore it. */
+#define REFS_V2_MEMBER "refs_v2"
+
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
+
+/** Bytes of a manifest of an Icechunk repository, about. */
+#define REFS_MANIFEST_BYTES REFS_MIB
 
 typedef struct refs_writer_options {
     size_t struct_size; /**< sizeof(refs_writer_options) */
@@ -79,14 +93,17 @@ typedef struct refs_writer_options {
     refs_write_sync sync;           /**< JSON */
     refs_write_growth growth;       /**< Parquet */
     refs_notes notes;               /**< why a set that was to grow was written anew */
+    uint64_t manifest_bytes;        /**< Icechunk: of a manifest, about; at least 1024 */
+    const char *message;            /**< Icechunk: of the commit, or NULL */
+    const char *parent;             /**< Icechunk: the id of the snapshot that the set was made of;
+                                         NULL: of none, it replaces what is there */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_ANEW, {                       \
-            NULL, NULL                                                                             \
-        }                                                                                          \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_ANEW, {NULL, NULL},           \
+            REFS_MANIFEST_BYTES, NULL, NULL                                                        \
     }
 
 typedef struct refs_writer refs_writer;
@@ -120,8 +137,8 @@ refs_status refs_writer_joined(refs_writer *writer, refs_str how, refs_error *er
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err);
 
-/** Begins the chunks of an array, whose keys these are. REFS_UNSUPPORTED for keys that Parquet
- * cannot hold. */
+/** Begins the chunks of an array, whose keys these are. REFS_UNSUPPORTED for keys that the
+ * format cannot hold. */
 refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err);
 
 /** A chunk of the array that was begun last. */
@@ -139,7 +156,7 @@ typedef struct refs_write_chunk {
  * "{{", which begins a template. */
 refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err);
 
-/** Whether the format has room for keys that belong to no array: JSON does, Parquet does not. */
+/** Whether the format has room for keys that belong to no array: only JSON does. */
 bool refs_writer_takes_others(const refs_writer *writer);
 
 /** Adds a key that is neither metadata nor a chunk of an array, after all arrays; the number of

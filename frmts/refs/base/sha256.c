@@ -1,7 +1,7 @@
 /* sha256.c -- see sha256.h. The names are those of FIPS 180-4, sections 4 to 6. */
 #include "sha256.h"
 
-#define BLOCK  64
+#define BLOCK   64
 #define N_WORDS 8
 
 static const uint32_t K[BLOCK] = {
@@ -35,20 +35,32 @@ static void expand(const uint8_t *block, uint32_t W[BLOCK]) {
     }
 }
 
+/* One step: the working variables a to h, of which d and h change. They are not moved from one to
+ * the next, but given in another order. */
+#define STEP(a, b, c, d, e, f, g, h, t)                                                            \
+    do {                                                                                           \
+        const uint32_t T1 = (h) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +                 \
+                            (((e) & (f)) ^ (~(e) & (g))) + K[t] + W[t];                            \
+        (d) += T1;                                                                                 \
+        (h) = T1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +                                \
+              (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));                                           \
+    } while (0)
+
 static void add_block(uint32_t H[N_WORDS], const uint8_t *block) {
-    uint32_t W[BLOCK], v[N_WORDS];
+    uint32_t W[BLOCK];
+    uint32_t a = H[0], b = H[1], c = H[2], d = H[3], e = H[4], f = H[5], g = H[6], h = H[7];
     expand(block, W);
-    memcpy(v, H, sizeof v);
-    for (unsigned t = 0; t < BLOCK; t++) {
-        const uint32_t e = v[4], a = v[0];
-        const uint32_t T1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                            ((e & v[5]) ^ (~e & v[6])) + K[t] + W[t];
-        const uint32_t T2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-                            ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, (N_WORDS - 1) * sizeof *v);
-        v[4] += T1;
-        v[0] = T1 + T2;
+    for (unsigned t = 0; t < BLOCK; t += N_WORDS) {
+        STEP(a, b, c, d, e, f, g, h, t);
+        STEP(h, a, b, c, d, e, f, g, t + 1);
+        STEP(g, h, a, b, c, d, e, f, t + 2);
+        STEP(f, g, h, a, b, c, d, e, t + 3);
+        STEP(e, f, g, h, a, b, c, d, t + 4);
+        STEP(d, e, f, g, h, a, b, c, t + 5);
+        STEP(c, d, e, f, g, h, a, b, t + 6);
+        STEP(b, c, d, e, f, g, h, a, t + 7);
     }
+    const uint32_t v[N_WORDS] = {a, b, c, d, e, f, g, h};
     for (unsigned i = 0; i < N_WORDS; i++) H[i] += v[i];
 }
 

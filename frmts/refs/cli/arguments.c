@@ -7,9 +7,8 @@
 
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
-     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, or NAME.nc for "
-     "an "
-     "aggregation of the sources (CF-1.13)"},
+     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, NAME.icechunk, "
+     "or NAME.nc for an aggregation of the sources (CF-1.13)"},
     {'a', false, "along", "DIM",
      "join along this dimension; may be given several times. Without, along those whose "
      "coordinates "
@@ -38,9 +37,8 @@ const tool_option tool_options[] = {
      "otherwise become an aggregation, and variables that cannot be read, which otherwise are left "
      "out"},
     {'F', true, "format", "NAME",
-     "split: NETCDF4 or NETCDF3, of master and fragments. combine: cfa, a master whose fragments "
-     "the "
-     "sources are"},
+     "split: NETCDF4 or NETCDF3, of master and fragments. Else json, parquet or icechunk, of the "
+     "set, whatever its name ends in; combine: also cfa, a master whose fragments the sources are"},
     {'C', true, "cfa-version", "VERSION", "of a master: 0.5 (the default), 0.4 or 1.13"},
     {'H', true, "subarray-shape", "SIZES", "sizes of fragments: 10,90,180, or time=10,lat=90"},
     {'Z', true, "subarray-size", "SIZE", "most bytes of values of a fragment; 50MB"},
@@ -54,6 +52,8 @@ const tool_option tool_options[] = {
     {'G', true, "generators", NULL, "no effect: sets are written without generators"},
     {'V', true, "set-version", "N", "JSON: version of the set, 1 or 0"},
     {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
+    {'B', true, "manifest-size", "BYTES", "Icechunk: size of a manifest, about; 1048576"},
+    {'Y', true, "message", "TEXT", "Icechunk: what the history says of the commit"},
     {'q', false, "quiet", NULL, "no progress and no warnings"},
     {'J', true, "json", NULL, "print JSON, for programs"},
     {'A', true, "all", NULL,
@@ -224,6 +224,11 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return set_number(option, value, &arguments->version);
     case 'S':
         return set_number(option, value, &arguments->record_size);
+    case 'B':
+        return set_number(option, value, &arguments->manifest_size);
+    case 'Y':
+        arguments->message = value;
+        return true;
     case 'N':
         return set_number(option, value, &arguments->sample);
     default:

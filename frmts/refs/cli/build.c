@@ -48,6 +48,8 @@ typedef struct build {
     tool_cuts *cuts;                 /* of each source */
     const refs_join_cut **cut_items; /* their items */
     refs_buf dim_names;
+    refs_buf message;      /* of a commit */
+    char parent[24];       /* of a commit: the snapshot that grows; "": none */
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
     bool lacks_coordinates; /* what grows: its sources are steps in their order */
@@ -550,6 +552,7 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     const tool_arguments *given = all->arguments;
     const uint64_t version = tool_number(given->version, 1);
     options->record_size = tool_number(given->record_size, options->record_size);
+    options->manifest_bytes = tool_number(given->manifest_size, options->manifest_bytes);
     options->version = version > 9 ? 9 : (unsigned)version;
     if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
     if (given->generators)
@@ -651,9 +654,23 @@ static refs_status record_how_in_master(build *all, refs_master *master, refs_er
     return status;
 }
 
+/* What the history of a repository says. */
+static refs_status set_commit(build *all, refs_writer_options *options, refs_error *err) {
+    const size_t n = all->names.n - all->n_own;
+    const char *verb = all->grown != NULL ? "append" : all->dims.n > 0 ? "combine" : "write";
+    options->message = all->arguments->message;
+    options->parent = *all->parent != '\0' ? all->parent : NULL;
+    if (options->message != NULL) return REFS_OK;
+    REFS_TRY(
+        refs_buf_printf(&all->message, err, "refs %s: %zu source%s", verb, n, n == 1 ? "" : "s"));
+    options->message = (const char *)all->message.data;
+    return REFS_OK;
+}
+
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
     set_writer_options(all, options);
+    REFS_TRY(set_commit(all, options, err));
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
     if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
@@ -879,6 +896,7 @@ static void clear(build *all) {
     tool_selection_clear(&all->selection);
     refs_buf_clear(&all->dim_names);
     refs_scan_shared_free(all->scans);
+    refs_buf_clear(&all->message);
     pthread_mutex_destroy(&all->lock);
 }
 
@@ -901,12 +919,21 @@ static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {
     return status;
 }
 
+static refs_status note_parent(void *user, const refs_set_version_entry *entry, refs_error *err) {
+    build *all = user;
+    (void)err;
+    if (entry->is_current) (void)snprintf(all->parent, sizeof all->parent, "%s", entry->snapshot);
+    return REFS_OK;
+}
+
 /* The set that grows is the first of its sources. */
 static refs_status open_grown(build *all, refs_error *err) {
     refs_buf location = REFS_BUF_INIT, how = REFS_BUF_INIT;
     refs_set *grown = NULL;
     refs_status status = open_source(all, 0, &location, &grown, err);
     all->grown = grown;
+    const refs_set_version_visitor visitor = {note_parent, all};
+    if (status == REFS_OK) status = refs_set_each_version(grown, &visitor, err);
     if (status == REFS_OK) status = tool_joined_read(grown, &how, err);
     if (status == REFS_OK) status = read_was(all, &how, err);
     refs_buf_clear(&location);
@@ -993,7 +1020,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = kind == NEW_SET && !is_aggregation(output)
-                             ? refs_writer_check_output(output, &err)
+                             ? refs_writer_check_output(output, options->format, &err)
                              : REFS_OK;
     if (status == REFS_OK) status = refs_scan_shared_open(&all.scans, &err);
     if (status == REFS_OK) status = open_sources(&all, kind, &err);
@@ -1001,7 +1028,28 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     return finish(&all, status, &err);
 }
 
-static bool has_known_name(const char *output) {
+/* The format of a set, by --format or by its name. */
+static bool read_format(const tool_arguments *arguments, refs_write_format *format) {
+    static const struct {
+        const char *name;
+        refs_write_format format;
+    } formats[] = {{"json", REFS_WRITE_JSON},
+                   {"parquet", REFS_WRITE_PARQUET},
+                   {"icechunk", REFS_WRITE_ICECHUNK}};
+    *format =
+        arguments->output != NULL ? refs_writer_format_of(arguments->output) : REFS_WRITE_JSON;
+    if (arguments->format == NULL) return true;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(arguments->format, formats[i].name) == 0) {
+            *format = formats[i].format;
+            return true;
+        }
+    fprintf(stderr, "refs: --format is json, parquet or icechunk, not \"%s\"\n", arguments->format);
+    return false;
+}
+
+static bool has_known_name(const tool_arguments *arguments) {
+    const char *output = arguments->output;
     if (tool_is_remote(output)) {
         fprintf(stderr,
                 "refs: %s: sets are written to files of this machine: write it here, and copy it "
@@ -1009,24 +1057,33 @@ static bool has_known_name(const char *output) {
                 output);
         return false;
     }
-    if (is_aggregation(output) || refs_writer_check_name(output, NULL) == REFS_OK) return true;
+    if (arguments->format != NULL && is_aggregation(output)) {
+        fprintf(stderr, "refs: %s: is the name of an aggregation: leave out --format %s\n", output,
+                arguments->format);
+        return false;
+    }
+    if (arguments->format != NULL || is_aggregation(output) ||
+        refs_writer_check_name(output, NULL) == REFS_OK)
+        return true;
     fprintf(stderr,
-            "refs: %s: unknown file extension: expected .json, .json.gz, .json.zst or .parq "
-            "(.parquet, or "
-            "a slash) for a set, .nc or .nca for an aggregation\n",
+            "refs: %s: unknown file extension: expected .json, .json.gz, .json.zst, .parq "
+            "(.parquet, or a slash) or .icechunk for a set, .nc or .nca for an aggregation\n",
             output);
     return false;
 }
 
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
-    if (arguments->output != NULL && !has_known_name(arguments->output)) return TOOL_USAGE;
+    if (!read_format(arguments, &options.format)) return TOOL_USAGE;
+    if (arguments->output != NULL && !has_known_name(arguments)) return TOOL_USAGE;
     return make(arguments, arguments->output, NEW_SET, &options, NULL);
 }
 
 tool_exit tool_combine(const tool_arguments *arguments) {
-    if (arguments->format != NULL) return tool_aggregate(arguments);
-    return tool_index(arguments);
+    const char *format = arguments->format;
+    const bool is_master =
+        format != NULL && (strcmp(format, "cfa") == 0 || strcmp(format, "CFA") == 0);
+    return is_master ? tool_aggregate(arguments) : tool_index(arguments);
 }
 
 tool_exit tool_convert(const tool_arguments *arguments) {
@@ -1036,6 +1093,15 @@ tool_exit tool_convert(const tool_arguments *arguments) {
 }
 
 /* -- append ------------------------------------------------------------------------------------ */
+
+/* A repository of format 2 gets a commit. */
+static bool is_repository(const char *set) {
+    refs_buf name = REFS_BUF_INIT;
+    const bool is = refs_buf_printf(&name, NULL, "%s/repo", set) == REFS_OK &&
+                    access((const char *)name.data, F_OK) == 0;
+    refs_buf_clear(&name);
+    return is;
+}
 
 /* A Parquet set grows, and keeps its record size. */
 static void grow_parquet(const char *set, refs_writer_options *options) {
@@ -1067,6 +1133,10 @@ static tool_exit grow_set(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     const char *set = arguments->names.items[0];
     grow_parquet(set, &options);
+    if (is_repository(set)) {
+        options.format = REFS_WRITE_ICECHUNK;
+        options.growth = REFS_WRITE_GROWING;
+    }
     if (!arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
     return make(arguments, set, GROWING_SET, &options, NULL);
 }
@@ -1079,6 +1149,7 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
         return TOOL_USAGE;
     }
     const char *set = arguments->names.items[0];
+    if (is_repository(set)) return grow_set(arguments); /* commits do not need the lock */
     if (!tool_lock(set, &file)) return TOOL_FAILED;
     const tool_exit result =
         is_aggregation(set) ? tool_append_to_master(arguments, &ways) : grow_set(arguments);

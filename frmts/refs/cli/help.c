@@ -5,23 +5,26 @@
 #include "tool.h"
 
 const tool_verb tool_verbs[] = {
-    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTOGVSq",
+    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTFOGVSBYq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: their names, patterns "
      "in "
      "quotes, folders (the data files and sets in them), URLs, and with \"-\" a list on standard "
      "input. "
      "One source gives its set; many are joined, by the values of their coordinates.",
      tool_index},
-    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTOGVSqFCU",
+    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTFOGVSBYqCU",
      "With --format cfa, a master whose fragments the sources are, which are not copied. Without, "
      "as "
      "index does with the files that the sets were made of: sets of many files, joined in any "
      "order and in any groups, give the same bytes as all files at once.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSq",
-     "The set is replaced when the new one is complete. Its format stays.", tool_append_verb},
-    {"convert", "SET -o SET", "write a set in another form", "ovgirwtOGVSq",
-     "JSON to Parquet and back, version 1 to 0, absolute names to relative ones, a part of it, or "
+    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYq",
+     "The set is replaced when the new one is complete. Its format stays. An Icechunk repository "
+     "gets a commit.",
+     tool_append_verb},
+    {"convert", "SET -o SET", "write a set in another form", "ovgirwtFOGVSBYq",
+     "JSON to Parquet or Icechunk and back, version 1 to 0, absolute names to relative ones, a "
+     "part of it, or "
      "with sources elsewhere (--rewrite).",
      tool_convert},
     {"check", "SET", "compare a set with its sources", "DNjqJ",

@@ -36,7 +36,7 @@ typedef struct tool_arguments {
     const char *pattern, *group;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
     const char *partition, *prefix;
-    const char *inline_bytes, *threads, *record_size, *version, *sample;
+    const char *inline_bytes, *threads, *record_size, *manifest_size, *version, *sample, *message;
     bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
         all, help;
 } tool_arguments;

@@ -14,6 +14,9 @@
 #include "refs/set_fragments.h"
 #include "refs/zarr.h"
 
+/** Members of a document of version 2 that a repository keeps, at most. */
+#define REFS_JOIN_MAX_MEMBERS 12
+
 #define REFS_JOIN_NONE UINT32_MAX
 
 /** Most dimensions along which parts are joined. */

@@ -468,13 +468,46 @@ static refs_status number_json(reader *in, const refs_json *value, uint32_t *id,
     return number_scratch(in, id, err);
 }
 
+/* Members of version 2 as they were before a repository held the array (write.h). */
+static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, refs_error *err) {
+    const char *pairs[2 * REFS_JOIN_MAX_MEMBERS + 1] = {NULL};
+    refs_buf values[REFS_JOIN_MAX_MEMBERS] = {REFS_BUF_INIT};
+    refs_json_doc *doc;
+    size_t n = 0;
+    REFS_TRY(refs_json_parse(refs_intern_get(in->strings, document), &doc, err));
+    const refs_json *members = refs_json_get(refs_json_root(doc), REFS_V2_MEMBER);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(members) && status == REFS_OK; i++) {
+        const refs_str name = refs_json_name_at(members, i);
+        if (refs_str_is(name, "must_understand") || n == REFS_JOIN_MAX_MEMBERS) continue;
+        status = refs_json_write(refs_json_at(members, i), &values[n], err);
+        if (status == REFS_OK) status = refs_buf_append(&values[n], "", 1, err);
+        pairs[2 * n] = name.data;
+        pairs[2 * n + 1] = (const char *)values[n].data;
+        n++;
+    }
+    refs_buf text = REFS_BUF_INIT;
+    if (status == REFS_OK && n > 0)
+        status =
+            refs_join__replace(refs_str_view((const char *)v2->data, v2->size), pairs, &text, err);
+    if (status == REFS_OK && n > 0) {
+        v2->size = 0;
+        status = refs_buf_append(v2, text.data, text.size, err);
+    }
+    for (size_t i = 0; i < n; i++) refs_buf_clear(&values[i]);
+    refs_buf_clear(&text);
+    refs_json_doc_free(doc);
+    return status;
+}
+
 /* Sets are written in version 2, and masters know none. */
 static refs_status take_version_3(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                   refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     if (refs_join__copies(in->join)) return REFS_OK;
     in->scratch.size = 0;
-    const refs_status status = refs_join__write_v2(meta, &in->scratch, &problem);
+    refs_status status = refs_join__write_v2(meta, &in->scratch, &problem);
+    if (status == REFS_OK) status = restore_members(in, array->document, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED)
         REFS_TRY(number_text(in, refs_str_from(problem.message), &array->problem, err));
     else if (status != REFS_OK)

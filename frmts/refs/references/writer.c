@@ -31,31 +31,47 @@ static refs_write_packing packing_of_name(refs_str path) {
     return REFS_PACK_NONE;
 }
 
+refs_write_format refs_writer_format_of(const char *path) {
+    const refs_str name = refs_str_from(path);
+    if (is_parquet_name(name)) return REFS_WRITE_PARQUET;
+    return refs_str_ends(name, ".icechunk") ? REFS_WRITE_ICECHUNK : REFS_WRITE_JSON;
+}
+
+static const refs_write_kind *kind_of(refs_write_format format) {
+    return format == REFS_WRITE_PARQUET    ? &refs_write__parquet
+           : format == REFS_WRITE_ICECHUNK ? &refs_write__icechunk
+                                           : &refs_write__json;
+}
+
 refs_status refs_writer_check_name(const char *path, refs_error *err) {
     const refs_str name = refs_str_from(path);
     const refs_str last = refs_file_name_last(name);
-    if (is_parquet_name(name) || packing_of_name(name) != REFS_PACK_NONE ||
+    if (refs_writer_format_of(path) != REFS_WRITE_JSON || packing_of_name(name) != REFS_PACK_NONE ||
         refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
         return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
-        "%s: is not the name of a set: these end in .json, .json.gz, .json.zst or .parq "
-        "(.parquet, or a slash), a folder of Parquet files",
+        "%s: is not the name of a set: these end in .json, .json.gz, .json.zst, in .parq "
+        "(.parquet, or a slash), a folder of Parquet files, or in .icechunk, a repository",
         path);
 }
 
-refs_status refs_writer_check_output(const char *path, refs_error *err) {
-    if (!is_parquet_name(refs_str_from(path)))
-        return refs_staged_check(path, REFS_STAGED_FILE, NULL, err);
+static refs_status check_folder(const char *path, refs_write_format format, refs_error *err) {
+    return format == REFS_WRITE_PARQUET ? refs_parquet__check_replaced(path, err)
+                                        : refs_icechunk__check_replaced(path, err);
+}
+
+refs_status refs_writer_check_output(const char *path, refs_write_format format, refs_error *err) {
+    if (!kind_of(format)->is_folder) return refs_staged_check(path, REFS_STAGED_FILE, NULL, err);
     char *target = NULL;
     REFS_TRY(refs_staged_check(path, REFS_STAGED_FOLDER, &target, err));
-    const refs_status status = refs_parquet__check_replaced(target, err);
+    const refs_status status = check_folder(target, format, err);
     refs_free(target);
     return status;
 }
 
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
-    const bool is_parquet = options->format == REFS_WRITE_PARQUET;
+    const bool is_folder = kind_of(options->format)->is_folder;
     if (options->version > 1)
         return refs_fail(err, REFS_INVALID,
                          "version %u of reference sets does not exist: write 0 or 1",
@@ -63,10 +79,15 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
     if (options->record_size == 0 || options->record_size > UINT32_MAX / 2)
         return refs_fail(err, REFS_INVALID, "record files cannot have %llu rows",
                          (unsigned long long)options->record_size);
-    if (is_parquet && options->packing != REFS_PACK_NONE)
-        return refs_fail(err, REFS_INVALID, "a folder of Parquet files cannot be compressed whole");
+    if (options->manifest_bytes < 1024 || options->manifest_bytes > 1024 * REFS_MIB)
+        return refs_fail(err, REFS_INVALID,
+                         "manifests cannot have %llu bytes: expected 1024 to 1073741824",
+                         (unsigned long long)options->manifest_bytes);
+    if (is_folder && options->packing != REFS_PACK_NONE)
+        return refs_fail(err, REFS_INVALID, "a folder of %s files cannot be compressed whole",
+                         options->format == REFS_WRITE_PARQUET ? "Parquet" : "Icechunk");
     if (options->templates != NULL && options->templates[0] != NULL &&
-        (is_parquet || options->version == 0))
+        (is_folder || options->version == 0))
         return refs_fail(err, REFS_INVALID, "templates are of JSON, version 1");
     return REFS_OK;
 }
@@ -77,7 +98,7 @@ static refs_status open_kind(refs_writer *writer, const char *path,
                               &writer->place, err));
     /* Growing files are replaced only when they are rewritten: see growth.c. */
     if (writer->kind->is_folder && options->growth != REFS_WRITE_GROWING)
-        REFS_TRY(refs_parquet__check_replaced(writer->place.wanted, err));
+        REFS_TRY(check_folder(writer->place.wanted, options->format, err));
     writer->place.is_temporary = options->sync == REFS_WRITE_UNSYNCED;
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
@@ -89,13 +110,12 @@ refs_status refs_writer_open(const char *path, const refs_writer_options *option
     if (options != NULL)
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
-    if (known.format == REFS_WRITE_BY_NAME)
-        known.format = is_parquet_name(refs_str_from(path)) ? REFS_WRITE_PARQUET : REFS_WRITE_JSON;
+    if (known.format == REFS_WRITE_BY_NAME) known.format = refs_writer_format_of(path);
     if (known.packing == REFS_PACK_BY_NAME) known.packing = packing_of_name(refs_str_from(path));
     REFS_TRY(check_options(&known, err));
     refs_writer *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    opened->kind = known.format == REFS_WRITE_PARQUET ? &refs_write__parquet : &refs_write__json;
+    opened->kind = kind_of(known.format);
     refs_status status = open_kind(opened, path, &known, err);
     if (status == REFS_OK)
         *writer = opened;
@@ -144,6 +164,7 @@ static refs_status check_url(refs_str url, refs_error *err) {
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err) {
     REFS_TRY(check_url(source->url, err));
+    if (writer->kind->source != NULL) REFS_TRY(writer->kind->source(writer->self, source, err));
     return refs_source_state_write(source, &writer->sources, err);
 }
 
@@ -289,9 +310,10 @@ bool refs_writer_takes_others(const refs_writer *writer) {
 refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_write_chunk *value,
                               refs_error *err) {
     if (!refs_writer_takes_others(writer))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s belongs to no array, and Parquet sets hold arrays alone: write JSON",
-                         REFS_STR_ARG(key));
+        return refs_fail(
+            err, REFS_UNSUPPORTED, "%.*s belongs to no array, and %s hold arrays alone: write JSON",
+            REFS_STR_ARG(key),
+            writer->kind == &refs_write__parquet ? "Parquet sets" : "Icechunk repositories");
     REFS_TRY(check_name(key, err));
     /* The only chunk of an array without dimensions, whose prefix is the whole key. */
     const refs_chunk_keys keys = {key, '.', 0, NULL};

@@ -21,6 +21,8 @@ typedef struct refs_write_kind {
     bool is_folder;
     refs_status (*open)(const refs_staged *place, const refs_writer_options *options, void **self,
                         refs_error *err);
+    /** Hears of a source; may be NULL: the writer records all of them. */
+    refs_status (*source)(void *self, const refs_source_state *state, refs_error *err);
     refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
     refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
@@ -33,6 +35,10 @@ typedef struct refs_write_kind {
 
 extern const refs_write_kind refs_write__json;
 extern const refs_write_kind refs_write__parquet;
+extern const refs_write_kind refs_write__icechunk;
+
+/** REFS_INVALID if a folder is neither empty nor a repository that a commit can be made to. */
+refs_status refs_icechunk__check_replaced(const char *path, refs_error *err);
 
 /** Appends one to a list, without its brackets. */
 refs_status refs_write__left_out(const refs_left_out *left_out, refs_buf *list, refs_error *err);

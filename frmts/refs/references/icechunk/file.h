@@ -14,6 +14,7 @@
 typedef enum refs_icechunk_file_type {
     REFS_ICECHUNK_SNAPSHOT = 1,
     REFS_ICECHUNK_MANIFEST = 2,
+    REFS_ICECHUNK_LOG = 4,
     REFS_ICECHUNK_REPO = 6
 } refs_icechunk_file_type;
 

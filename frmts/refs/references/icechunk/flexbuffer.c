@@ -90,22 +90,39 @@ static refs_status key_at(refs_bytes buffer, size_t at, unsigned width, refs_str
     return REFS_OK;
 }
 
-refs_status refs_icechunk__flex_get(const refs_flex_value *map, const char *name,
-                                    refs_flex_value *member, refs_error *err) {
-    size_t at = 0, n = 0, keys = 0, width = 0;
-    memset(member, 0, sizeof *member);
-    if (map->type != TYPE_MAP) return REFS_OK;
+/* The first offset of the keys of a map, and how wide each is. */
+static refs_status open_keys(const refs_flex_value *map, size_t *keys, size_t *width,
+                             refs_error *err) {
+    size_t at = 0, n = 0;
+    *keys = *width = 0;
     REFS_TRY(open_elements(map, &at, &n, err));
     if (at < MAP_HEAD * (size_t)map->own_width) return fail(err);
     at -= MAP_HEAD * (size_t)map->own_width;
-    REFS_TRY(follow(map->buffer, at, map->own_width, &keys, err));
-    REFS_TRY(load(map->buffer, at + map->own_width, map->own_width, &width, err));
-    if (width != 1 && width != 2 && width != 4 && width != 8) return fail(err);
+    REFS_TRY(follow(map->buffer, at, map->own_width, keys, err));
+    REFS_TRY(load(map->buffer, at + map->own_width, map->own_width, width, err));
+    return *width == 1 || *width == 2 || *width == 4 || *width == 8 ? REFS_OK : fail(err);
+}
+
+refs_status refs_icechunk__flex_name_at(const refs_flex_value *map, size_t i, refs_str *name,
+                                        refs_error *err) {
+    size_t keys, width, at;
+    *name = refs_str_view("", 0);
+    if (map->type != TYPE_MAP) return REFS_OK;
+    REFS_TRY(open_keys(map, &keys, &width, err));
+    if (!refs_mul_size(i, width, &at) || !refs_add_size(keys, at, &at)) return fail(err);
+    return key_at(map->buffer, at, (unsigned)width, name, err);
+}
+
+refs_status refs_icechunk__flex_get(const refs_flex_value *map, const char *name,
+                                    refs_flex_value *member, refs_error *err) {
+    size_t n = 0;
+    memset(member, 0, sizeof *member);
+    if (map->type != TYPE_MAP) return REFS_OK;
+    REFS_TRY(refs_icechunk__flex_size(map, &n, err));
     for (size_t i = 0; i < n; i++) {
         refs_str key = {NULL, 0};
-        REFS_TRY(key_at(map->buffer, keys, (unsigned)width, &key, err));
+        REFS_TRY(refs_icechunk__flex_name_at(map, i, &key, err));
         if (refs_str_is(key, name)) return refs_icechunk__flex_at(map, i, member, err);
-        if (!refs_add_size(keys, width, &keys)) return fail(err);
     }
     return REFS_OK;
 }

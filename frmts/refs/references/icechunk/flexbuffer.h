@@ -28,6 +28,10 @@ refs_status refs_icechunk__flex_size(const refs_flex_value *value, size_t *n, re
 refs_status refs_icechunk__flex_at(const refs_flex_value *value, size_t i, refs_flex_value *element,
                                    refs_error *err);
 
+/** The name of member `i` of a map of so many; "" of anything else. */
+refs_status refs_icechunk__flex_name_at(const refs_flex_value *map, size_t i, refs_str *name,
+                                        refs_error *err);
+
 /** The value of a member of a map; null where there is none, or it is not a map. */
 refs_status refs_icechunk__flex_get(const refs_flex_value *map, const char *name,
                                     refs_flex_value *member, refs_error *err);

@@ -1,16 +1,33 @@
 /* format.c -- Icechunk repositories as a format of sets, see format.h. */
 #include "icechunk/icechunk_set.h"
 #include "metadata_file.h"
+#include "refs/json.h"
 
 /* The file "repo", named itself. */
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     return refs_icechunk_sniff(head) && refs_str_ends(refs_str_from(input->location), "repo");
 }
 
+/* The record of sources, in the form that other sets have it. */
+static refs_status add_sources(refs_set_builder *builder, refs_bytes metadata, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(refs_json_parse(refs_str_view((const char *)metadata.data, metadata.size), &doc, err));
+    const refs_json *attributes = refs_json_get(refs_json_root(doc), "attributes");
+    refs_status status = attributes != NULL ? refs_json_write(attributes, &text, err) : REFS_OK;
+    if (status == REFS_OK && text.size > 0)
+        status = refs_set_builder_inline(builder, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                         refs_buf_view(&text), err);
+    refs_buf_clear(&text);
+    refs_json_doc_free(doc);
+    return status;
+}
+
 static refs_status add_metadata(void *user, refs_str path, refs_bytes metadata, refs_error *err) {
     static const char name[] = "zarr.json";
     refs_buf key = REFS_BUF_INIT;
     if (metadata.size == 0) return REFS_OK;
+    if (refs_str_is(path, "/" REFS_SOURCES_GROUP)) return add_sources(user, metadata, err);
     refs_status status = refs_buf_append_str(&key, refs_str_part(path, 1, path.size), err);
     if (status == REFS_OK && key.size > 0) status = refs_buf_append(&key, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append(&key, name, sizeof name - 1, err);

@@ -9,6 +9,7 @@
 #include "rewrites.h"
 
 #define CONTAINER_SCHEME "vcc://"
+#define FILE_SCHEME      "file://"
 
 typedef struct icechunk_set {
     refs_icechunk *repository;
@@ -62,20 +63,20 @@ static refs_status append_expanded(const icechunk_set *set, refs_str url, refs_b
     return refs_buf_append_str(text, refs_str_part(rest, name.size + 1, rest.size), err);
 }
 
-static refs_status map_url(const icechunk_set *set, refs_str url, refs_buf *location,
-                           refs_error *err) {
-    refs_buf whole = REFS_BUF_INIT, decoded = REFS_BUF_INIT;
+/* Appends a location as other sets have it: whole, and local files by their paths. */
+static refs_status append_plain(const icechunk_set *set, refs_str location, refs_buf *url,
+                                refs_error *err) {
+    refs_buf whole = REFS_BUF_INIT;
     refs_status status = REFS_OK;
-    if (refs_str_starts(url, CONTAINER_SCHEME) && !is_rewritten(set, url)) {
-        status = append_expanded(set, url, &whole, err);
-        url = refs_str_view((const char *)whole.data, whole.size);
+    if (refs_str_starts(location, CONTAINER_SCHEME) && !is_rewritten(set, location)) {
+        status = append_expanded(set, location, &whole, err);
+        location = refs_str_view((const char *)whole.data, whole.size);
     }
-    if (status == REFS_OK && !is_http(url)) {
-        status = append_decoded(url, &decoded, err);
-        url = refs_str_view((const char *)decoded.data, decoded.size);
-    }
-    if (status == REFS_OK) status = refs_url_map(url, &set->urls, location, err);
-    refs_buf_clear(&decoded);
+    if (refs_str_starts(location, FILE_SCHEME "/") && !is_rewritten(set, location))
+        location = refs_str_part(location, sizeof FILE_SCHEME - 1, location.size);
+    if (status == REFS_OK)
+        status = is_http(location) ? refs_buf_append_str(url, location, err)
+                                   : append_decoded(location, url, err);
     refs_buf_clear(&whole);
     return status;
 }
@@ -93,15 +94,18 @@ static refs_status number_location(icechunk_set *set, refs_ref *ref, refs_error 
 /* Later failures have the manifest's name before their message. */
 static refs_status set_virtual(icechunk_set *set, const refs_icechunk_chunk *chunk, refs_ref *ref,
                                refs_error *err) {
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = map_url(set, chunk->url, &location, err);
+    refs_buf location = REFS_BUF_INIT, plain = REFS_BUF_INIT;
+    refs_status status = append_plain(set, chunk->url, &plain, err);
+    const refs_str url = refs_str_view((const char *)plain.data, plain.size);
+    if (status == REFS_OK) status = refs_url_map(url, &set->urls, &location, err);
     if (status == REFS_OK) {
         const refs_str name = refs_str_view((const char *)location.data, location.size);
-        status = refs_references__own_strings(ref, name, chunk->url, chunk->etag, err);
+        status = refs_references__own_strings(ref, name, url, chunk->etag, err);
     }
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(chunk->url));
     ref->modified_s = chunk->modified_s;
     refs_buf_clear(&location);
+    refs_buf_clear(&plain);
     return status;
 }
 

@@ -5,24 +5,7 @@
 
 #include "icechunk/decompress.h"
 #include "icechunk/file.h"
-
-/* Fields of the tables, in the order of the schema. */
-enum { MANIFEST_ID, MANIFEST_ARRAYS, MANIFEST_DICTIONARY, MANIFEST_COMPRESSION };
-enum { ARRAY_NODE, ARRAY_REFS };
-enum {
-    REF_INDEX,
-    REF_INLINE,
-    REF_OFFSET,
-    REF_LENGTH,
-    REF_CHUNK_ID,
-    REF_LOCATION,
-    REF_ETAG,
-    REF_MODIFIED,
-    REF_COMPRESSED
-};
-
-/* How locations are compressed. */
-enum { NOT_COMPRESSED, BY_ZSTD };
+#include "icechunk/schema.h"
 
 /* The known properties of an array. */
 typedef struct known_array {
@@ -64,15 +47,15 @@ static refs_status check_id(const refs_flat_table *root, const uint8_t *id, refs
 }
 
 static refs_status open_dictionary(manifest *opened, const refs_flat_table *root, refs_error *err) {
-    uint64_t compression = BY_ZSTD;
+    uint64_t compression = LOCATIONS_ZSTD;
     refs_bytes dictionary;
     REFS_TRY(refs_icechunk__flat_number(root, MANIFEST_COMPRESSION, 1, &compression, err));
     REFS_TRY(refs_icechunk__flat_bytes(root, MANIFEST_DICTIONARY, &dictionary, err));
-    if (compression > BY_ZSTD)
+    if (compression > LOCATIONS_ZSTD)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "its locations are compressed in the unknown way %u",
                          (unsigned)compression);
-    if (compression == NOT_COMPRESSED || dictionary.data == NULL) return REFS_OK;
+    if (compression == LOCATIONS_PLAIN || dictionary.data == NULL) return REFS_OK;
     return refs_icechunk__dictionary_open(dictionary, &opened->dictionary, err);
 }
 
@@ -85,7 +68,7 @@ static refs_status check_count(const manifest *opened, const refs_manifest_file 
         refs_flat_table array;
         refs_flat_vector refs;
         REFS_TRY(refs_icechunk__flat_table_at(&opened->arrays, i, &array, err));
-        REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
+        REFS_TRY(refs_icechunk__flat_vector(&array, MANIFEST_ARRAY_REFS, 4, &refs, err));
         n_refs += refs.n;
     }
     if (n_refs == file->n_refs) return REFS_OK;
@@ -155,7 +138,7 @@ refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source,
 static refs_status open_array(const manifest *held, uint32_t i, const uint8_t **node,
                               refs_flat_table *array, refs_error *err) {
     REFS_TRY(refs_icechunk__flat_table_at(&held->arrays, i, array, err));
-    REFS_TRY(refs_icechunk__flat_struct(array, ARRAY_NODE, REFS_NODE_ID_SIZE, node, err));
+    REFS_TRY(refs_icechunk__flat_struct(array, MANIFEST_ARRAY_NODE, REFS_NODE_ID_SIZE, node, err));
     return *node != NULL ? REFS_OK
                          : refs_fail(err, REFS_CORRUPT, "an array of the manifest has no node");
 }
@@ -202,7 +185,7 @@ static refs_status open_reference(const refs_flat_vector *refs, uint32_t i, size
                                   reference *ref, refs_error *err) {
     refs_flat_vector numbers;
     REFS_TRY(refs_icechunk__flat_table_at(refs, i, &ref->table, err));
-    REFS_TRY(refs_icechunk__flat_vector(&ref->table, REF_INDEX, 4, &numbers, err));
+    REFS_TRY(refs_icechunk__flat_vector(&ref->table, CHUNK_INDEX, 4, &numbers, err));
     if (numbers.n != rank)
         return refs_fail(err, REFS_CORRUPT,
                          "reference %u of the manifest has an index of %u numbers; the array has "
@@ -301,7 +284,7 @@ static refs_status find_refs(const manifest *held, const refs_icechunk_wanted *w
                          "the snapshot says that the manifest has references of this array, which "
                          "it does not have");
     REFS_TRY(status);
-    return refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, refs, err);
+    return refs_icechunk__flat_vector(&array, MANIFEST_ARRAY_REFS, 4, refs, err);
 }
 
 static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, reference *ref,
@@ -382,10 +365,10 @@ static refs_status set_virtual(const refs_icechunk_source *source, refs_block *b
     refs_bytes packed;
     uint64_t modified = 0;
     chunk->kind = REFS_ICECHUNK_VIRTUAL;
-    REFS_TRY(refs_icechunk__flat_string(ref, REF_LOCATION, &chunk->url, err));
-    REFS_TRY(refs_icechunk__flat_string(ref, REF_ETAG, &chunk->etag, err));
-    REFS_TRY(refs_icechunk__flat_number(ref, REF_MODIFIED, 4, &modified, err));
-    REFS_TRY(refs_icechunk__flat_bytes(ref, REF_COMPRESSED, &packed, err));
+    REFS_TRY(refs_icechunk__flat_string(ref, CHUNK_LOCATION, &chunk->url, err));
+    REFS_TRY(refs_icechunk__flat_string(ref, CHUNK_ETAG, &chunk->etag, err));
+    REFS_TRY(refs_icechunk__flat_number(ref, CHUNK_MODIFIED, 4, &modified, err));
+    REFS_TRY(refs_icechunk__flat_bytes(ref, CHUNK_COMPRESSED, &packed, err));
     chunk->modified_s = (uint32_t)modified;
     if (chunk->url.data == NULL && packed.data == NULL)
         return refs_fail(err, REFS_CORRUPT,
@@ -402,10 +385,10 @@ static refs_status read_ref(const refs_icechunk_source *source, refs_block *bloc
                             const refs_flat_table *ref, refs_icechunk_chunk *chunk,
                             refs_error *err) {
     const uint8_t *id;
-    REFS_TRY(refs_icechunk__flat_bytes(ref, REF_INLINE, &chunk->bytes, err));
-    REFS_TRY(refs_icechunk__flat_number(ref, REF_OFFSET, 8, &chunk->offset, err));
-    REFS_TRY(refs_icechunk__flat_number(ref, REF_LENGTH, 8, &chunk->length, err));
-    REFS_TRY(refs_icechunk__flat_struct(ref, REF_CHUNK_ID, REFS_OBJECT_ID_SIZE, &id, err));
+    REFS_TRY(refs_icechunk__flat_bytes(ref, CHUNK_INLINE, &chunk->bytes, err));
+    REFS_TRY(refs_icechunk__flat_number(ref, CHUNK_OFFSET, 8, &chunk->offset, err));
+    REFS_TRY(refs_icechunk__flat_number(ref, CHUNK_LENGTH, 8, &chunk->length, err));
+    REFS_TRY(refs_icechunk__flat_struct(ref, CHUNK_ID, REFS_OBJECT_ID_SIZE, &id, err));
     chunk->kind = REFS_ICECHUNK_INLINE;
     if (chunk->bytes.data != NULL) return REFS_OK;
     return id != NULL ? set_native(source, id, chunk, err)

@@ -1,12 +1,10 @@
 /* node_check.c -- see node_check.h. */
 #include "icechunk/node_check.h"
 
+#include "icechunk/schema.h"
 #include "refs/json.h"
 
 #define SHAPE_SIZE 16
-
-enum { LENGTH, N_CHUNKS };
-enum { NAME };
 
 /* Length and number of chunks of a dimension; 0 chunks: format 1 does not tell them. */
 static refs_status read_shape(const refs_node_fields *fields, uint32_t dim, uint64_t *length,
@@ -18,8 +16,8 @@ static refs_status read_shape(const refs_node_fields *fields, uint32_t dim, uint
         return REFS_OK;
     }
     REFS_TRY(refs_icechunk__flat_table_at(&fields->shape_v2, dim, &table, err));
-    REFS_TRY(refs_icechunk__flat_number(&table, LENGTH, 8, length, err));
-    return refs_icechunk__flat_number(&table, N_CHUNKS, 4, n_chunks, err);
+    REFS_TRY(refs_icechunk__flat_number(&table, DIMENSION_LENGTH, 8, length, err));
+    return refs_icechunk__flat_number(&table, DIMENSION_N_CHUNKS, 4, n_chunks, err);
 }
 
 /* Lengths of the chunks of a regular grid, or NULL. */
@@ -67,7 +65,7 @@ static refs_status check_names(const refs_node_fields *fields, const refs_json *
         refs_flat_table table;
         refs_str own;
         REFS_TRY(refs_icechunk__flat_table_at(&fields->names, dim, &table, err));
-        REFS_TRY(refs_icechunk__flat_string(&table, NAME, &own, err));
+        REFS_TRY(refs_icechunk__flat_string(&table, DIMENSION_NAME, &own, err));
         const bool is_named = refs_json_is_string(name);
         if (is_named != (own.data != NULL) ||
             (is_named && !refs_str_equal(own, refs_json_text(name))))

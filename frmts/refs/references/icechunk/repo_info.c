@@ -7,25 +7,7 @@
 #include "icechunk/flexbuffer.h"
 #include "icechunk/moment.h"
 #include "icechunk/ref_names.h"
-
-/* Fields of the tables, in the order of the schema. */
-enum {
-    REPO_SPEC_VERSION,
-    REPO_TAGS,
-    REPO_BRANCHES,
-    REPO_DELETED_TAGS,
-    REPO_SNAPSHOTS,
-    REPO_STATUS,
-    REPO_METADATA,
-    REPO_LATEST_UPDATES,
-    REPO_BEFORE_UPDATES,
-    REPO_CONFIG,
-    REPO_ENABLED,
-    REPO_DISABLED
-};
-enum { REF_NAME, REF_SNAPSHOT };
-enum { INFO_ID, INFO_PARENT, INFO_WRITTEN, INFO_MESSAGE };
-enum { STATUS_AVAILABILITY, STATUS_SET_AT, STATUS_REASON };
+#include "icechunk/schema.h"
 
 /* Availability of a repository. */
 enum { ONLINE, READ_ONLY, OFFLINE };
@@ -79,6 +61,11 @@ refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_re
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
     refs_buf_clear(&location);
     return status;
+}
+
+refs_status refs_icechunk__info_take(refs_repo_info *info, refs_bytes flatbuffer, refs_error *err) {
+    REFS_TRY(refs_buf_append(&info->buffer, flatbuffer.data, flatbuffer.size, err));
+    return open_info(info, err);
 }
 
 void refs_icechunk__info_clear(refs_repo_info *info) {

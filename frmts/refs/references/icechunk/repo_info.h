@@ -22,6 +22,9 @@ refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_re
                                      refs_error *err);
 void refs_icechunk__info_clear(refs_repo_info *info);
 
+/** The same of a flatbuffer, which is copied. */
+refs_status refs_icechunk__info_take(refs_repo_info *info, refs_bytes flatbuffer, refs_error *err);
+
 /** The id of the snapshot that `version` means. REFS_INVALID tells which name or id there is not.
  */
 refs_status refs_icechunk__info_choose(const refs_repo_info *info,

@@ -5,25 +5,7 @@
 
 #include "icechunk/file.h"
 #include "icechunk/node_check.h"
-
-/* Fields of the tables, in the order of the schema. A union has two: its type, and the table. */
-enum {
-    SNAPSHOT_ID,
-    SNAPSHOT_PARENT,
-    SNAPSHOT_NODES,
-    SNAPSHOT_WRITTEN,
-    SNAPSHOT_MESSAGE,
-    SNAPSHOT_METADATA,
-    SNAPSHOT_FILES,
-    SNAPSHOT_FILES_V2
-};
-enum { NODE_ID, NODE_PATH, NODE_USER_DATA, NODE_DATA_TYPE, NODE_DATA };
-enum { ARRAY_SHAPE, ARRAY_NAMES, ARRAY_MANIFESTS, ARRAY_SHAPE_V2 };
-enum { MANIFEST_ID, MANIFEST_EXTENTS };
-enum { FILE_ID, FILE_SIZE, FILE_N_REFS };
-
-/* Types of the union of a node. */
-enum { IS_ARRAY = 1, IS_GROUP = 2 };
+#include "icechunk/schema.h"
 
 /* Sizes of structs: of the extent in a dimension, of a dimension's shape in format 1. */
 #define EXTENT_SIZE 8
@@ -83,8 +65,8 @@ static refs_status read_ref(refs_icechunk_snapshot *snapshot, const refs_flat_ta
                             size_t rank, refs_manifest_ref *ref, refs_error *err) {
     refs_flat_vector extents;
     const uint8_t *id;
-    REFS_TRY(refs_icechunk__flat_struct(table, MANIFEST_ID, REFS_OBJECT_ID_SIZE, &id, err));
-    REFS_TRY(refs_icechunk__flat_vector(table, MANIFEST_EXTENTS, EXTENT_SIZE, &extents, err));
+    REFS_TRY(refs_icechunk__flat_struct(table, MANIFEST_REF_ID, REFS_OBJECT_ID_SIZE, &id, err));
+    REFS_TRY(refs_icechunk__flat_vector(table, MANIFEST_REF_EXTENTS, EXTENT_SIZE, &extents, err));
     if (id == NULL) return refs_fail(err, REFS_CORRUPT, "a manifest of the array has no id");
     if (extents.n != rank && extents.n != 0)
         return refs_fail(err, REFS_CORRUPT,
@@ -206,11 +188,11 @@ static refs_status read_node(const refs_icechunk_source *source, refs_icechunk_s
     REFS_TRY(refs_icechunk__flat_struct(table, NODE_ID, REFS_NODE_ID_SIZE, &node.id, err));
     REFS_TRY(refs_icechunk__flat_number(table, NODE_DATA_TYPE, 1, &type, err));
     if (node.id == NULL) return refs_fail(err, REFS_CORRUPT, "it has no id");
-    if (type != IS_ARRAY && type != IS_GROUP)
+    if (type != NODE_IS_ARRAY && type != NODE_IS_GROUP)
         return refs_fail(err, REFS_UNSUPPORTED, "it is neither group nor array, but of type %llu",
                          (unsigned long long)type);
-    if (type == IS_ARRAY) REFS_TRY(read_array(source, snapshot, table, &node, err));
-    if (type == IS_GROUP)
+    if (type == NODE_IS_ARRAY) REFS_TRY(read_array(source, snapshot, table, &node, err));
+    if (type == NODE_IS_GROUP)
         REFS_TRY(check_metadata(&(refs_node_fields){.is_array = false}, table, err));
     if (!refs_grow((void **)&snapshot->nodes, &snapshot->node_capacity, known,
                    sizeof *snapshot->nodes))

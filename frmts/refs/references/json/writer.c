@@ -295,5 +295,10 @@ static refs_status move_json(void *self, refs_staged *place, refs_error *err) {
     return refs_staged_move(place, err);
 }
 
-const refs_write_kind refs_write__json = {false,       open_json,   write_document, begin_array,
-                                          write_chunk, finish_json, move_json,      free_json};
+const refs_write_kind refs_write__json = {.open = open_json,
+                                          .document = write_document,
+                                          .array = begin_array,
+                                          .chunk = write_chunk,
+                                          .finish = finish_json,
+                                          .move = move_json,
+                                          .free = free_json};

@@ -256,6 +256,11 @@ static refs_status move_parquet(void *self, refs_staged *place, refs_error *err)
                                    : refs_staged_move(place, err);
 }
 
-const refs_write_kind refs_write__parquet = {true,         open_parquet, write_document,
-                                             begin_array,  write_chunk,  finish_parquet,
-                                             move_parquet, free_parquet};
+const refs_write_kind refs_write__parquet = {.is_folder = true,
+                                             .open = open_parquet,
+                                             .document = write_document,
+                                             .array = begin_array,
+                                             .chunk = write_chunk,
+                                             .finish = finish_parquet,
+                                             .move = move_parquet,
+                                             .free = free_parquet};

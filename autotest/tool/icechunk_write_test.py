@@ -1,0 +1,211 @@
+"""Sets as Icechunk repositories: what index, combine, convert and append write, and what is read of it.
+
+    icechunk_write_test.py PROGRAM [test ...]
+"""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+REFS = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+N = 20  # values of a step, a chunk each
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def document(shape, chunks, dtype):
+    return {"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "fill_value": None, "order": "C",
+            "compressor": None, "filters": None}
+
+
+def files(folder):
+    return {os.path.relpath(os.path.join(path, name), folder) for path, _, names in os.walk(folder) for name in names}
+
+
+def history(name):
+    return json.loads(run("info", "--json", name))
+
+
+class Repositories(unittest.TestCase):
+    """Sets of steps whose values are 100 * step + 0, 1, …, in a folder of their own."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, self.before)
+
+    def write(self, first, n, still=100, **more):
+        """A set of steps, with the file that it is of, and `still` values that all of them have."""
+        steps = range(first, first + n)
+        data = os.path.join(self.folder, f"{first}.bin")
+        with open(data, "wb") as file:
+            file.write(b"".join(struct.pack("<i", 100 * step + x) for step in steps for x in range(N)))
+        refs = {".zgroup": '{"zarr_format":2}', "time/.zarray": json.dumps(document([n], [n], "<i4")),
+                "time/.zattrs": '{"_ARRAY_DIMENSIONS":["time"],"units":"hours since 2000-01-01"}',
+                "time/0": "base64:" + base64.b64encode(struct.pack(f"<{n}i", *steps)).decode(),
+                "t/.zarray": json.dumps(document([n, N], [1, 1], "<i4")),
+                "t/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}',
+                "still/.zarray": json.dumps(document([still], [still], "<i4")),
+                "still/.zattrs": '{"_ARRAY_DIMENSIONS":["y"]}',
+                "still/0": "base64:" + base64.b64encode(struct.pack(f"<{still}i", *range(still))).decode()}
+        refs.update({f"t/{i}.{x}": [data, 4 * (i * N + x), 4] for i in range(n) for x in range(N)})
+        refs.update(more)
+        with open(f"{first}.json", "w") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        return f"{first}.json"
+
+    def check(self, name, steps):
+        dataset = gdal.OpenEx(f"REFS:{name}", gdal.OF_MULTIDIM_RASTER)
+        root = dataset.GetRootGroup()
+        wanted = np.array([[100 * step + x for x in range(N)] for step in steps], np.int32)
+        np.testing.assert_array_equal(root.OpenMDArray("t").ReadAsArray(), wanted)
+        np.testing.assert_array_equal(root.OpenMDArray("time").ReadAsArray(), list(steps))
+        np.testing.assert_array_equal(root.OpenMDArray("still").ReadAsArray(),
+                                      range(root.OpenMDArray("still").GetDimensions()[0].GetSize()))
+
+    def test_are_read_as_what_they_were_made_of(self):
+        run("combine", self.write(0, 3), self.write(3, 2), "--along", "time", "-o", "all.icechunk")
+        self.check("all.icechunk", range(5))
+        self.assertEqual(run("check", "--deep", "all.icechunk").splitlines()[-1][-10:], "0 problems")
+        found = history("all.icechunk")
+        self.assertEqual([one["message"] for one in found["snapshots"]],
+                         ["refs combine: 2 sources", "Repository initialized"])
+
+    def test_are_chosen_by_the_option_whatever_the_name(self):
+        run("convert", self.write(0, 2), "--format", "icechunk", "-o", "some.thing", "--message", "why")
+        self.check("some.thing", range(2))
+        self.assertEqual(history("some.thing")["snapshots"][0]["message"], "why")
+        self.assertIn('--format is json, parquet or icechunk, not "x"',
+                      run("convert", "0.json", "--format", "x", "-o", "y", status=2))
+        self.assertIn("x.nc: is the name of an aggregation: leave out --format json",
+                      run("index", "0.json", "--format", "json", "-o", "x.nc", status=2))
+
+    def test_give_the_sets_again_that_they_were_made_of(self):
+        names = [self.write(0, 3), self.write(3, 2)]
+        run("combine", *names, "--along", "time", "-o", "at_once.json")
+        for name in names:
+            run("convert", name, "-o", name.replace("json", "icechunk"))
+        run("combine", "0.icechunk", "3.icechunk", "--along", "time", "-o", "of_parts.json")
+        self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
+
+    def test_get_equal_files_of_equal_sets(self):
+        run("convert", self.write(0, 3), "-o", "one.icechunk")
+        run("convert", "0.json", "-o", "two.icechunk")
+        self.assertEqual({name for name in files("one.icechunk") if name.startswith("manifests")},
+                         {name for name in files("two.icechunk") if name.startswith("manifests")})
+
+    def test_get_a_commit_and_the_manifests_that_change(self):
+        run("convert", self.write(0, 130), "-o", "a.icechunk", "--manifest-size", "16384")  # 1024 references
+        before = files("a.icechunk")
+        self.assertEqual(len([name for name in before if name.startswith("manifests")]), 5)  # 3, and two of one
+        run("append", "a.icechunk", self.write(130, 1), "--manifest-size", "16384")
+        added = files("a.icechunk") - before
+        self.assertEqual(len([name for name in added if name.startswith("manifests")]), 2)  # t and time
+        self.assertEqual(len([name for name in added if name.startswith("chunks")]), 1)  # time[130]
+        self.assertTrue(before <= files("a.icechunk") | {"repo"})
+        self.check("a.icechunk", range(131))
+        self.check("a.icechunk@" + history("a.icechunk")["snapshots"][1]["id"], range(130))
+        self.assertEqual([one["message"] for one in history("a.icechunk")["snapshots"]],
+                         ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+
+    def test_keep_their_history_when_they_are_made_again(self):
+        run("convert", self.write(0, 3), "-o", "a.icechunk")
+        first = history("a.icechunk")["snapshots"][0]["id"]
+        run("convert", self.write(10, 4), "-o", "a.icechunk")
+        self.check("a.icechunk", range(10, 14))
+        self.check("a.icechunk@" + first, range(3))
+        run("convert", "10.json", "-o", "a.icechunk")  # nothing changes: no commit
+        self.assertEqual(len(history("a.icechunk")["snapshots"]), 3)
+
+    def test_hold_large_values_as_files_of_their_own(self):
+        run("convert", self.write(0, 1, still=300), "-o", "a.icechunk")
+        before = files("a.icechunk")
+        chunks = [name for name in before if name.startswith("chunks")]
+        self.assertEqual([os.path.getsize(os.path.join("a.icechunk", name)) for name in chunks], [1200])
+        run("append", "a.icechunk", self.write(1, 1, still=300))
+        self.check("a.icechunk", range(2))
+        added = files("a.icechunk") - before
+        self.assertEqual(len([name for name in added if name.startswith("manifests")]), 2)  # t and time
+        self.assertEqual(len([name for name in added if name.startswith("chunks")]), 0)
+
+    def test_remember_holes_when_they_grow(self):
+        extra = {"u/.zarray": json.dumps(document([2, 1], [1, 1], "<i4")),
+                 "u/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}'}
+        self.write(0, 2, **extra)
+        self.write(2, 2)
+        self.write(4, 2, **extra)
+        run("combine", "0.json", "2.json", "--along", "time", "-o", "a.icechunk")
+        run("append", "a.icechunk", "4.json")
+        run("combine", "a.icechunk", "--along", "time", "-o", "of_parts.json")
+        run("combine", "0.json", "2.json", "4.json", "--along", "time", "-o", "at_once.json")
+        run("combine", "at_once.json", "--along", "time", "-o", "at_once.json")
+        self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
+
+    def test_leave_other_folders_alone(self):
+        os.mkdir("a.icechunk")
+        with open("a.icechunk/mine.txt", "w"):
+            pass
+        self.assertIn("a.icechunk: cannot be written to",
+                      run("convert", self.write(0, 1), "-o", "a.icechunk", status=1))
+        self.assertEqual(files("a.icechunk"), {"mine.txt"})
+
+    def test_refuse_what_icechunk_has_no_place_for(self):
+        filters = {"filters": [{"id": "zlib"}, {"id": "delta", "dtype": "<i4"}]}
+        self.write(0, 1, **{"x/.zarray": json.dumps(document([1], [1], "<i4") | filters)})
+        self.assertIn('/x: filter "delta" comes behind', run("convert", "0.json", "-o", "a.icechunk", status=1))
+        self.assertFalse(os.path.exists("a.icechunk"))
+        self.assertEqual([name for name in os.listdir(".") if "tmp" in name], [])
+
+    def test_keep_the_old_state_when_a_writer_is_killed(self):
+        run("convert", self.write(0, 40), "-o", "a.icechunk")
+        self.write(40, 400)
+        seen = set()
+        for i in range(12):
+            shutil.copytree("a.icechunk", "b.icechunk")
+            process = subprocess.Popen([REFS, "append", "b.icechunk", "40.json"], stderr=subprocess.DEVNULL)
+            time.sleep(0.004 * i)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            steps = 440 if len(history("b.icechunk")["snapshots"]) == 3 else 40
+            self.check("b.icechunk", range(steps))
+            run("append", "b.icechunk", self.write(1000, 1))  # removes what the killed one left beside it
+            self.assertEqual([name for name in os.listdir(".") if "tmp" in name], [])
+            seen.add(steps)
+            shutil.rmtree("b.icechunk")
+        self.assertIn(40, seen)
+
+    def test_are_written_by_several_at_a_time(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        names = [self.write(10 * i, 1) for i in range(1, 4)]
+        running = [subprocess.Popen([REFS, "append", "-q", "a.icechunk", name], stderr=subprocess.PIPE, text=True)
+                   for name in names]
+        told = [process.communicate()[1] for process in running]
+        done = [process.returncode == 0 for process in running]
+        for text, is_done in zip(told, done):
+            self.assertTrue(is_done or "was changed by another commit" in text, text)
+        self.assertTrue(any(done))
+        self.assertEqual(len(history("a.icechunk")["snapshots"]), 2 + sum(done))
+        self.check("a.icechunk", [0, 1] + [10 * i for i in range(1, 4) if done[i - 1]])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,234 @@
+/* commit.c -- see commit.h. */
+#include "icechunk/commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "icechunk/info_writer.h"
+#include "icechunk/object_file.h"
+#include "output.h"
+#include "refs/folder.h"
+
+#define INFO_NAME "repo"
+#define OLD_INFOS "overwritten"
+
+/* Names of old infos count down to the year 3000, so that the newest is listed first. */
+#define YEAR_3000_MS 32503680000000
+
+/* The longest wait for a lock: ten seconds. */
+#define LOCK_PAUSE_NS 20000000
+#define LOCK_TRIES    500
+
+/* -- files of a commit ------------------------------------------------------------------------- */
+
+/* "repo.<milliseconds to the year 3000>.<id>", with a NUL. */
+static refs_status append_backup(const refs_repo_info *info, refs_buf *name, refs_error *err) {
+    char id[REFS_OBJECT_ID_TEXT + 1];
+    uint8_t bytes[REFS_OBJECT_ID_SIZE];
+    refs_icechunk__id_of(refs_buf_view(&info->buffer), bytes, sizeof bytes);
+    refs_icechunk__id_format(bytes, id);
+    REFS_TRY(refs_buf_printf(name, err, INFO_NAME ".%lld.%s",
+                             (long long)(YEAR_3000_MS - refs_icechunk__now_us() / 1000), id));
+    return refs_buf_append(name, "", 1, err);
+}
+
+/* Replaces a file that an earlier attempt left. */
+static refs_status write_file(const char *folder, const char *name, refs_bytes flatbuffer,
+                              refs_error *err) {
+    refs_buf file = REFS_BUF_INIT, path = REFS_BUF_INIT;
+    refs_status status = refs_icechunk__pack(REFS_ICECHUNK_REPO, flatbuffer, &file, err);
+    if (status == REFS_OK) status = refs_write__make_folders(folder, refs_str_from(name), err);
+    if (status == REFS_OK) status = refs_buf_printf(&path, err, "%s/%s", folder, name);
+    if (status == REFS_OK) (void)unlink((const char *)path.data);
+    if (status == REFS_OK)
+        status = refs_write__file((const char *)path.data, refs_buf_view(&file), err);
+    refs_buf_clear(&path);
+    refs_buf_clear(&file);
+    return status;
+}
+
+static refs_status write_backup(const char *folder, const char *backup, const refs_repo_info *info,
+                                refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&name, err, OLD_INFOS "/%s", backup);
+    if (status == REFS_OK)
+        status = write_file(folder, (const char *)name.data, refs_buf_view(&info->buffer), err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status write_info(const char *folder, const refs_icechunk_tip *tip,
+                              refs_info_change *change, refs_error *err) {
+    refs_flat_writer flat = {.n_vtables = 0};
+    refs_buf backup = REFS_BUF_INIT;
+    refs_status status = append_backup(&tip->info, &backup, err);
+    change->backup = (const char *)backup.data;
+    change->at_us = refs_icechunk__now_us();
+    if (status == REFS_OK) status = write_backup(folder, change->backup, &tip->info, err);
+    if (status == REFS_OK) status = refs_icechunk__info_change(&tip->info, change, &flat, err);
+    if (status == REFS_OK) status = write_file(folder, INFO_NAME, refs_buf_view(&flat.bytes), err);
+    refs_buf_clear(&backup);
+    refs_icechunk__flat_clear(&flat);
+    return status;
+}
+
+static refs_status write_snapshot(const char *folder, const refs_icechunk_tip *tip,
+                                  refs_written_nodes *nodes, refs_written_snapshot *snapshot,
+                                  refs_error *err) {
+    refs_flat_writer flat = {.n_vtables = 0};
+    refs_object_file file = {folder, "snapshots", snapshot->id.bytes, REFS_ICECHUNK_SNAPSHOT, 0};
+    refs_icechunk__nodes_compare(nodes, &tip->nodes);
+    refs_status status = refs_icechunk__nodes_build(nodes, snapshot, &flat, err);
+    if (status == REFS_OK)
+        status = refs_icechunk__write_object(&file, refs_buf_view(&flat.bytes), err);
+    if (status == REFS_OK)
+        status = refs_icechunk__nodes_build_log(nodes, &tip->nodes, snapshot, &flat, err);
+    file.kind = "transactions";
+    file.type = REFS_ICECHUNK_LOG;
+    if (status == REFS_OK)
+        status = refs_icechunk__write_object(&file, refs_buf_view(&flat.bytes), err);
+    refs_icechunk__flat_clear(&flat);
+    return status;
+}
+
+refs_status refs_icechunk__commit_write(const refs_commit *commit, const refs_icechunk_tip *tip,
+                                        refs_written_nodes *nodes, refs_error *err) {
+    const int64_t now_us = refs_icechunk__now_us();
+    refs_written_snapshot snapshot = {.parent = tip->id,
+                                      .has_parent = true,
+                                      .written_us =
+                                          now_us > tip->written_us ? now_us : tip->written_us + 1,
+                                      .message = refs_str_from(commit->message)};
+    refs_info_change change = {
+        .snapshot = &snapshot, .branch = commit->branch, .config = commit->config};
+    REFS_TRY(write_snapshot(commit->folder, tip, nodes, &snapshot, err));
+    return write_info(commit->folder, tip, &change, err);
+}
+
+refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
+                                      const refs_icechunk_tip *tip, refs_error *err) {
+    refs_info_change change = {.tag = tag, .tagged = &tip->id};
+    return write_info(folder, tip, &change, err);
+}
+
+/* -- moving ------------------------------------------------------------------------------------ */
+
+/* Files of one folder on their way into the repository. */
+typedef struct moving {
+    const char *from, *to;
+} moving;
+
+static refs_status sync_folder(const char *path, refs_error *err) {
+    const int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_done = opened >= 0 && (fsync(opened) == 0 || errno == EINVAL || errno == ENOTSUP);
+    const refs_status status = is_done ? REFS_OK : refs_staged_fail(path, err);
+    if (opened >= 0) close(opened);
+    return status;
+}
+
+static refs_status move_file(void *user, int folder, const char *name, refs_error *err) {
+    const moving *at = user;
+    refs_buf to = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&to, err, "%s/%s", at->to, name));
+    const bool is_done = renameat(folder, name, AT_FDCWD, (const char *)to.data) == 0;
+    const refs_status status = is_done ? REFS_OK : refs_staged_fail((const char *)to.data, err);
+    refs_buf_clear(&to);
+    return status;
+}
+
+static refs_status move_folder(const char *from, const char *to, refs_error *err) {
+    moving at = {from, to};
+    const refs_folder_visitor visitor = {move_file, &at};
+    if (mkdir(to, 0777) != 0 && errno != EEXIST) return refs_staged_fail(to, err);
+    do REFS_TRY(refs_folder_each(from, &visitor, err));
+    while (rmdir(from) != 0 && errno == ENOTEMPTY);
+    return sync_folder(to, err);
+}
+
+/* The folders of the commit; "repo" stays. */
+static refs_status move_one(void *user, int folder, const char *name, refs_error *err) {
+    const moving *at = user;
+    refs_buf from = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    (void)folder;
+    if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
+    refs_status status = refs_buf_printf(&from, err, "%s/%s", at->from, name);
+    if (status == REFS_OK) status = refs_buf_printf(&to, err, "%s/%s", at->to, name);
+    if (status == REFS_OK)
+        status = move_folder((const char *)from.data, (const char *)to.data, err);
+    refs_buf_clear(&from);
+    refs_buf_clear(&to);
+    return status;
+}
+
+static refs_status move_info(const char *folder, const char *info, refs_error *err) {
+    refs_buf from = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&from, err, "%s/" INFO_NAME, folder));
+    const bool is_done = rename((const char *)from.data, info) == 0;
+    const refs_status status = is_done ? REFS_OK : refs_staged_fail(info, err);
+    refs_buf_clear(&from);
+    return status;
+}
+
+static refs_status move_all(const char *folder, const char *repository, const char *info,
+                            refs_error *err) {
+    moving at = {folder, repository};
+    const refs_folder_visitor visitor = {move_one, &at};
+    REFS_TRY(refs_folder_each(folder, &visitor, err));
+    REFS_TRY(move_info(folder, info, err));
+    return sync_folder(repository, err);
+}
+
+/* Whether the info is what was read, with the name still its own: Icechunk replaces it by another
+ * file, and locks the file that it replaces. */
+static bool is_unchanged(int file, const char *path, const refs_repo_info *info) {
+    struct stat locked, named;
+    refs_buf bytes = REFS_BUF_INIT;
+    const refs_icechunk_source source = {refs_vfs_posix(), path, 2, REFS_ICECHUNK_LIMITS_INIT};
+    bool is_same = fstat(file, &locked) == 0 && stat(path, &named) == 0 &&
+                   locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
+    refs_icechunk_file which = {path, REFS_ICECHUNK_REPO, 0};
+    is_same = is_same && refs_icechunk__file_read(&source, &which, &bytes, NULL) == REFS_OK &&
+              bytes.size == info->buffer.size &&
+              memcmp(bytes.data, info->buffer.data, bytes.size) == 0;
+    refs_buf_clear(&bytes);
+    return is_same;
+}
+
+/* Other programs hold the lock for as long as they move a few files. */
+static refs_status lock(int file, const char *path, refs_error *err) {
+    const struct timespec pause = {0, LOCK_PAUSE_NS};
+    for (unsigned i = 0; flock(file, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return refs_staged_fail(path, err);
+        if (i >= LOCK_TRIES)
+            return refs_fail(err, REFS_IO, "%s: is locked by another program: try again later",
+                             path);
+        (void)nanosleep(&pause, NULL);
+    }
+    return REFS_OK;
+}
+
+static refs_status move_locked(const char *folder, const char *repository, const char *path,
+                               const refs_repo_info *info, refs_error *err) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT ? REFS_CANCELLED : refs_staged_fail(path, err);
+    refs_status status = lock(file, path, err);
+    if (status == REFS_OK && !is_unchanged(file, path, info)) status = REFS_CANCELLED;
+    if (status == REFS_OK) status = move_all(folder, repository, path, err);
+    close(file);
+    return status;
+}
+
+refs_status refs_icechunk__commit_move(const char *folder, const char *repository,
+                                       const refs_repo_info *info, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&path, err, "%s/" INFO_NAME, repository);
+    if (status == REFS_OK)
+        status = move_locked(folder, repository, (const char *)path.data, info, err);
+    refs_buf_clear(&path);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* commit.h -- a new snapshot, its transaction log, and the info that has a branch lead to it.
+ *
+ * Files are made in a folder of their own, with the names that they have in the repository; the
+ * last one that gets its place there is "repo", by a conditional write. If another program wrote it
+ * meanwhile, the commit is made to follow that one's.
+ */
+#ifndef REFS_REFERENCES_ICECHUNK_COMMIT_H
+#define REFS_REFERENCES_ICECHUNK_COMMIT_H
+
+#include "icechunk/tip.h"
+#include "refs/staged.h"
+
+/** A commit. */
+typedef struct refs_commit {
+    const char *folder; /**< that its files are written into */
+    const char *branch, *message;
+    refs_bytes config; /**< without data: as it is */
+} refs_commit;
+
+/** Writes snapshot, log and info of `nodes` as a commit behind `tip`; the info that is replaced
+ * goes to the folder of such. */
+refs_status refs_icechunk__commit_write(const refs_commit *commit, const refs_icechunk_tip *tip,
+                                        refs_written_nodes *nodes, refs_error *err);
+
+/** Writes the info of a tag of the tip. */
+refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
+                                      const refs_icechunk_tip *tip, refs_error *err);
+
+/** Moves all files of `folder` into the local repository, "repo" last, where that still is what
+ * `info` was read from. REFS_CANCELLED without a message: it is not; nothing was moved. */
+refs_status refs_icechunk__commit_move(const char *folder, const char *repository,
+                                       const refs_repo_info *info, refs_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* schema.h -- the fields of the tables of a repository, in the order of its schemas.
+ *
+ * Source: common.fbs, repo.fbs, snapshot.fbs, manifest.fbs and transaction_log.fbs of the Icechunk
+ * specification. A union has two fields: its type, and the table.
+ */
+#ifndef REFS_REFERENCES_ICECHUNK_SCHEMA_H
+#define REFS_REFERENCES_ICECHUNK_SCHEMA_H
+
+/* repo.fbs */
+enum {
+    REPO_SPEC_VERSION,
+    REPO_TAGS,
+    REPO_BRANCHES,
+    REPO_DELETED_TAGS,
+    REPO_SNAPSHOTS,
+    REPO_STATUS,
+    REPO_METADATA,
+    REPO_LATEST_UPDATES,
+    REPO_BEFORE_UPDATES,
+    REPO_CONFIG,
+    REPO_ENABLED,
+    REPO_DISABLED,
+    REPO_EXTRA
+};
+enum { REF_NAME, REF_SNAPSHOT };
+enum { INFO_ID, INFO_PARENT, INFO_WRITTEN, INFO_MESSAGE, INFO_METADATA, INFO_PRUNED };
+enum { STATUS_AVAILABILITY, STATUS_SET_AT, STATUS_REASON };
+enum { UPDATE_TYPE, UPDATE_VALUE, UPDATE_AT, UPDATE_BACKUP };
+
+/* Types of the union of an update, from 1. */
+enum { UPDATE_INITIALIZED = 1, UPDATE_TAG_CREATED = 5, UPDATE_NEW_COMMIT = 10 };
+enum { TAG_CREATED_NAME };
+enum { NEW_COMMIT_BRANCH, NEW_COMMIT_SNAPSHOT };
+
+/* common.fbs */
+enum { ITEM_NAME, ITEM_VALUE };
+
+/* snapshot.fbs */
+enum {
+    SNAPSHOT_ID,
+    SNAPSHOT_PARENT,
+    SNAPSHOT_NODES,
+    SNAPSHOT_WRITTEN,
+    SNAPSHOT_MESSAGE,
+    SNAPSHOT_METADATA,
+    SNAPSHOT_FILES,
+    SNAPSHOT_FILES_V2
+};
+enum { NODE_ID, NODE_PATH, NODE_USER_DATA, NODE_DATA_TYPE, NODE_DATA };
+enum { NODE_IS_ARRAY = 1, NODE_IS_GROUP = 2 };
+enum { ARRAY_SHAPE, ARRAY_NAMES, ARRAY_MANIFESTS, ARRAY_SHAPE_V2 };
+enum { DIMENSION_LENGTH, DIMENSION_N_CHUNKS };
+enum { DIMENSION_NAME };
+enum { MANIFEST_REF_ID, MANIFEST_REF_EXTENTS };
+enum { FILE_ID, FILE_SIZE, FILE_N_REFS };
+
+/* manifest.fbs */
+enum { MANIFEST_ID, MANIFEST_ARRAYS, MANIFEST_DICTIONARY, MANIFEST_COMPRESSION };
+enum { MANIFEST_ARRAY_NODE, MANIFEST_ARRAY_REFS };
+enum {
+    CHUNK_INDEX,
+    CHUNK_INLINE,
+    CHUNK_OFFSET,
+    CHUNK_LENGTH,
+    CHUNK_ID,
+    CHUNK_LOCATION,
+    CHUNK_ETAG,
+    CHUNK_MODIFIED,
+    CHUNK_COMPRESSED
+};
+
+/* How locations are compressed. */
+enum { LOCATIONS_PLAIN, LOCATIONS_ZSTD };
+
+/* transaction_log.fbs */
+enum {
+    LOG_ID,
+    LOG_NEW_GROUPS,
+    LOG_NEW_ARRAYS,
+    LOG_DELETED_GROUPS,
+    LOG_DELETED_ARRAYS,
+    LOG_UPDATED_ARRAYS,
+    LOG_UPDATED_GROUPS,
+    LOG_UPDATED_CHUNKS,
+    LOG_MOVED
+};
+enum { UPDATED_NODE, UPDATED_CHUNKS };
+enum { UPDATED_COORDINATES };
+
+#endif
