@@ -206,6 +206,62 @@ class Repositories(unittest.TestCase):
         self.assertEqual(len(history("a.icechunk")["snapshots"]), 2 + sum(done))
         self.check("a.icechunk", [0, 1] + [10 * i for i in range(1, 4) if done[i - 1]])
 
+    def test_get_tags(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        run("tag", "a.icechunk", "v1")
+        run("append", "a.icechunk", self.write(2, 1))
+        run("tag", "a.icechunk@v1", "a/b & c")
+        run("tag", "a.icechunk#branch=main", "now")
+        self.check("a.icechunk@v1", range(2))
+        self.check("a.icechunk#tag=a/b %26 c", range(2))
+        self.check("a.icechunk@now", range(3))
+        self.assertEqual([one["name"] for one in json.loads(run("history", "--json", "a.icechunk"))["tags"]],
+                         ["a/b & c", "now", "v1"])
+        self.assertIn('a.icechunk: there is a tag "v1", and tags do not move: give another name',
+                      run("tag", "a.icechunk", "v1", status=1))
+        self.assertIn("a tag has no name: expected at least one character", run("tag", "a.icechunk", "", status=1))
+        self.assertIn("usage: refs tag REPOSITORY NAME", run("tag", "a.icechunk", status=2))
+        self.assertIn("expected a repository on this machine: use Icechunk", run("tag", "s3://b/r", "x", status=2))
+        self.assertEqual([name for name in os.listdir(".") if "tmp" in name], [])
+
+    def test_list_their_history(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk", "--message", "first")
+        lines = run("history", "a.icechunk").splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["branch", "snapshot", "snapshot", "status"])
+        self.assertEqual(lines[1][-9:], '* "first"')
+        self.assertIn("0.json: keeps no history: expected an Icechunk repository", run("history", "0.json", status=1))
+        self.assertIn("usage: refs history REPOSITORY", run("history", status=2))
+
+    def test_list_files_that_are_not_needed(self):
+        run("convert", self.write(0, 2, still=300), "-o", "a.icechunk")
+        run("append", "a.icechunk", self.write(2, 1, still=300))
+        run("tag", "a.icechunk", "v1")
+        self.assertEqual(run("gc", "--dry-run", "a.icechunk"), "0 files, 0 bytes, not needed\n")
+        for folder in ("chunks", "manifests", "snapshots", "transactions", "overwritten"):
+            shutil.copy("0.bin", f"a.icechunk/{folder}/0000000000000000000G")
+        os.mkdir("a.icechunk.tmp-0-1-0")
+        lines = run("gc", "--dry-run", "a.icechunk").splitlines()
+        self.assertEqual([line.split()[0] for line in lines[:-1]],
+                         [f"{folder}/0000000000000000000G" for folder in
+                          ("chunks", "manifests", "overwritten", "snapshots", "transactions")] + ["a.icechunk.tmp-0-1-0"])
+        self.assertEqual(lines[-1].split(",")[0], "6 files")
+        self.assertIn("usage: refs gc --dry-run REPOSITORY", run("gc", "a.icechunk", status=2))
+
+    def test_leave_no_garbage_that_is_not_listed_when_a_writer_is_killed(self):
+        self.write(100, 300, still=300)
+        for i in range(8):
+            run("convert", self.write(0, 40), "-o", "a.icechunk")
+            process = subprocess.Popen([REFS, "append", "a.icechunk", "100.json"], stderr=subprocess.DEVNULL)
+            time.sleep(0.006 * i)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            unused = {line.split()[0] for line in run("gc", "--dry-run", "a.icechunk").splitlines()[:-1]}
+            for name in unused:
+                shutil.rmtree(name) if os.path.isdir(name) else os.remove(os.path.join("a.icechunk", name))
+            self.check("a.icechunk", range(40) if len(history("a.icechunk")["snapshots"]) == 2 else
+                       [*range(40), *range(100, 400)])
+            shutil.rmtree("a.icechunk")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -59,6 +59,7 @@ const tool_option tool_options[] = {
     {'A', true, "all", NULL,
      "the arrays that aggregations are made of, too: terms, fragments, and each as it is stored"},
     {'D', true, "deep", NULL, "decode chunks, too"},
+    {'K', true, "dry-run", NULL, "list what is not needed, and remove nothing"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
     {'h', false, "help", NULL, "print help"},
     {'\0', false, NULL, NULL, NULL}};
@@ -117,6 +118,8 @@ static bool set_flag(tool_arguments *arguments, char letter) {
         return arguments->all = true;
     case 'D':
         return arguments->deep = true;
+    case 'K':
+        return arguments->dry_run = true;
     default:
         return arguments->help = true;
     }

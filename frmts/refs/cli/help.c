@@ -34,6 +34,17 @@ const tool_verb tool_verbs[] = {
      tool_check},
     {"diff", "SET SET", "what differs between two sets", "qJ",
      "The exit status is 1 where something does.", tool_diff},
+    {"history", "REPOSITORY", "list branches, tags and snapshots of an Icechunk repository", "J",
+     "The newest snapshot comes first; the one that the name means has a star.", tool_history},
+    {"tag", "REPOSITORY NAME", "give a snapshot of an Icechunk repository a name", "",
+     "That of the branch main, or of the state that the name of the repository says: "
+     "'repo#branch=dev', 'repo@ID'. Tags do not move.",
+     tool_tag},
+    {"gc", "--dry-run REPOSITORY", "list files of an Icechunk repository that are not needed", "K",
+     "Those that no snapshot, branch, tag or update names, which interrupted or refused commits "
+     "leave, and what they left beside the repository; also what another program writes at this "
+     "moment. Icechunk removes them.",
+     tool_gc},
     {"ls", "SET", "list what is in a set or a data file", "AJ",
      "Aggregations are listed as the variables that they stand for.", tool_ls},
     {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFq",

@@ -242,6 +242,9 @@ tool_exit tool_info(const tool_arguments *arguments);
 tool_exit tool_cat(const tool_arguments *arguments);
 tool_exit tool_check(const tool_arguments *arguments);
 tool_exit tool_diff(const tool_arguments *arguments);
+tool_exit tool_history(const tool_arguments *arguments);
+tool_exit tool_tag(const tool_arguments *arguments);
+tool_exit tool_gc(const tool_arguments *arguments);
 
 struct refs_cfa_source;
 struct refs_cfa_write_options;

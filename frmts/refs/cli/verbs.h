@@ -38,7 +38,7 @@ typedef struct tool_arguments {
     const char *partition, *prefix;
     const char *inline_bytes, *threads, *record_size, *manifest_size, *version, *sample, *message;
     bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
-        all, help;
+        all, dry_run, help;
 } tool_arguments;
 
 typedef struct tool_verb {

@@ -1,0 +1,315 @@
+/* upkeep.c -- tags, and files that are not needed, see upkeep.h. */
+#include "icechunk/upkeep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "icechunk/commit.h"
+#include "icechunk/file.h"
+#include "icechunk/schema.h"
+#include "refs/file_name.h"
+#include "refs/folder.h"
+#include "version.h"
+
+/* Commits of others in whose way a tag comes before it is given up. */
+#define MAX_TRIES 20
+
+/* -- tags -------------------------------------------------------------------------------------- */
+
+static refs_status add_tag(const refs_staged *staged, const refs_icechunk_version *version,
+                           const char *tag, refs_error *err) {
+    for (unsigned i = 0; i < MAX_TRIES; i++) {
+        refs_icechunk_tip tip = {.written_us = 0};
+        refs_status status =
+            refs_icechunk__tip_read(refs_vfs_posix(), staged->wanted, version, &tip, err);
+        if (status == REFS_OK) status = refs_icechunk__commit_tag(staged->written, tag, &tip, err);
+        if (status == REFS_OK) status = refs_staged_settle(staged, err);
+        if (status == REFS_OK)
+            status = refs_icechunk__commit_move(staged->written, staged->wanted, &tip.info, err);
+        refs_icechunk__tip_clear(&tip);
+        if (status != REFS_CANCELLED) return status;
+    }
+    return refs_fail(err, REFS_IO, "other programs commit all the time: try again later");
+}
+
+static refs_status check_tag(const char *tag, refs_error *err) {
+    if (*tag != '\0') return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "a tag has no name: expected at least one character");
+}
+
+static refs_status tag_named(const refs_named_version *named, const char *tag, refs_error *err) {
+    const refs_set_version nothing = {NULL, NULL, NULL, NULL};
+    refs_icechunk_version version;
+    refs_staged staged = {.wanted = NULL};
+    REFS_TRY(check_tag(tag, err));
+    REFS_TRY(refs_references__version_choose(named, &nothing, &version, err));
+    char *folder = refs_str_copy(named->folder);
+    if (folder == NULL) return refs_fail_nomem(err);
+    refs_status status = access(folder, F_OK) == 0
+                             ? refs_staged_open(folder, REFS_STAGED_FOLDER, &staged, err)
+                             : refs_fail(err, REFS_NOT_FOUND, "%s: %s", folder, strerror(errno));
+    if (status == REFS_OK) {
+        status = add_tag(&staged, &version, tag, err);
+        if (status != REFS_OK) refs_error_prefix(err, "%s", folder);
+    }
+    refs_staged_clear(&staged);
+    refs_free(folder);
+    return status;
+}
+
+refs_status refs_icechunk_tag(const char *name, const char *tag, refs_error *err) {
+    refs_named_version named;
+    refs_status status = refs_references__version_split(refs_str_from(name), &named, err);
+    if (status == REFS_OK) status = tag_named(&named, tag, err);
+    refs_references__version_clear(&named);
+    return status;
+}
+
+/* -- what is needed ---------------------------------------------------------------------------- */
+
+/* Names of files that are needed, each with its folder: "manifests/4G31…". */
+typedef struct needed {
+    const char *folder;
+    refs_intern names;
+    bool has_chunks; /* manifests are read for the chunks that they name */
+} needed;
+
+static refs_status need(needed *all, const char *kind, const char *name, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    uint32_t number;
+    refs_status status = refs_buf_printf(&text, err, "%s/%s", kind, name);
+    if (status == REFS_OK)
+        status = refs_intern_add(&all->names, refs_str_view((const char *)text.data, text.size),
+                                 &number, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status need_id(needed *all, const char *kind, const uint8_t *id, refs_error *err) {
+    char text[REFS_OBJECT_ID_TEXT + 1];
+    refs_icechunk__id_format(id, text);
+    return need(all, kind, text, err);
+}
+
+static refs_icechunk_source source_of(const needed *all) {
+    return (refs_icechunk_source){refs_vfs_posix(), all->folder, 2, REFS_ICECHUNK_LIMITS_INIT};
+}
+
+static refs_status need_chunks_of(needed *all, const refs_flat_table *array, refs_error *err) {
+    refs_flat_vector refs;
+    REFS_TRY(refs_icechunk__flat_vector(array, MANIFEST_ARRAY_REFS, 4, &refs, err));
+    for (uint32_t i = 0; i < refs.n; i++) {
+        refs_flat_table ref;
+        const uint8_t *id;
+        REFS_TRY(refs_icechunk__flat_table_at(&refs, i, &ref, err));
+        REFS_TRY(refs_icechunk__flat_struct(&ref, CHUNK_ID, REFS_OBJECT_ID_SIZE, &id, err));
+        if (id != NULL) REFS_TRY(need_id(all, "chunks", id, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status need_chunks_in(needed *all, refs_bytes manifest, refs_error *err) {
+    refs_flat_table root, array;
+    refs_flat_vector arrays;
+    REFS_TRY(refs_icechunk__flat_root(manifest, &root, err));
+    REFS_TRY(refs_icechunk__flat_vector(&root, MANIFEST_ARRAYS, 4, &arrays, err));
+    for (uint32_t i = 0; i < arrays.n; i++) {
+        REFS_TRY(refs_icechunk__flat_table_at(&arrays, i, &array, err));
+        REFS_TRY(need_chunks_of(all, &array, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status need_manifest(needed *all, const uint8_t *id, refs_error *err) {
+    const refs_icechunk_source source = source_of(all);
+    const size_t known = all->names.count;
+    refs_buf location = REFS_BUF_INIT, manifest = REFS_BUF_INIT;
+    REFS_TRY(need_id(all, "manifests", id, err));
+    if (all->names.count == known || !all->has_chunks) return REFS_OK;
+    refs_status status = refs_icechunk__object_location(&source, "manifests", id, &location, err);
+    refs_icechunk_file which = {(const char *)location.data, REFS_ICECHUNK_MANIFEST, 0};
+    if (status == REFS_OK) status = refs_icechunk__file_read(&source, &which, &manifest, err);
+    if (status == REFS_OK) status = need_chunks_in(all, refs_buf_view(&manifest), err);
+    refs_buf_clear(&location);
+    refs_buf_clear(&manifest);
+    return status;
+}
+
+static refs_status need_snapshot(needed *all, const refs_object_id *id, refs_error *err) {
+    const refs_icechunk_source source = source_of(all);
+    refs_icechunk_snapshot snapshot = {.n_refs = 0};
+    REFS_TRY(need_id(all, "snapshots", id->bytes, err));
+    REFS_TRY(need_id(all, "transactions", id->bytes, err));
+    refs_status status = refs_icechunk__snapshot_read(&source, id, &snapshot, err);
+    for (uint32_t i = 0; i < snapshot.manifests.count && status == REFS_OK; i++)
+        status =
+            need_manifest(all, (const uint8_t *)refs_intern_get(&snapshot.manifests, i).data, err);
+    refs_icechunk__snapshot_clear(&snapshot);
+    return status;
+}
+
+/* Logs of snapshots that expired are kept. */
+static refs_status need_pruned(needed *all, const refs_flat_table *info, refs_error *err) {
+    refs_flat_vector pruned;
+    REFS_TRY(refs_icechunk__flat_vector(info, INFO_PRUNED, REFS_OBJECT_ID_SIZE, &pruned, err));
+    for (uint32_t i = 0; i < pruned.n; i++)
+        REFS_TRY(need_id(all, "transactions",
+                         refs_icechunk__flat_at(&pruned, i, REFS_OBJECT_ID_SIZE), err));
+    return REFS_OK;
+}
+
+static refs_status need_snapshots(needed *all, const refs_repo_info *info, refs_error *err) {
+    for (uint32_t i = 0; i < info->snapshots.n; i++) {
+        refs_flat_table snapshot;
+        refs_object_id id;
+        const uint8_t *bytes;
+        REFS_TRY(refs_icechunk__flat_table_at(&info->snapshots, i, &snapshot, err));
+        REFS_TRY(refs_icechunk__flat_struct(&snapshot, INFO_ID, REFS_OBJECT_ID_SIZE, &bytes, err));
+        if (bytes == NULL) return refs_fail(err, REFS_CORRUPT, "a snapshot has no id");
+        memcpy(id.bytes, bytes, sizeof id.bytes);
+        REFS_TRY(need_snapshot(all, &id, err));
+        REFS_TRY(need_pruned(all, &snapshot, err));
+    }
+    return REFS_OK;
+}
+
+/* The infos that updates name, and the name of the file that has those before them; no data where
+ * there is none. */
+static refs_status need_updates(needed *all, refs_bytes info, refs_buf *older, refs_error *err) {
+    refs_flat_table root, update;
+    refs_flat_vector updates;
+    refs_str name;
+    REFS_TRY(refs_icechunk__flat_root(info, &root, err));
+    REFS_TRY(refs_icechunk__flat_vector(&root, REPO_LATEST_UPDATES, 4, &updates, err));
+    for (uint32_t i = 0; i < updates.n; i++) {
+        REFS_TRY(refs_icechunk__flat_table_at(&updates, i, &update, err));
+        REFS_TRY(refs_icechunk__flat_string(&update, UPDATE_BACKUP, &name, err));
+        if (name.data == NULL) continue;
+        char *text = refs_str_copy(name);
+        if (text == NULL) return refs_fail_nomem(err);
+        const refs_status status = need(all, "overwritten", text, err);
+        refs_free(text);
+        REFS_TRY(status);
+    }
+    older->size = 0;
+    REFS_TRY(refs_icechunk__flat_string(&root, REPO_BEFORE_UPDATES, &name, err));
+    return name.data != NULL ? refs_buf_append_str(older, name, err) : REFS_OK;
+}
+
+/* From the newest info to the oldest. Each name is new, or the walk ends. */
+static refs_status need_infos(needed *all, const refs_repo_info *info, refs_error *err) {
+    const refs_icechunk_source source = source_of(all);
+    refs_buf older = REFS_BUF_INIT, path = REFS_BUF_INIT, bytes = REFS_BUF_INIT;
+    refs_status status = need_updates(all, refs_buf_view(&info->buffer), &older, err);
+    while (status == REFS_OK && older.size > 0) {
+        const size_t known = all->names.count;
+        path.size = bytes.size = 0;
+        status = refs_buf_append(&older, "", 1, err);
+        if (status == REFS_OK) status = need(all, "overwritten", (const char *)older.data, err);
+        if (status == REFS_OK && all->names.count == known) break;
+        if (status == REFS_OK)
+            status = refs_buf_printf(&path, err, "%s/overwritten/%s", all->folder,
+                                     (const char *)older.data);
+        refs_icechunk_file which = {(const char *)path.data, REFS_ICECHUNK_REPO, 0};
+        if (status == REFS_OK) status = refs_icechunk__file_read(&source, &which, &bytes, err);
+        if (status == REFS_OK) status = need_updates(all, refs_buf_view(&bytes), &older, err);
+    }
+    refs_buf_clear(&older);
+    refs_buf_clear(&path);
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* -- what is there ----------------------------------------------------------------------------- */
+
+/* A folder of the repository, or the one that it lies in. */
+typedef struct listing {
+    const needed *all;
+    const char *kind;    /* NULL: of the one that it lies in */
+    refs_str repository; /* its own name there */
+    const refs_unused_visitor *visitor;
+} listing;
+
+static refs_status show(const listing *at, int folder, const char *name, const char *path,
+                        refs_error *err) {
+    struct stat status;
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return REFS_OK;
+    return at->visitor->visit(at->visitor->user, path, (uint64_t)status.st_size, err);
+}
+
+static refs_status show_unused(void *user, int folder, const char *name, refs_error *err) {
+    const listing *at = user;
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&path, err, "%s/%s", at->kind, name);
+    if (status == REFS_OK &&
+        refs_intern_find(&at->all->names, refs_str_view((const char *)path.data, path.size)) ==
+            REFS_INTERN_NONE)
+        status = show(at, folder, name, (const char *)path.data, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+/* "a.icechunk.tmp-…", beside "a.icechunk". */
+static refs_status show_unfinished(void *user, int folder, const char *name, refs_error *err) {
+    const listing *at = user;
+    const refs_str text = refs_str_from(name);
+    if (!refs_staged_is_unfinished(name) ||
+        !refs_str_equal(refs_str_part(text, 0, at->repository.size), at->repository))
+        return REFS_OK;
+    return show(at, folder, name, name, err);
+}
+
+static refs_status list_all(const needed *all, const refs_unused_visitor *visitor,
+                            refs_error *err) {
+    static const char *const kinds[] = {"chunks", "manifests", "overwritten", "snapshots",
+                                        "transactions"};
+    const refs_str folder = refs_str_from(all->folder);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        listing at = {all, kinds[i], {NULL, 0}, visitor};
+        const refs_folder_visitor each = {show_unused, &at};
+        refs_buf path = REFS_BUF_INIT;
+        REFS_TRY(refs_buf_printf(&path, err, "%s/%s", all->folder, kinds[i]));
+        refs_error problem = REFS_ERROR_INIT;
+        const refs_status status = refs_folder_each((const char *)path.data, &each, &problem);
+        refs_buf_clear(&path);
+        if (status != REFS_OK && status != REFS_NOT_FOUND)
+            return refs_fail(err, status, "%s", problem.message);
+    }
+    listing beside = {all, NULL, refs_file_name_last(folder), visitor};
+    const refs_folder_visitor each = {show_unfinished, &beside};
+    char *parent = refs_str_copy(refs_file_name_folder(folder));
+    if (parent == NULL) return refs_fail_nomem(err);
+    const refs_status status = refs_folder_each(parent, &each, err);
+    refs_free(parent);
+    return status;
+}
+
+static refs_status list_unused(needed *all, const refs_unused_visitor *visitor, refs_error *err) {
+    const refs_icechunk_source source = source_of(all);
+    refs_repo_info info = {.availability = 0};
+    refs_buf chunks = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&chunks, err, "%s/chunks%c", all->folder, '\0');
+    all->has_chunks = status == REFS_OK && access((const char *)chunks.data, F_OK) == 0;
+    if (status == REFS_OK) status = refs_icechunk__info_read(&source, &info, err);
+    if (status == REFS_OK) status = need_snapshots(all, &info, err);
+    if (status == REFS_OK) status = need_infos(all, &info, err);
+    if (status == REFS_OK) status = list_all(all, visitor, err);
+    refs_icechunk__info_clear(&info);
+    refs_buf_clear(&chunks);
+    return status;
+}
+
+refs_status refs_icechunk_list_unused(const char *folder, const refs_unused_visitor *visitor,
+                                      refs_error *err) {
+    refs_str name = refs_str_from(folder);
+    while (name.size > 1 && refs_str_ends(name, "/")) name.size--;
+    char *plain = refs_str_copy(name);
+    if (plain == NULL) return refs_fail_nomem(err);
+    needed all = {.folder = plain};
+    const refs_status status = list_unused(&all, visitor, err);
+    refs_intern_clear(&all.names);
+    refs_free(plain);
+    return status;
+}
