@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "icechunk/containers.h"
+#include "icechunk/info_writer.h"
+#include "icechunk/tip.h"
 #include "support.h"
 
 /* Keys that are asked for of each array. */
@@ -44,6 +47,42 @@ static void list_history(const refs_set *set) {
     if (status != REFS_CANCELLED) fuzz_check_words(status, &err);
 }
 
+/* What a commit makes of the repository: its info again, its configuration and its nodes. */
+static void write_again(const refs_icechunk_tip *tip, refs_error *err) {
+    const refs_written_nodes none = {.capacity = 0};
+    refs_written_snapshot snapshot = {
+        .parent = tip->id, .has_parent = true, .message = refs_str_from("m")};
+    const refs_info_change change = {
+        .snapshot = &snapshot, .branch = "main", .backup = "b", .at_us = 1};
+    refs_containers containers = {.n = 0};
+    refs_buf text = REFS_BUF_INIT;
+    refs_flat_writer flat = {.n_vtables = 0};
+    refs_status status = refs_icechunk__nodes_build(&tip->nodes, &snapshot, &flat, err);
+    if (status == REFS_OK)
+        status = refs_icechunk__nodes_build_log(&tip->nodes, &none, &snapshot, &flat, err);
+    if (status == REFS_OK) status = refs_icechunk__info_change(&tip->info, &change, &flat, err);
+    if (status == REFS_OK)
+        status = refs_icechunk__containers_read(&containers, tip->info.config, err);
+    if (status == REFS_OK)
+        status =
+            refs_icechunk__containers_locate(&containers, refs_str_from("s3://new/x"), &text, err);
+    if (status == REFS_OK)
+        status = refs_icechunk__containers_write(&containers, tip->info.config, &text, err);
+    fuzz_check_words(status, err);
+    refs_icechunk__containers_clear(&containers);
+    refs_icechunk__flat_clear(&flat);
+    refs_buf_clear(&text);
+}
+
+static void commit(const refs_vfs *vfs) {
+    const refs_icechunk_version version = {.branch = "main"};
+    refs_icechunk_tip tip = {.written_us = 0};
+    refs_error err = REFS_ERROR_INIT;
+    if (refs_icechunk__tip_read(vfs, "set", &version, &tip, &err) == REFS_OK)
+        write_again(&tip, &err);
+    refs_icechunk__tip_clear(&tip);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_bytes rest = refs_bytes_view(data, size);
     const refs_bytes first = next_part(&rest), snapshot = next_part(&rest);
@@ -61,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             look_up_chunks(stack.set, refs_hierarchy_array(stack.hierarchy, i)->path);
     }
     if (stack.set != NULL) list_history(stack.set);
+    commit(&vfs);
     fuzz_stack_clear(&stack);
     return 0;
 }
