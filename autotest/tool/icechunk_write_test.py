@@ -43,7 +43,7 @@ def history(name):
     return json.loads(run("info", "--json", name))
 
 
-class Repositories(unittest.TestCase):
+class Steps(unittest.TestCase):
     """Sets of steps whose values are 100 * step + 0, 1, …, in a folder of their own."""
 
     def setUp(self):
@@ -81,6 +81,10 @@ class Repositories(unittest.TestCase):
         np.testing.assert_array_equal(root.OpenMDArray("time").ReadAsArray(), list(steps))
         np.testing.assert_array_equal(root.OpenMDArray("still").ReadAsArray(),
                                       range(root.OpenMDArray("still").GetDimensions()[0].GetSize()))
+
+
+class Repositories(Steps):
+    """index, combine, convert, append, history, tag, gc"""
 
     def test_are_read_as_what_they_were_made_of(self):
         run("combine", self.write(0, 3), self.write(3, 2), "--along", "time", "-o", "all.icechunk")
@@ -261,6 +265,64 @@ class Repositories(unittest.TestCase):
             self.check("a.icechunk", range(40) if len(history("a.icechunk")["snapshots"]) == 2 else
                        [*range(40), *range(100, 400)])
             shutil.rmtree("a.icechunk")
+
+    def test_grow_by_names_that_arrive(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        names = [self.write(2, 1), self.write(3, 1), self.write(4, 1)]
+        with subprocess.Popen([REFS, "append", "-q", "--stdin", "a.icechunk"], stdin=subprocess.PIPE,
+                              text=True) as process:
+            for i, name in enumerate(names[:2]):
+                process.stdin.write(name + "\n")
+                process.stdin.flush()
+                begin = time.monotonic()
+                while len(history("a.icechunk")["snapshots"]) < 3 + i:
+                    self.assertLess(time.monotonic() - begin, 60)
+                    time.sleep(0.05)
+            process.stdin.write("\n" + names[2])  # the last line has no end
+            process.stdin.close()
+            self.assertEqual(process.wait(), 0)
+        self.check("a.icechunk", range(5))
+
+    def test_say_which_of_the_names_that_arrive_fail(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        done = subprocess.run([REFS, "append", "-q", "--stdin", "a.icechunk"], input="missing.json\n", text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("missing.json", done.stderr)
+        self.check("a.icechunk", range(2))
+        self.assertIn("usage: refs append SET SOURCE..., or refs append --stdin SET",
+                      run("append", "--stdin", "a.icechunk", "b.json", status=2))
+        done = subprocess.run([REFS, "append", "--stdin", "a.icechunk"], input="x" * 70000, text=True,
+                              capture_output=True, check=False)
+        self.assertIn("standard input: expected lines of less than 65536 bytes", done.stderr)
+
+
+class Parts(Steps):
+    """index --part"""
+
+    def test_are_those_of_all_sources_in_order(self):
+        names = [self.write(2 * i, 2) for i in range(5)]
+        made = [run("index", "--part", f"{i}/3", *names, "-o", "parts").split() for i in (1, 2, 3)]
+        self.assertEqual([len(one) for one in made], [1, 1, 1])
+        self.assertEqual(sorted(os.listdir("parts")), sorted(os.path.basename(one[0]) for one in made))
+        run("combine", "parts", "-o", "of_parts.json")
+        run("index", *names, "-o", "at_once.json")
+        self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
+
+    def test_that_are_made_twice_are_there_once(self):
+        names = [self.write(2 * i, 2) for i in range(3)]
+        first = run("index", "--part", "2/2", *names, "-o", "parts")
+        self.assertEqual(run("index", "--part", "2/2", *names, "-o", "parts"), first)
+        self.assertEqual(len(os.listdir("parts")), 1)
+
+    def test_without_sources_are_none(self):
+        self.assertEqual(run("index", "--part", "1/2", self.write(0, 2), "-o", "parts"), "")
+        self.assertEqual(os.listdir("parts"), [])
+        for text in ("0/2", "3/2", "1", "x/2", "1/1000001"):
+            self.assertIn(f'--part is i/n, with i from 1 to n, and n at most 1000000, not "{text}"',
+                          run("index", "--part", text, "0.json", "-o", "parts", status=2))
+        self.assertIn("usage: refs index --part I/N SOURCE... -o FOLDER",
+                      run("index", "--part", "1/2", "0.json", status=2))
 
 
 if __name__ == "__main__":

@@ -59,6 +59,12 @@ const tool_option tool_options[] = {
     {'A', true, "all", NULL,
      "the arrays that aggregations are made of, too: terms, fragments, and each as it is stored"},
     {'D', true, "deep", NULL, "decode chunks, too"},
+    {'L', true, "part", "I/N",
+     "take part I of N of the sources, in order; its set goes to the folder NAME, under a name "
+     "made of "
+     "what is in it, which is printed"},
+    {'I', true, "stdin", NULL,
+     "add sources as their names arrive on standard input, those of up to two seconds at a time"},
     {'K', true, "dry-run", NULL, "list what is not needed, and remove nothing"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
     {'h', false, "help", NULL, "print help"},
@@ -120,6 +126,8 @@ static bool set_flag(tool_arguments *arguments, char letter) {
         return arguments->deep = true;
     case 'K':
         return arguments->dry_run = true;
+    case 'I':
+        return arguments->from_input = true;
     default:
         return arguments->help = true;
     }
@@ -218,6 +226,9 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
         return true;
     case 'X':
         arguments->prefix = value;
+        return true;
+    case 'L':
+        arguments->part = value;
         return true;
     case 'i':
         return set_number(option, value, &arguments->inline_bytes);

@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arrivals.h"
 #include "kept.h"
 #include "master.h"
+#include "parts.h"
 #include "record.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine_aggregate.h"
@@ -42,6 +44,7 @@ typedef struct build {
     refs_join *join;
     refs_join_sources *sources;
     refs_set *only; /* where there is one, which is copied */
+    tool_part part; /* of the sources; zeroed: all */
     tool_list dims;
     tool_sending sending; /* a master that grows */
     tool_selection selection;
@@ -992,6 +995,7 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     REFS_TRY(status);
     all->n_not_sources = all->skipped.n;
     REFS_TRY(leave_out_output(all, &names, err));
+    if (all->part.n > 0) tool_part_keep(&all->part, &all->names);
     return kind == GROWING_SET ? open_grown(all, err) : REFS_OK;
 }
 
@@ -1014,6 +1018,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         tool_complain(&err);
         return TOOL_USAGE;
     }
+    if (arguments->part != NULL && !tool_part_parse(arguments->part, &all.part)) return TOOL_USAGE;
     if (master != NULL) {
         all.master = *master;
         *master = (tool_master){.has_relative = false};
@@ -1024,7 +1029,8 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
                              : REFS_OK;
     if (status == REFS_OK) status = refs_scan_shared_open(&all.scans, &err);
     if (status == REFS_OK) status = open_sources(&all, kind, &err);
-    if (status == REFS_OK) status = run_build(&all, options, &err);
+    const bool is_empty = all.part.n > 0 && all.names.n == 0;
+    if (status == REFS_OK && !is_empty) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }
 
@@ -1072,8 +1078,34 @@ static bool has_known_name(const tool_arguments *arguments) {
     return false;
 }
 
+/* One part of the sources, to a folder. A part without sources is none. */
+static tool_exit index_part(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    refs_error err = REFS_ERROR_INIT;
+    refs_buf path = REFS_BUF_INIT;
+    tool_part part;
+    if (!tool_part_parse(arguments->part, &part)) return TOOL_USAGE;
+    if (arguments->output == NULL || tool_is_remote(arguments->output) ||
+        arguments->format != NULL || arguments->objects) {
+        fprintf(stderr, "usage: refs index --part I/N SOURCE... -o FOLDER\n");
+        return TOOL_USAGE;
+    }
+    options.format = REFS_WRITE_JSON;
+    refs_status status = tool_part_path(&part, arguments->output, &path, &err);
+    const char *set = (const char *)path.data;
+    tool_exit result = TOOL_FAILED;
+    if (status == REFS_OK) (void)unlink(set);
+    if (status == REFS_OK) result = make(arguments, set, NEW_SET, &options, NULL);
+    if (status == REFS_OK && access(set, F_OK) == 0)
+        status = tool_part_name(set, arguments->output, &err);
+    if (status != REFS_OK) tool_complain(&err);
+    refs_buf_clear(&path);
+    return status == REFS_OK ? result : TOOL_FAILED;
+}
+
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    if (arguments->part != NULL) return index_part(arguments);
     if (!read_format(arguments, &options.format)) return TOOL_USAGE;
     if (arguments->output != NULL && !has_known_name(arguments)) return TOOL_USAGE;
     return make(arguments, arguments->output, NEW_SET, &options, NULL);
@@ -1141,13 +1173,9 @@ static tool_exit grow_set(const tool_arguments *arguments) {
     return make(arguments, set, GROWING_SET, &options, NULL);
 }
 
-tool_exit tool_append_verb(const tool_arguments *arguments) {
+static tool_exit append_sources(const tool_arguments *arguments) {
     static const tool_append_ways ways = {join_to_master, grow_set};
     int file;
-    if (arguments->names.n < 2) {
-        fprintf(stderr, "usage: refs append SET SOURCE...\n");
-        return TOOL_USAGE;
-    }
     const char *set = arguments->names.items[0];
     if (is_repository(set)) return grow_set(arguments); /* commits do not need the lock */
     if (!tool_lock(set, &file)) return TOOL_FAILED;
@@ -1155,4 +1183,13 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
         is_aggregation(set) ? tool_append_to_master(arguments, &ways) : grow_set(arguments);
     tool_unlock(file);
     return result;
+}
+
+tool_exit tool_append_verb(const tool_arguments *arguments) {
+    const size_t n = arguments->names.n;
+    if (arguments->from_input ? n == 1 : n >= 2)
+        return arguments->from_input ? tool_append_arrivals(arguments, append_sources)
+                                     : append_sources(arguments);
+    fprintf(stderr, "usage: refs append SET SOURCE..., or refs append --stdin SET\n");
+    return TOOL_USAGE;
 }

@@ -5,7 +5,7 @@
 #include "tool.h"
 
 const tool_verb tool_verbs[] = {
-    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTFOGVSBYq",
+    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTFOGVSBYLq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: their names, patterns "
      "in "
      "quotes, folders (the data files and sets in them), URLs, and with \"-\" a list on standard "
@@ -18,7 +18,7 @@ const tool_verb tool_verbs[] = {
      "index does with the files that the sets were made of: sets of many files, joined in any "
      "order and in any groups, give the same bytes as all files at once.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYq",
+    {"append", "SET SOURCE...", "add sources to a set", "apvijsrwTOGVSBYIq",
      "The set is replaced when the new one is complete. Its format stays. An Icechunk repository "
      "gets a commit.",
      tool_append_verb},

@@ -35,10 +35,10 @@ typedef struct tool_arguments {
     tool_list along, variables, templates, rewrites;
     const char *pattern, *group;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
-    const char *partition, *prefix;
+    const char *partition, *prefix, *part;
     const char *inline_bytes, *threads, *record_size, *manifest_size, *version, *sample, *message;
     bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
-        all, dry_run, help;
+        all, dry_run, from_input, help;
 } tool_arguments;
 
 typedef struct tool_verb {

@@ -1,0 +1,113 @@
+/* arrivals.c -- append --stdin: sources whose names arrive on standard input, a set that grows by
+ * those of a few seconds at a time.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arrivals.h"
+#include "refs/now.h"
+
+/* How long names are waited for once one is there: until none came for so long, or the first one is
+ * so old. */
+#define QUIET_MS  500
+#define OLDEST_MS 2000
+
+/* The bytes that a read asks for, and the longest name. */
+#define READ_BYTES 65536
+
+/* What arrived. */
+typedef struct arrivals {
+    refs_buf text;     /* lines, and the beginning of the next one */
+    uint64_t first_ms; /* when the first whole line was there; 0: none is */
+    bool has_ended, is_broken;
+} arrivals;
+
+static size_t end_of_lines(const arrivals *all) {
+    size_t end = all->text.size;
+    while (end > 0 && all->text.data[end - 1] != '\n') end--;
+    return end;
+}
+
+/* False at the end, and where it cannot be read. */
+static bool read_some(arrivals *all) {
+    const size_t size = all->text.size;
+    if (refs_buf_resize(&all->text, size + READ_BYTES, NULL) != REFS_OK) return false;
+    ssize_t n;
+    do n = read(STDIN_FILENO, all->text.data + size, READ_BYTES);
+    while (n < 0 && errno == EINTR && tool_go_on(NULL));
+    all->text.size = size + (n > 0 ? (size_t)n : 0);
+    all->is_broken = n < 0 || all->text.size - end_of_lines(all) >= READ_BYTES;
+    return n > 0 && !all->is_broken;
+}
+
+/* How long poll(2) may wait: -1 is for ever. */
+static int patience(const arrivals *all) {
+    if (all->first_ms == 0) return -1;
+    const uint64_t age = refs_now_ms() - all->first_ms;
+    const uint64_t rest = age < OLDEST_MS ? OLDEST_MS - age : 0;
+    return (int)(rest < QUIET_MS ? rest : QUIET_MS);
+}
+
+/* Waits until there are names that are to be appended, or no more come. */
+static void wait_for_names(arrivals *all) {
+    while (!all->has_ended && tool_go_on(NULL)) {
+        struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+        const int n = poll(&input, 1, patience(all));
+        if (n == 0) return;
+        if (n < 0) continue;
+        all->has_ended = !read_some(all);
+        if (all->first_ms == 0 && end_of_lines(all) > 0) all->first_ms = refs_now_ms();
+    }
+}
+
+/* The lines that are whole, or all at the end; each ends in a NUL then. */
+static bool take_names(arrivals *all, refs_buf *lines, tool_list *names) {
+    const size_t end = all->has_ended ? all->text.size : end_of_lines(all);
+    refs_str line, rest = refs_str_view((const char *)all->text.data, end);
+    lines->size = 0;
+    if (refs_buf_reserve(lines, end + 1, NULL) != REFS_OK) return false;
+    while (refs_str_next_line(&rest, &line)) {
+        if (line.size == 0) continue;
+        const char *name = (const char *)lines->data + lines->size;
+        if (refs_buf_append_str(lines, line, NULL) != REFS_OK ||
+            refs_buf_append(lines, "", 1, NULL) != REFS_OK || !tool_append(names, name))
+            return false;
+    }
+    if (end > 0) memmove(all->text.data, all->text.data + end, all->text.size - end);
+    all->text.size -= end;
+    all->first_ms = 0;
+    return true;
+}
+
+static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
+                              tool_exit (*append)(const tool_arguments *arguments)) {
+    tool_arguments some = *arguments;
+    refs_buf lines = REFS_BUF_INIT;
+    tool_exit result = TOOL_OK;
+    some.names = (tool_list){NULL, 0, 0};
+    const bool has_memory =
+        tool_append(&some.names, arguments->names.items[0]) && take_names(all, &lines, &some.names);
+    if (!has_memory) fprintf(stderr, "refs: out of memory\n");
+    if (has_memory && some.names.n > 1) result = append(&some);
+    refs_free(some.names.items);
+    refs_buf_clear(&lines);
+    return has_memory ? result : TOOL_FAILED;
+}
+
+tool_exit tool_append_arrivals(const tool_arguments *arguments,
+                               tool_exit (*append)(const tool_arguments *arguments)) {
+    arrivals all = {.text = REFS_BUF_INIT};
+    tool_exit result = TOOL_OK;
+    while (!all.has_ended && tool_go_on(NULL)) {
+        wait_for_names(&all);
+        if (!tool_go_on(NULL)) break;
+        if (append_names(&all, arguments, append) != TOOL_OK) result = TOOL_FAILED;
+    }
+    refs_buf_clear(&all.text);
+    if (!all.is_broken) return result;
+    fprintf(stderr, "refs: standard input: expected lines of less than %d bytes\n", READ_BYTES);
+    return TOOL_FAILED;
+}

@@ -1,0 +1,28 @@
+/* parts.h -- one part of a list of sources, and the name of its set. */
+#ifndef REFS_CLI_PARTS_H
+#define REFS_CLI_PARTS_H
+
+#include "tool.h"
+
+/** Most parts of a list. */
+#define TOOL_MAX_PARTS 1000000u
+
+/** Part `number`, from 1, of `n`. */
+typedef struct tool_part {
+    uint64_t number, n;
+} tool_part;
+
+/** Reads "3/10"; false after a message. */
+bool tool_part_parse(const char *text, tool_part *part);
+
+/** Drops the names that are of other parts; all parts together have each once, in order. */
+void tool_part_keep(const tool_part *part, tool_names *names);
+
+/** Appends the path that the set of a part is written to, in a folder that is made, with a NUL. */
+refs_status tool_part_path(const tool_part *part, const char *folder, refs_buf *path,
+                           refs_error *err);
+
+/** Gives the set that was written there its name, and prints it. */
+refs_status tool_part_name(const char *path, const char *folder, refs_error *err);
+
+#endif
