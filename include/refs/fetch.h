@@ -78,10 +78,6 @@ typedef struct refs_fetch_advice {
     const char *changed; /**< what reads locations that changed all the same: "the open option …" */
 } refs_fetch_advice;
 
-/** The most bytes that all calls of refs_fetch in a process hold together. Each call may exceed it
- * by one request, so that none waits for another. */
-#define REFS_FETCH_PROCESS_BYTES (256 * (uint64_t)REFS_MIB)
-
 typedef struct refs_fetch_options {
     size_t struct_size; /**< sizeof(refs_fetch_options) */
     refs_fetch_policy policy;
@@ -90,8 +86,9 @@ typedef struct refs_fetch_options {
                                   one long one */
     uint64_t max_whole_bytes;  /**< the largest whole location that is read */
     uint64_t max_memory_bytes; /**< for bytes in flight and bytes that have arrived and are still
-                                  held, in one call of refs_fetch; a single request may exceed it.
-                                  All calls of a process share REFS_FETCH_PROCESS_BYTES */
+                                  held, of all reads of the process; up to twice as many where the
+                                  line carries them (refs_fetcher_bandwidth_delay). Each read may
+                                  exceed it by one request, so that none waits for another */
     struct refs_http *http;    /**< for locations that have a URL; NULL: the vfs reads everything */
     refs_changed changed;
     refs_notes notes;

@@ -353,7 +353,7 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
 
 /* -- the process ------------------------------------------------------------------------------- */
 
-/* Each call may reserve 64 MiB. Nothing arrives before all of them have reserved what they can. */
+/* Nothing arrives before all calls have reserved what they can. */
 TEST_F(Fetching, OfAllCallsTakesNoMoreMemoryThanTheProcessMay) {
     constexpr size_t kCalls = 8, kRanges = 40, kRangeBytes = 2 * REFS_MIB;
     server.files["/d"] = std::string(kRangeBytes, 'x');
@@ -380,7 +380,7 @@ TEST_F(Fetching, OfAllCallsTakesNoMoreMemoryThanTheProcessMay) {
     }
     server.answerHeld();
     for (auto &call : calls) EXPECT_EQ(call.get(), REFS_OK);
-    EXPECT_LE(most, REFS_FETCH_PROCESS_BYTES + kCalls * kRangeBytes + 8 * REFS_MIB);
+    EXPECT_LE(most, 2 * options.max_memory_bytes + kCalls * kRangeBytes + 8 * REFS_MIB);
     refs_fetcher_free(fetcher);
     refs_http_free(options.http);
     fetcher = nullptr;

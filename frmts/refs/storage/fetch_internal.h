@@ -53,16 +53,15 @@ typedef struct refs_waiter {
     pthread_mutex_t lock;
     pthread_cond_t moved;
     size_t memory;       /**< bytes of blocks that are held or reserved; under the lock */
-    uint64_t max_memory; /**< a single block may exceed it; 0: nothing is counted */
+    uint64_t max_memory; /**< of all queues of the process; 0: nothing is counted */
     bool has_freed;      /**< bytes were given back since the caller last waited; under the lock */
 } refs_waiter;
 
 /* -- reservation.c: memory --------------------------------------------------------------------- */
 
 /** Reserves `size` bytes in place of `own` that are reserved for the same block: checks and counts
- * in one step, and never waits. False, and nothing changes, where the other bytes of the call, or
- * of the process (REFS_FETCH_PROCESS_BYTES), leave too few. A call that holds nothing else is never
- * refused, so each gets on. */
+ * in one step, and never waits. False, and nothing changes, where all queues of the process would
+ * hold more than max_memory. A queue that holds nothing else is never refused, so each gets on. */
 bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size);
 
 /** Gives reserved bytes back: as the `freed` of a block. */

@@ -1,15 +1,15 @@
-/* reservation.c -- the memory that bytes take from when they are asked for until nobody holds them:
- * of one call of refs_fetch, and of all of the process; see fetch_internal.h. */
+/* reservation.c -- the memory that bytes take from when they are asked for until nobody holds them,
+ * in all queues of the process; see fetch_internal.h. */
 #include "fetch_internal.h"
 
-/* Bytes that all calls have reserved. */
+/* Bytes that all queues have reserved. */
 static _Atomic uint64_t process_bytes;
 
-/* Reserves `more` bytes of the process's limit, or beyond it where the call has nothing else. */
-static bool reserve_of_process(uint64_t more, uint64_t others) {
+/* Reserves `more` bytes within `limit`, or beyond it for a queue that has nothing else. */
+static bool reserve_of_process(uint64_t more, uint64_t others, uint64_t limit) {
     uint64_t all = atomic_load(&process_bytes);
     do {
-        const bool fits = all < REFS_FETCH_PROCESS_BYTES && more <= REFS_FETCH_PROCESS_BYTES - all;
+        const bool fits = all < limit && more <= limit - all;
         if (!fits && others > 0) return false;
     } while (!atomic_compare_exchange_weak(&process_bytes, &all, all + more));
     return true;
@@ -37,13 +37,12 @@ static void give_back(refs_waiter *waiter, uint64_t size) {
 bool refs_waiter__reserve(refs_waiter *waiter, uint64_t own, uint64_t size) {
     if (waiter->max_memory == 0) return true;
     refs_lock(&waiter->lock);
-    const uint64_t limit = waiter->max_memory, others = waiter->memory - own;
-    bool fits = size <= own || others == 0 || (others < limit && size <= limit - others);
+    const uint64_t others = waiter->memory - own;
+    const bool fits = size <= own || reserve_of_process(size - own, others, waiter->max_memory);
     if (size < own)
         give_back(waiter, own - size);
-    else if (fits && size > own)
-        fits = reserve_of_process(size - own, others);
-    if (fits && size > own) waiter->memory = (size_t)(others + size);
+    else if (fits)
+        waiter->memory = (size_t)(others + size);
     refs_unlock(&waiter->lock);
     return fits;
 }
