@@ -186,8 +186,7 @@ static bool takes_decoding(const refs_array *array) {
     return array->chain != NULL && !refs_chain_is_empty(array->chain);
 }
 
-/* NULL without memory, or where it takes no longer to read the bytes than to hand them on. */
-static refs_stream *open_stream(refs_array *array, const refs_stride *stride) {
+refs_stream *refs_readahead__open(refs_array *array, const refs_stride *stride) {
     const uint64_t box_size = refs_stride__box_size(stride, &array->grid);
     const bool is_local = begins_local(array, stride);
     if (box_size > MAX_TASK_CHUNKS || (is_local && !takes_decoding(array))) return NULL;
@@ -198,7 +197,6 @@ static refs_stream *open_stream(refs_array *array, const refs_stride *stride) {
     stream->stride = *stride;
     stream->box_size = box_size;
     stream->is_local = is_local;
-    refs_cache__add_stream(array->context.cache);
     return stream;
 }
 
@@ -213,19 +211,20 @@ static void set_position(refs_readahead *readahead, const refs_box_read *read, u
     readahead->ahead = k + 1;
 }
 
-void refs_readahead__begin(refs_readahead *readahead, refs_array *array,
-                           const refs_stride *stride) {
+void refs_readahead__begin(refs_readahead *readahead, refs_stream *stream) {
     const uint64_t size = readahead->window.size;
     refs_readahead__end(readahead);
-    *readahead = (refs_readahead){.stream = open_stream(array, stride), .window = {.size = size}};
-    if (readahead->stream != NULL) set_position(readahead, NULL, 0);
+    *readahead = (refs_readahead){.stream = stream, .window = {.size = size}};
+    if (stream == NULL) return;
+    refs_cache__add_stream(stream->array->context.cache);
+    set_position(readahead, NULL, 0);
 }
 
-void refs_readahead__begin_advised(refs_readahead *readahead, refs_array *array,
-                                   const refs_stride *stride) {
+void refs_readahead__begin_advised(refs_readahead *readahead, refs_stream *stream) {
     refs_readahead__end(readahead);
-    *readahead = (refs_readahead){.stream = open_stream(array, stride)};
-    if (readahead->stream != NULL) readahead->stream->is_advised = true;
+    *readahead = (refs_readahead){.stream = stream};
+    if (stream != NULL) refs_cache__add_stream(stream->array->context.cache);
+    if (stream != NULL) stream->is_advised = true;
     refs_window__open(&readahead->window);
 }
 

@@ -25,13 +25,17 @@ typedef struct refs_readahead {
  * at once. */
 bool refs_readahead__is_possible(const refs_array *array);
 
-/** Follows boxes, of which the first is being read, in place of others; without memory it does
- * not. */
-void refs_readahead__begin(refs_readahead *readahead, refs_array *array, const refs_stride *stride);
+/** Opens what is to be followed; NULL without memory, or where it takes no longer to read the bytes
+ * than to hand them on. Looks the first box up, which may read a file of the set: without a lock of
+ * its reader. */
+struct refs_stream *refs_readahead__open(refs_array *array, const refs_stride *stride);
+
+/** Follows the boxes of a stream, of which the first is being read, in place of others; takes the
+ * stream over, which may be NULL. */
+void refs_readahead__begin(refs_readahead *readahead, struct refs_stream *stream);
 
 /** Follows boxes that somebody told to be going to be read. */
-void refs_readahead__begin_advised(refs_readahead *readahead, refs_array *array,
-                                   const refs_stride *stride);
+void refs_readahead__begin_advised(refs_readahead *readahead, struct refs_stream *stream);
 
 /** Whether a read goes on with what is followed, which is noted: by the box that is being read or
  * the next one; of what was told, by any that is left. The rest of a box is still expected. */

@@ -46,16 +46,17 @@ void refs_reader_limit(refs_reader *reader, const refs_region *region) {
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
 
-/* A reader that takes one element of each chunk reads a series, and is expected to read all of it,
- * unless something else was expected in vain. */
-static void follow(refs_reader *reader, const refs_box_read *read) {
+/* Whether boxes are expected that are not followed yet. A reader that takes one element of each
+ * chunk reads a series, and is expected to read all of it, unless something else was expected in
+ * vain. */
+static bool expects(refs_reader *reader, const refs_box_read *read, refs_stride *stride) {
     refs_readahead *readahead = &reader->readahead;
-    refs_stride stride;
-    if (refs_readahead__goes_on(readahead, read)) return;
+    refs_last_read__note(&reader->last, &reader->array->grid, read);
+    if (refs_readahead__goes_on(readahead, read)) return false;
     refs_readahead__miss(readahead);
-    if (!refs_last_read__expects(&reader->last, &reader->array->grid, read, &stride)) return;
+    if (!refs_last_read__expects(&reader->last, &reader->array->grid, read, stride)) return false;
     if (read->is_point && readahead->window.size == 0) refs_window__open(&readahead->window);
-    refs_readahead__begin(readahead, reader->array, &stride);
+    return true;
 }
 
 static void hold(refs_reader *reader, size_t bytes) {
@@ -72,17 +73,24 @@ static void hold_pieces(void *user, uint64_t bytes) {
     refs_unlock(&reader->lock);
 }
 
+/* A stream is opened without the lock, since that may read a file of the set. A thread that reads
+ * the same meanwhile may begin another one, which is replaced. */
 static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_array *array = reader->array;
     refs_box_read read;
+    refs_stride stride;
+    bool is_to_begin = false;
     if (array->context.cache == NULL) return;
     refs_lock(&reader->lock);
     if (array->mosaic.gather == NULL) hold(reader, refs_held__note(&reader->held, array, cut));
     if (refs_readahead__is_possible(array) &&
-        refs_box_read__describe(array->meta, &array->grid, cut, &read)) {
-        refs_last_read__note(&reader->last, &array->grid, &read);
-        follow(reader, &read);
-    }
+        refs_box_read__describe(array->meta, &array->grid, cut, &read))
+        is_to_begin = expects(reader, &read, &stride);
+    refs_unlock(&reader->lock);
+    if (!is_to_begin) return;
+    struct refs_stream *stream = refs_readahead__open(array, &stride);
+    refs_lock(&reader->lock);
+    refs_readahead__begin(&reader->readahead, stream);
     refs_unlock(&reader->lock);
 }
 
@@ -111,14 +119,15 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_box_read read;
     refs_stride stride;
     if (!refs_readahead__is_possible(array)) return;
-    refs_lock(&reader->lock);
     if (cut_advised(array->meta, region, &cut) && cut.n_chunks > 1 &&
         refs_box_read__describe(array->meta, &array->grid, &cut, &read) &&
         refs_stride__of_region(&read, &array->grid, &stride)) {
-        refs_readahead__begin_advised(&reader->readahead, array, &stride);
+        struct refs_stream *stream = refs_readahead__open(array, &stride);
+        refs_lock(&reader->lock);
+        refs_readahead__begin_advised(&reader->readahead, stream);
         refs_readahead__request(&reader->readahead);
+        refs_unlock(&reader->lock);
     }
-    refs_unlock(&reader->lock);
     refs_array__cut_clear(&cut);
 }
 
