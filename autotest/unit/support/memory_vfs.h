@@ -20,6 +20,7 @@ class MemoryVfs {
     std::string failReadsOf;                         ///< reads of this file fail
     std::string failOpensOf;                         ///< so does opening this one
     std::function<void(const std::string &)> onOpen; ///< sees names, and may make files for them
+    std::function<void()> onRead;                    ///< called before each read
     bool near = false;                               ///< as local files are
     std::atomic<int> opens{0}, reads{0}, nOpen{0}, mostOpen{0};
 
@@ -67,6 +68,7 @@ class MemoryVfs {
     static refs_status read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
                             refs_error *err) {
         from(self)->reads++;
+        if (from(self)->onRead) from(self)->onRead();
         const Handle *file = static_cast<Handle *>(handle);
         *got = 0;
         if (file->fails) return refs_fail(err, REFS_IO, "the line is cut");

@@ -225,6 +225,9 @@ refs_status refs_scan__index(refs_scan *scan, size_t number, refs_chunk_index *i
     return REFS_OK;
 }
 
+/* Indices that this thread is reading: more than one in a progress callback. */
+static _Thread_local unsigned n_reads;
+
 /* Reads the index of an array, by one thread at a time: the source is one. */
 static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_chunk_index index = {.rank = 0};
@@ -232,7 +235,9 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     scan->reader = pthread_self();
     refs_unlock(&scan->lock);
     const uint64_t began_us = refs_now_us();
+    n_reads++;
     refs_status status = refs_scan__index(scan, number, &index, err);
+    n_reads--;
     if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
     if (status == REFS_OK && index.steps != NULL && index.location_id == scan->file)
         status = refs_source_size(scan->source, &index.steps->max_end, err);
@@ -249,17 +254,25 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     return REFS_OK;
 }
 
+/* Waits for the thread that reads an index, a while at a time; under the lock. */
+static refs_status await_idle(refs_scan *scan, uint64_t until_ms, refs_error *err) {
+    const bool is_own = pthread_equal(scan->reader, pthread_self());
+    if (is_own || (n_reads > 0 && refs_now_ms() >= until_ms))
+        return refs_fail(err, REFS_IO,
+                         "a progress callback cannot read this array while %s reads the index of "
+                         "the same file",
+                         is_own ? "the read that called it" : "a thread that waits for it");
+    if (n_reads == 0) return refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
+    (void)refs_wait_ms(&scan->idle, &scan->lock, REFS_CANCEL_POLL_MS);
+    return REFS_OK;
+}
+
 static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_status status = REFS_OK;
+    const uint64_t until_ms = refs_now_ms() + scan->options.max_wait_ms;
     refs_lock(&scan->lock);
-    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK) {
-        if (pthread_equal(scan->reader, pthread_self()))
-            status = refs_fail(err, REFS_IO,
-                               "a progress callback cannot read this array while the read that "
-                               "called it reads the index of the same file");
-        else
-            status = refs_cancel_scope_wait(&scan->idle, &scan->lock, err);
-    }
+    while (scan->is_busy && !scan->arrays[number].is_indexed && status == REFS_OK)
+        status = await_idle(scan, until_ms, err);
     if (status == REFS_OK && !scan->arrays[number].is_indexed)
         status = read_index(scan, number, err);
     refs_unlock(&scan->lock);

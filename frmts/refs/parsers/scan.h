@@ -46,10 +46,13 @@ typedef struct refs_scan_options {
     refs_notes notes;         /**< what was left out, and why */
     bool remote_to_local;     /**< let a remote file name what refs_location_confine refuses */
     refs_scan_shared *shared; /**< or NULL */
+    unsigned max_wait_ms;     /**< how long a thread that reads an index, and in a callback of that
+                                   needs another one, waits for the thread that reads that one: it
+                                   may wait for this thread */
 } refs_scan_options;
 
 #define REFS_SCAN_OPTIONS_INIT                                                                     \
-    { sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {NULL, NULL}, false, NULL }
+    { sizeof(refs_scan_options), REFS_SCAN_LIMITS_INIT, {NULL, NULL}, false, NULL, 30000 }
 
 typedef struct refs_scan refs_scan;
 
