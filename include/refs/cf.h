@@ -219,6 +219,13 @@ typedef struct refs_cf_band_clock {
     size_t n_dims;
 } refs_cf_band_clock;
 
+/** A ground control point: a place in the raster, in pixels from its first corner, and on Earth, in
+ * degrees of WGS 84 and metres. */
+typedef struct refs_cf_gcp {
+    double pixel, line;
+    double x, y, z;
+} refs_cf_gcp;
+
 /** How a missing value is given: exactly, also for integers beyond 2^53. */
 typedef enum refs_cf_nodata_kind {
     REFS_CF_NODATA_NONE,
@@ -286,6 +293,9 @@ typedef struct refs_cf_description {
         geotransform[6]; /**< as GDAL's, for the rows as shown: corner x, dx, 0, corner y, 0, dy */
     char *crs;           /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
     bool crs_assumed;    /**< crs is there because of assume_longlat */
+
+    refs_cf_gcp *gcps; /**< or NULL */
+    size_t n_gcps;
 
     refs_cf_items geolocation; /**< items of GDAL's GEOLOCATION domain, except the names of the
                                   datasets: X_DATASET and Y_DATASET follow from … */

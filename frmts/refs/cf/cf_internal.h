@@ -539,6 +539,12 @@ typedef struct refs_cf__period {
  * "Z" may follow. False for anything else, and for dates that the calendar does not have. */
 bool refs_cf__parse_period(refs_str text, refs_cf__calendar calendar, refs_cf__period *period);
 
+/* -- gcps.c ------------------------------------------------------------------------------------ */
+
+/** Finds the ground control points of a raster that nothing else places. */
+refs_status refs_cf__describe_gcps(const refs_cf__input *input, refs_cf_description *description,
+                                   refs_error *err);
+
 /* -- duration.c -------------------------------------------------------------------------------- */
 
 /** Reads a span of time, "6h", "1d12h" or "PT6H" (ISO 8601), but for those of years and months. */

@@ -120,6 +120,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(refs_cf__describe_bands(input, description, err));
     REFS_TRY(refs_cf__select(input, description, err));
     REFS_TRY(place(input, frame, description, err));
+    REFS_TRY(refs_cf__describe_gcps(input, description, err));
     if (full != input->array) REFS_TRY(order_overview(input, full, description, err));
     refs_cf__turn_longitudes(input, &frame->axes, description);
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, description, err));
@@ -165,6 +166,7 @@ refs_status refs_cf_describe_elements(const refs_hierarchy *hierarchy, const ref
 void refs_cf_description_clear(refs_cf_description *description) {
     refs_cf__bands_clear(description);
     refs_cf__clocks_clear(description);
+    refs_free(description->gcps);
     refs_free(description->crs);
     refs_free(description->unit);
     refs_cf_items_clear(&description->categories);

@@ -47,6 +47,7 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string
         SetBand(number, new RefsBand(this, number));
     if (!view_->hasCommonSpatialRef()) makeSpatialRef(problem);
     setGeolocation();
+    setGcps();
     setColors();
     overviews_.resize(static_cast<size_t>(view_->nOverviews()));
     loadKept();
@@ -101,6 +102,7 @@ RefsMaskBand *RefsDataset::mask() {
 /* GDALPamDataset's would not call BuildPamFilename of this class. */
 RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
+    GDALDeinitGCPs(static_cast<int>(gcps_.size()), gcps_.data());
 }
 
 #if REFS_HAS_CLOSE
@@ -256,6 +258,38 @@ const OGRSpatialReference *RefsDataset::GetSpatialRef() const {
         return REFS_OK;
     });
     return spatialRef_.IsEmpty() ? GDALPamDataset::GetSpatialRef() : &spatialRef_;
+}
+
+/* Ground control points are on WGS 84. */
+void RefsDataset::setGcps() {
+    const refs_cf_description &of = description();
+    if (of.n_gcps == 0) return;
+    gcps_.resize(of.n_gcps);
+    GDALInitGCPs(static_cast<int>(gcps_.size()), gcps_.data());
+    for (size_t i = 0; i < of.n_gcps; i++) {
+        GDAL_GCP &gcp = gcps_[i];
+        CPLFree(gcp.pszId);
+        gcp.pszId = CPLStrdup(("GCP_" + std::to_string(i + 1)).c_str());
+        gcp.dfGCPPixel = of.gcps[i].pixel;
+        gcp.dfGCPLine = of.gcps[i].line;
+        gcp.dfGCPX = of.gcps[i].x;
+        gcp.dfGCPY = of.gcps[i].y;
+        gcp.dfGCPZ = of.gcps[i].z;
+    }
+    gcpSpatialRef_.SetFromUserInput("EPSG:4326");
+    gcpSpatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+}
+
+int RefsDataset::GetGCPCount() {
+    return gcps_.empty() ? GDALPamDataset::GetGCPCount() : static_cast<int>(gcps_.size());
+}
+
+const GDAL_GCP *RefsDataset::GetGCPs() {
+    return gcps_.empty() ? GDALPamDataset::GetGCPs() : gcps_.data();
+}
+
+const OGRSpatialReference *RefsDataset::GetGCPSpatialRef() const {
+    return gcps_.empty() ? GDALPamDataset::GetGCPSpatialRef() : &gcpSpatialRef_;
 }
 
 char **RefsDataset::GetMetadataDomainList() {

@@ -58,6 +58,9 @@ class RefsDataset final : public GDALPamDataset {
 
     CPLErr GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST override;
     const OGRSpatialReference *GetSpatialRef() const override;
+    int GetGCPCount() override;
+    const GDAL_GCP *GetGCPs() override;
+    const OGRSpatialReference *GetGCPSpatialRef() const override;
     char **GetMetadataDomainList() override;
     RefsMetadataList GetMetadata(const char *domain) override;
     const char *GetMetadataItem(const char *item, const char *domain) override;
@@ -132,6 +135,7 @@ class RefsDataset final : public GDALPamDataset {
     void makeSpatialRef(std::string &problem) const;
     void warnOfSpatialRef(const std::string &problem) const;
     void setGeolocation();
+    void setGcps();
     void setColors();
 
     /** The items of the domain REFS: requests and bytes of the whole set, chunks of this array. */
@@ -147,6 +151,8 @@ class RefsDataset final : public GDALPamDataset {
     const RefsKeeping keeping_;
     mutable std::once_flag spatialRefMade_;
     mutable OGRSpatialReference spatialRef_; ///< by makeSpatialRef()
+    std::vector<GDAL_GCP> gcps_;             ///< to be given back by GDALDeinitGCPs
+    OGRSpatialReference gcpSpatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;
     bool isMaskKnown_ = false;
     std::unique_ptr<RefsDataset> maskDataset_;
