@@ -12,6 +12,7 @@
 extern "C" {
 #include "icechunk/commit.h"
 #include "icechunk/containers.h"
+#include "icechunk/file.h"
 #include "icechunk/flat_copy.h"
 #include "icechunk/flat_writer.h"
 #include "icechunk/flex_json.h"
@@ -445,6 +446,47 @@ TEST(IcechunkWriter, DividesManifestsSoThatGrowthChangesTheLastOne) {
     EXPECT_EQ(namesIn(repository / "overwritten").size(), 2u);
 }
 
+refs_icechunk_tip tipOf(const fs::path &repository) {
+    refs_icechunk_tip tip = {};
+    const refs_icechunk_version version = {"main", nullptr, nullptr, nullptr, nullptr};
+    EXPECT_EQ(
+        refs_icechunk__tip_read(refs_vfs_posix(), repository.c_str(), &version, &tip, nullptr),
+        REFS_OK);
+    return tip;
+}
+
+// How many chunks the transaction log of the newest snapshot lists.
+uint32_t updatedChunks(const fs::path &repository) {
+    refs_icechunk_tip tip = tipOf(repository);
+    char id[REFS_OBJECT_ID_TEXT + 1];
+    refs_icechunk__id_format(tip.id.bytes, id);
+    refs_icechunk__tip_clear(&tip);
+    const std::string path = (repository / "transactions" / id).string();
+    const refs_icechunk_source source = {refs_vfs_posix(), "", 2, REFS_ICECHUNK_LIMITS_INIT};
+    refs_icechunk_file which = {path.c_str(), REFS_ICECHUNK_LOG, 0};
+    Buffer log;
+    refs_flat_table root, array;
+    refs_flat_vector arrays, chunks;
+    EXPECT_EQ(refs_icechunk__file_read(&source, &which, &log, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flat_root(refs_buf_view(&log), &root, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flat_vector(&root, LOG_UPDATED_CHUNKS, 4, &arrays, nullptr), REFS_OK);
+    if (arrays.n == 0) return 0;
+    EXPECT_EQ(refs_icechunk__flat_table_at(&arrays, 0, &array, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flat_vector(&array, UPDATED_CHUNKS, 4, &chunks, nullptr), REFS_OK);
+    return chunks.n;
+}
+
+TEST(IcechunkWriter, LogsTheChunksThatAreNewInArraysThatWereThere) {
+    Scratch scratch;
+    const fs::path repository = scratch.path / "r.icechunk";
+    ASSERT_EQ(writeSteps(repository, 100, 1024, nullptr), REFS_OK);
+    EXPECT_EQ(updatedChunks(repository), 0u); // a new array
+    ASSERT_EQ(writeSteps(repository, 101, 1024, nullptr), REFS_OK);
+    EXPECT_EQ(updatedChunks(repository), 2u); // one step, of the ten of its manifest
+    ASSERT_EQ(writeSteps(repository, 130, 1024, nullptr), REFS_OK);
+    EXPECT_EQ(updatedChunks(repository), 58u);
+}
+
 TEST(IcechunkWriter, MakesNoCommitOfWhatIsThere) {
     Scratch scratch;
     const fs::path repository = scratch.path / "r.icechunk";
@@ -493,15 +535,6 @@ TEST(IcechunkWriter, LeavesFoldersOfOtherThingsAlone) {
 }
 
 // -- other commits
-
-refs_icechunk_tip tipOf(const fs::path &repository) {
-    refs_icechunk_tip tip = {};
-    const refs_icechunk_version version = {"main", nullptr, nullptr, nullptr, nullptr};
-    EXPECT_EQ(
-        refs_icechunk__tip_read(refs_vfs_posix(), repository.c_str(), &version, &tip, nullptr),
-        REFS_OK);
-    return tip;
-}
 
 TEST(IcechunkCommit, FollowsOneThatChangedSomethingElse) {
     Scratch scratch;

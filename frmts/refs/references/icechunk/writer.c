@@ -178,14 +178,42 @@ static uint64_t size_in_parent(const icechunk_writer *writer, const uint8_t *id)
     return 0;
 }
 
+/* How many of the first references are those of a manifest of the parent, which had fewer steps:
+ * the manifest of these alone has its id. */
+static refs_status count_kept(icechunk_writer *writer, size_t *n_kept, refs_error *err) {
+    uint32_t index[REFS_ICECHUNK_MAX_RANK];
+    uint8_t id[REFS_OBJECT_ID_SIZE];
+    refs_written_manifest *manifest = &writer->manifest;
+    const size_t n = manifest->n;
+    const refs_written_node *before = refs_icechunk__find_node(
+        &writer->tip.nodes, refs_intern_get(&writer->nodes.paths, writer->node));
+    *n_kept = 0;
+    if (before == NULL || before->rank != writer->grid.rank || before->rank == 0) return REFS_OK;
+    for (size_t i = 0; i < n; i++) {
+        refs_icechunk__written_index(&writer->grid, manifest->refs[i].number, index);
+        if (index[writer->split] >= before->n_chunks[writer->split]) break;
+        ++*n_kept;
+    }
+    if (*n_kept == 0 || *n_kept == n) {
+        *n_kept = 0;
+        return REFS_OK;
+    }
+    manifest->n = *n_kept;
+    const refs_status status = refs_icechunk__manifest_build(manifest, &writer->grid, id, err);
+    manifest->n = n;
+    if (status == REFS_OK && !is_of_parent(writer, id)) *n_kept = 0;
+    return status;
+}
+
 /* The chunks of a manifest that changed, for the transaction log: new arrays need none. */
-static refs_status note_changed(icechunk_writer *writer, refs_written_node *node, refs_error *err) {
+static refs_status note_changed(icechunk_writer *writer, size_t n_kept, refs_written_node *node,
+                                refs_error *err) {
     uint32_t index[REFS_ICECHUNK_MAX_RANK];
     const refs_str path = refs_intern_get(&writer->nodes.paths, writer->node);
     const refs_written_manifest *manifest = &writer->manifest;
     if (refs_icechunk__find_node(&writer->tip.nodes, path) == NULL) return REFS_OK;
     if (writer->grid.rank == 0) return refs_buf_append(&node->coordinates, "", 1, err);
-    for (size_t i = 0; i < manifest->n; i++) {
+    for (size_t i = n_kept; i < manifest->n; i++) {
         refs_icechunk__written_index(&writer->grid, manifest->refs[i].number, index);
         for (size_t dim = 0; dim < writer->grid.rank; dim++) {
             uint8_t bytes[4];
@@ -200,6 +228,8 @@ static refs_status write_manifest(icechunk_writer *writer, refs_written_node *no
                                   refs_written_file *file, refs_error *err) {
     refs_object_file object = {writer->folder, "manifests", file->id, REFS_ICECHUNK_MANIFEST, 0};
     refs_written_manifest *manifest = &writer->manifest;
+    size_t n_kept;
+    REFS_TRY(count_kept(writer, &n_kept, err));
     REFS_TRY(refs_icechunk__manifest_build(manifest, &writer->grid, file->id, err));
     refs_icechunk__manifest_extents(manifest, &writer->grid, file->extents);
     file->n_refs = manifest->n;
@@ -207,7 +237,7 @@ static refs_status write_manifest(icechunk_writer *writer, refs_written_node *no
         file->size = size_in_parent(writer, file->id);
         return REFS_OK;
     }
-    REFS_TRY(note_changed(writer, node, err));
+    REFS_TRY(note_changed(writer, n_kept, node, err));
     REFS_TRY(refs_icechunk__write_object(&object, refs_buf_view(&manifest->flat.bytes), err));
     file->size = object.size;
     return REFS_OK;
