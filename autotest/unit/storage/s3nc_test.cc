@@ -1,6 +1,8 @@
 /* s3nc_test.cc -- the configuration file of S3netCDF4. */
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -159,6 +161,10 @@ TEST(S3nc, IsReadWhereSettingsSay) {
     EXPECT_EQ(opened({{"HOME", folder.path}}, named.c_str()), "named in " + named);
     EXPECT_EQ(opened({{"HOME", folder.path}, {"S3NC_CONFIG", "none"}}), "nothing in no file");
     EXPECT_EQ(opened({{"HOME", "/nowhere"}}), "nothing in no file");
+    const std::string loop = folder / "loop"; /* nobody can look into it, as into others' homes */
+    ASSERT_EQ(symlink("loop", loop.c_str()), 0);
+    EXPECT_EQ(opened({{"HOME", loop}}), "nothing in no file");
+    EXPECT_NE(opened({{"S3NC_CONFIG", loop}}).find(loop + ": "), std::string::npos);
     EXPECT_EQ(opened({}), "nothing in no file");
     EXPECT_EQ(opened({{"S3NC_CONFIG", absent}}), "nothing in " + absent);
     EXPECT_EQ(opened({}, absent.c_str()), absent + ": there is no such file");

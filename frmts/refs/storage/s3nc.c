@@ -331,12 +331,21 @@ static refs_status read_file(const refs_s3nc_source *source, const char *file, r
     return status;
 }
 
+/* The file that nobody names is absent, too, where it cannot be looked at: in the home of another
+ * user. */
+static bool is_absent_file(const refs_s3nc_source *source, const char *file, refs_status status) {
+    refs_vfs_validators seen;
+    if (source->file != NULL) return false;
+    return status == REFS_NOT_FOUND || (status == REFS_IO && find_named(source) == NULL &&
+                                        !refs_vfs_look(source->vfs, file, &seen));
+}
+
 /* An absent file defines nothing; its name is kept, for advice, if somebody gave it. */
 static refs_status read_named(const refs_s3nc_source *source, const char *file, refs_s3nc **config,
                               refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = read_file(source, file, config, &problem);
-    const bool is_absent = status == REFS_NOT_FOUND && source->file == NULL;
+    const bool is_absent = is_absent_file(source, file, status);
     if (is_absent && (*config = refs_calloc(1, sizeof **config)) == NULL)
         return refs_fail_nomem(err);
     if (status == REFS_NOT_FOUND && !is_absent)
