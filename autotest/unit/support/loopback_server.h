@@ -28,7 +28,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 class LoopbackServer {
   public:
@@ -48,9 +47,8 @@ class LoopbackServer {
         answerHeld();
         shutdown(listener_, SHUT_RDWR);
         accepting_.join();
-        for (const int connection : connections_) shutdown(connection, SHUT_RDWR);
-        for (Serving &each : serving_) each.thread.join();
-        for (const int connection : connections_) close(connection);
+        for (Serving &each : serving_) shutdown(each.connection, SHUT_RDWR);
+        for (Serving &each : serving_) end(each);
         close(listener_);
     }
     LoopbackServer(const LoopbackServer &) = delete;
@@ -96,6 +94,7 @@ class LoopbackServer {
         size_t begin = 0, end = SIZE_MAX;
     };
     struct Serving {
+        int connection;
         std::thread thread;
         std::atomic<bool> finished{false};
     };
@@ -106,9 +105,9 @@ class LoopbackServer {
             if (connection < 0) return;
             const int now = 1;
             setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
-            connections_.push_back(connection);
-            joinFinished();
+            endFinished();
             Serving &added = serving_.emplace_back();
+            added.connection = connection;
             added.thread = std::thread([this, connection, &added] {
                 serve(connection);
                 added.finished = true;
@@ -116,11 +115,18 @@ class LoopbackServer {
         }
     }
 
-    /** The stacks of threads take address space until then: of 32 bits too much. */
-    void joinFinished() {
+    static void end(Serving &each) {
+        each.thread.join();
+        close(each.connection);
+    }
+
+    /** The stacks of threads take address space until then: of 32 bits too much; and connections
+     * take descriptors. */
+    void endFinished() {
         serving_.remove_if([](Serving &each) {
-            if (each.finished) each.thread.join();
-            return !each.thread.joinable();
+            const bool finished = each.finished;
+            if (finished) end(each);
+            return finished;
         });
     }
 
@@ -255,8 +261,7 @@ class LoopbackServer {
     std::map<std::string, unsigned> nAsked_;
     int nHeld_ = 0;
     bool holds_ = true;
-
-    std::vector<int> connections_; /* of the accepting thread while it lives */
+    /* of the accepting thread while it lives */
     std::list<Serving> serving_;
     std::thread accepting_;
 };
