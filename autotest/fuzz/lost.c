@@ -22,6 +22,7 @@
 
 /* One set or file, with all that reads it. */
 typedef struct contents {
+    tool_session session;
     tool_set set;
     refs_aggregations *aggregations;
     refs_fragments *fragments;
@@ -30,7 +31,6 @@ typedef struct contents {
 
 typedef struct comparison {
     const lost_case *of;
-    tool_session session;
     refs_cache *cache;
     contents was, is;
     bool are_compared; /* values of the array at hand */
@@ -68,22 +68,33 @@ static void close_contents(contents *of) {
     refs_aggregations_free(of->aggregations);
     of->set.hierarchy = NULL;
     tool_set_close(&of->set);
+    tool_session_close(&of->session);
 }
 
-static bool open_contents(comparison *at, const char *name, contents *of) {
-    const refs_set_options sets = tool_set_options(&at->session);
+/* Values of a source that refers to the result are gone once that is written anew: what changed is
+ * not read. */
+static refs_status refuse_changes(tool_session *session) {
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.changed = REFS_CHANGED_ERROR;
+    refs_fetcher_free(session->fetcher);
+    session->fetcher = NULL;
+    return refs_fetcher_open(session->vfs, &options, &session->fetcher, NULL);
+}
+
+static bool open_contents(const comparison *at, const char *name, contents *of) {
+    const refs_set_options sets = tool_set_options(&of->session);
     refs_fragments_options options = {.struct_size = sizeof options, .sets = &sets};
-    if (tool_set_open(&at->session, name, &of->set, NULL) != REFS_OK) return false;
+    if (tool_set_open(&of->session, name, &of->set, NULL) != REFS_OK) return false;
     of->context = (refs_array_context){.store = of->set.store, .cache = at->cache};
-    refs_store_share(of->set.store, at->session.locations, name);
+    refs_store_share(of->set.store, of->session.locations, name);
     if (refs_aggregations_open(of->set.hierarchy, NULL, &of->aggregations, NULL) != REFS_OK)
         return false;
     if (of->aggregations == NULL) return true;
     options.hierarchy = of->set.hierarchy;
     options.location = name;
-    options.vfs = at->session.vfs;
-    options.fetcher = at->session.fetcher;
-    options.locations = at->session.locations;
+    options.vfs = of->session.vfs;
+    options.fetcher = of->session.fetcher;
+    options.locations = of->session.locations;
     options.arrays = of->context;
     return refs_fragments_open(&options, &of->fragments, NULL) == REFS_OK;
 }
@@ -231,7 +242,7 @@ static void interpret(const contents *of, const refs_array_meta *meta,
     refs_cf_description_clear(&description);
 }
 
-/* NULL where they cannot be read. */
+/* With one more, what a zero means; NULL where they cannot be read. */
 static double *read_values(const contents *of, const refs_array_meta *meta,
                            const refs_cf_options *options, size_t n) {
     double *values = calloc(n + 1, sizeof *values);
@@ -244,7 +255,7 @@ static double *read_values(const contents *of, const refs_array_meta *meta,
         free(values);
         return NULL;
     }
-    interpret(of, meta, options, values, n);
+    interpret(of, meta, options, values, n + 1);
     return values;
 }
 
@@ -256,10 +267,11 @@ static bool same_value(double a, double b) {
 typedef struct rows {
     const double *values;
     size_t n_before, n, n_behind;
+    double zero; /* what zeros mean */
 } rows;
 
-static rows cut(const refs_array_meta *meta, size_t dim, const double *values) {
-    rows of = {values, 1, (size_t)meta->shape[dim], 1};
+static rows cut(const refs_array_meta *meta, size_t dim, const double *values, size_t n) {
+    rows of = {values, 1, (size_t)meta->shape[dim], 1, values[n]};
     for (size_t d = 0; d < meta->rank; d++)
         if (d != dim) *(d < dim ? &of.n_before : &of.n_behind) *= (size_t)meta->shape[d];
     return of;
@@ -279,7 +291,7 @@ static bool is_empty(const rows *of, size_t i) {
     for (size_t k = 0; k < of->n_before; k++)
         for (size_t l = 0; l < of->n_behind; l++) {
             const double value = of->values[(k * of->n + i) * of->n_behind + l];
-            if (value != 0 && !isnan(value)) return false;
+            if (value != of->zero && !isnan(value)) return false;
         }
     return true;
 }
@@ -363,12 +375,13 @@ static bool find_values(comparison *at, const refs_array_meta *was, const refs_a
         is_lost =
             at->of->dimension == NULL && report(at, "the values of %s cannot be read", was->path);
     } else {
-        for (size_t i = 0; i < n_was; i++) before[i] = before[i] * scale[0] + offset[0];
-        for (size_t i = 0; i < n_is; i++) after[i] = after[i] * scale[1] + offset[1];
+        for (size_t i = 0; i <= n_was; i++) before[i] = before[i] * scale[0] + offset[0];
+        for (size_t i = 0; i <= n_is; i++) after[i] = after[i] * scale[1] + offset[1];
         if (dim == SIZE_MAX) {
             is_lost = compare_values(at, was, before, after, (size_t)n_was);
         } else {
-            const rows first = cut(was, dim, before), second = cut(is, dim, after);
+            const rows first = cut(was, dim, before, (size_t)n_was),
+                       second = cut(is, dim, after, (size_t)n_is);
             is_lost = compare_rows(at, was, &first, &second);
         }
     }
@@ -549,13 +562,14 @@ static bool compare(comparison *at) {
 bool lost_find(const lost_case *of, char *what, size_t size) {
     comparison at = {.of = of, .what = what, .size = size};
     bool is_lost = false;
-    if (tool_session_open(&at.session, NULL) == REFS_OK &&
+    if (tool_session_open(&at.was.session, NULL) == REFS_OK &&
+        refuse_changes(&at.was.session) == REFS_OK &&
+        tool_session_open(&at.is.session, NULL) == REFS_OK &&
         refs_cache_open(REFS_MIB, &at.cache, NULL) == REFS_OK)
         is_lost = compare(&at);
     close_contents(&at.was);
     close_contents(&at.is);
     refs_cache_free(at.cache);
-    tool_session_close(&at.session);
     return is_lost;
 }
 
