@@ -159,6 +159,14 @@ class Handler(BaseHTTPRequestHandler):
         self.server.objects[path] = body
         self.answer(200, b"", ETag=f'"{hashlib.md5(body).hexdigest()}"')
 
+    def do_DELETE(self):
+        path = urllib.parse.unquote(self.path.partition("?")[0])
+        self.server.asked.append((self.command, path, None, self.problem()))
+        if self.server.asked[-1][3]:
+            return self.refuse(403, self.server.asked[-1][3])
+        self.server.objects.pop(path, None)
+        self.answer(204, b"")
+
 
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`

@@ -66,6 +66,106 @@ class Store(unittest.TestCase):
         return sorted({ref[0] for ref in refs.values() if isinstance(ref, list)})
 
 
+class Repositories(Store):
+    """Icechunk repositories that are written to a store."""
+
+    REPOSITORY = "s3://bucket/a.icechunk"
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve({"/bucket/data": struct.pack("<10i", *range(100, 110))}, KEYS)
+        self.sign()
+
+    def steps(self, first, n, name="t"):
+        values = base64.b64encode(struct.pack(f"<{n}i", *range(first, first + n))).decode()
+        refs = {".zgroup": '{"zarr_format":2}'}
+        for array in ("time", name):
+            refs[f"{array}/.zarray"] = json.dumps({"zarr_format": 2, "shape": [n], "chunks": [1], "dtype": "<i4",
+                                                   "fill_value": None, "order": "C", "compressor": None, "filters": None})
+            refs[f"{array}/.zattrs"] = '{"_ARRAY_DIMENSIONS":["time"],"units":"hours since 2000-01-01"}'
+        refs["time/.zarray"] = refs["time/.zarray"].replace('"chunks": [1]', f'"chunks": [{n}]')
+        refs["time/0"] = "base64:" + values
+        refs.update({f"{name}/{i}": ["s3://bucket/data", 4 * (first + i), 4] for i in range(n)})
+        path = os.path.join(self.folder, f"{first}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        return path
+
+    def names(self, folder=""):
+        begin = "/bucket/a.icechunk/" + folder
+        return sorted(name[len(begin):] for name in self.server.objects if name.startswith(begin))
+
+    def messages(self):
+        return [one["message"] for one in json.loads(self.run_refs("history", "--json", self.REPOSITORY))["snapshots"]]
+
+    def test_are_made_and_grow(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        self.assertEqual(len(self.names("manifests/")), 2)
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 2))
+        self.assertEqual(self.messages(), ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+        self.run_refs("combine", self.REPOSITORY, "--along", "time", "-o", "out.json")
+        with open(self.output, encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        self.assertEqual(refs["t/4"], ["s3://bucket/data", 16, 4])
+        self.assertEqual([name for name in os.listdir(tempfile.gettempdir()) if name.startswith("refs-") and
+                          os.path.exists(os.path.join(tempfile.gettempdir(), name, "a.icechunk"))], [])
+
+    def test_are_sent_with_their_info_last_and_on_a_condition(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        sent = [path for method, path, *_ in self.server.asked if method == "PUT"]
+        self.assertEqual(sent[-1], "/bucket/a.icechunk/repo")
+        self.assertEqual(len(sent), len(set(sent)))
+
+    def test_are_not_changed_where_another_commit_comes_first(self):
+        """Another program commits while this one sends its files."""
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        before = dict(self.server.objects)
+        self.run_refs("convert", self.REPOSITORY, "-o", self.REPOSITORY, "--message", "nothing")
+        self.assertEqual(self.server.objects, before)
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))
+        tagged, changed = dict(self.server.objects), []
+        self.server.objects.clear()
+        self.server.objects.update(before)
+
+        def intrude(method, path):
+            if method == "PUT" and path.endswith("/repo") and not changed:
+                changed.append(path)
+                self.server.objects.update(tagged)
+
+        self.server.before = intrude
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))  # as that one did
+        self.assertEqual(len(changed), 1)
+        self.assertEqual(len(self.messages()), 3)
+        self.server.objects.clear()
+        self.server.objects.update(before)
+        changed.clear()
+        text = self.run_refs("append", "-q", self.REPOSITORY, self.steps(5, 1), status=1)
+        self.assertIn("was changed by another commit", text)
+        self.server.before = lambda method, path: None
+        self.assertEqual(len(self.messages()), 3)
+        self.assertEqual(len(self.names("snapshots/")), 3)  # what was sent for nothing was removed
+
+    def test_are_not_made_over_one_that_is_made_meanwhile(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        made = dict(self.server.objects)
+        self.server.objects.clear()
+        self.server.objects["/bucket/data"] = b""
+        self.server.before = lambda method, path: (path.endswith("/repo") and method == "PUT" and
+                                                   self.server.objects.update(made))
+        self.assertIn("was made by another program meanwhile: run it again",
+                      self.run_refs("convert", self.steps(5, 2), "-o", self.REPOSITORY, status=1))
+
+    def test_name_no_files_of_this_machine(self):
+        shutil.copy(os.path.join(HERE, "..", "..", "data", "sample.nc"), self.folder)
+        self.assertIn("sample.nc: is a file of this machine, which a repository in an object store cannot name",
+                      self.run_refs("index", "sample.nc", "-o", self.REPOSITORY, status=1))
+        self.assertEqual(self.names(), [])
+
+    def test_are_the_only_sets_that_are_sent(self):
+        self.assertIn("sets are written to files of this machine",
+                      self.run_refs("convert", self.steps(0, 1), "-o", "s3://bucket/a.json", status=2))
+
+
 class Uploads(Store):
     """What is written says of who asks what reads do: the signature in the URL, and nothing else."""
 

@@ -81,6 +81,23 @@ typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_writ
 /** Bytes of a manifest of an Icechunk repository, about. */
 #define REFS_MANIFEST_BYTES REFS_MIB
 
+/** An object store that holds a repository. The writer makes files in a local folder and has them
+ * sent; the last one replaces the repository's info, by a conditional write. */
+typedef struct refs_write_store {
+    const struct refs_vfs *vfs; /**< reads the repository … */
+    const char *location;       /**< … which is here, without a slash at its end */
+    void *self;
+    /** Notes the state of an object, before it is read. */
+    refs_status (*look)(void *self, const char *name, refs_error *err);
+    /** Sends the file `path` as "<location>/<name>". */
+    refs_status (*put)(void *self, const char *path, const char *name, refs_error *err);
+    /** The same, in place of an object that is as it was when `look` noted it: REFS_INVALID where
+     * it is not. */
+    refs_status (*replace)(void *self, const char *path, const char *name, refs_error *err);
+    /** Removes an object that was sent for nothing. */
+    void (*remove)(void *self, const char *name);
+} refs_write_store;
+
 typedef struct refs_writer_options {
     size_t struct_size; /**< sizeof(refs_writer_options) */
     refs_write_format format;
@@ -97,13 +114,15 @@ typedef struct refs_writer_options {
     const char *message;            /**< Icechunk: of the commit, or NULL */
     const char *parent;             /**< Icechunk: the id of the snapshot that the set was made of;
                                          NULL: of none, it replaces what is there */
+    const refs_write_store *store;  /**< Icechunk: where the repository is, whose name `path` has in
+                                         another folder; NULL: at `path` */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
             1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_WRITE_ANEW, {NULL, NULL},           \
-            REFS_MANIFEST_BYTES, NULL, NULL                                                        \
+            REFS_MANIFEST_BYTES, NULL, NULL, NULL                                                  \
     }
 
 typedef struct refs_writer refs_writer;

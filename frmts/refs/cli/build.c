@@ -670,11 +670,88 @@ static refs_status set_commit(build *all, refs_writer_options *options, refs_err
     return REFS_OK;
 }
 
+/* -- repositories in object stores --------------------------------------------------------------
+ */
+
+/* Where one is, and the state of its info when it was noted. */
+typedef struct remote_repository {
+    refs_host *host;
+    const char *location;
+    refs_validator was;
+} remote_repository;
+
+static refs_status append_object(const remote_repository *remote, const char *name,
+                                 refs_buf *location, refs_error *err) {
+    return refs_buf_printf(location, err, "%s/%s", remote->location, name);
+}
+
+static refs_status look_at_object(void *self, const char *name, refs_error *err) {
+    remote_repository *remote = self;
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = append_object(remote, name, &location, err);
+    if (status == REFS_OK)
+        status = refs_host_validator(remote->host, (const char *)location.data, &remote->was, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status put_object(void *self, const char *path, const char *name, refs_error *err) {
+    const remote_repository *remote = self;
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_check_interrupted(err);
+    if (status == REFS_OK) status = append_object(remote, name, &location, err);
+    if (status == REFS_OK)
+        status = refs_host_upload(remote->host, path, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status replace_object(void *self, const char *path, const char *name, refs_error *err) {
+    const remote_repository *remote = self;
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = append_object(remote, name, &location, err);
+    const refs_replacement replacement = {path, (const char *)location.data, remote->was};
+    if (status == REFS_OK) status = refs_host_replace(remote->host, &replacement, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static void remove_object(void *self, const char *name) {
+    const remote_repository *remote = self;
+    refs_buf location = REFS_BUF_INIT;
+    if (append_object(remote, name, &location, NULL) == REFS_OK)
+        (void)refs_host_remove(remote->host, (const char *)location.data, NULL);
+    refs_buf_clear(&location);
+}
+
+/* *path is where its files are written. */
+static refs_status open_remote(build *all, remote_repository *remote, refs_write_store *store,
+                               const char **path, refs_error *err) {
+    REFS_TRY(tool_sending_open(&all->session, all->output, &all->sending, err));
+    *path = all->sending.path;
+    *remote = (remote_repository){.host = all->session.host, .location = all->sending.location};
+    *store = (refs_write_store){.vfs = all->session.vfs,
+                                .location = remote->location,
+                                .self = remote,
+                                .look = look_at_object,
+                                .put = put_object,
+                                .replace = replace_object,
+                                .remove = remove_object};
+    return REFS_OK;
+}
+
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
+    remote_repository remote;
+    refs_write_store store;
+    const char *path = all->output;
     set_writer_options(all, options);
     REFS_TRY(set_commit(all, options, err));
-    REFS_TRY(refs_writer_open(all->output, options, &writer, err));
+    if (tool_is_remote(all->output)) {
+        REFS_TRY(open_remote(all, &remote, &store, &path, err));
+        options->store = &store;
+    }
+    REFS_TRY(refs_writer_open(path, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
     if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
     if (status == REFS_OK) status = record_in_set(all, writer, err);
@@ -990,7 +1067,11 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     for (size_t i = 0; i < added.n && status == REFS_OK; i++)
         status = tool_names_add(&all->names, refs_str_from(added.items[i]), err);
     tool_names_clear(&added);
-    for (size_t i = all->n_own; i < all->names.n && status == REFS_OK; i++)
+    /* A repository may be made of sets of this machine; what these name is checked as it is
+     * written.
+     */
+    for (size_t i = all->n_own;
+         i < all->names.n && status == REFS_OK && is_aggregation(all->output); i++)
         status = tool_check_named(all->output, all->names.items[i], err);
     REFS_TRY(status);
     all->n_not_sources = all->skipped.n;
@@ -1024,7 +1105,7 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
         *master = (tool_master){.has_relative = false};
     }
     pthread_mutex_init(&all.lock, NULL);
-    refs_status status = kind == NEW_SET && !is_aggregation(output)
+    refs_status status = kind == NEW_SET && !is_aggregation(output) && !tool_is_remote(output)
                              ? refs_writer_check_output(output, options->format, &err)
                              : REFS_OK;
     if (status == REFS_OK) status = refs_scan_shared_open(&all.scans, &err);
@@ -1054,9 +1135,9 @@ static bool read_format(const tool_arguments *arguments, refs_write_format *form
     return false;
 }
 
-static bool has_known_name(const tool_arguments *arguments) {
+static bool has_known_name(const tool_arguments *arguments, refs_write_format format) {
     const char *output = arguments->output;
-    if (tool_is_remote(output)) {
+    if (tool_is_remote(output) && format != REFS_WRITE_ICECHUNK) {
         fprintf(stderr,
                 "refs: %s: sets are written to files of this machine: write it here, and copy it "
                 "there\n",
@@ -1107,7 +1188,7 @@ tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     if (arguments->part != NULL) return index_part(arguments);
     if (!read_format(arguments, &options.format)) return TOOL_USAGE;
-    if (arguments->output != NULL && !has_known_name(arguments)) return TOOL_USAGE;
+    if (arguments->output != NULL && !has_known_name(arguments, options.format)) return TOOL_USAGE;
     return make(arguments, arguments->output, NEW_SET, &options, NULL);
 }
 
@@ -1128,6 +1209,7 @@ tool_exit tool_convert(const tool_arguments *arguments) {
 
 /* A repository of format 2 gets a commit. */
 static bool is_repository(const char *set) {
+    if (tool_is_remote(set)) return refs_str_ends(refs_str_from(set), ".icechunk");
     refs_buf name = REFS_BUF_INIT;
     const bool is = refs_buf_printf(&name, NULL, "%s/repo", set) == REFS_OK &&
                     access((const char *)name.data, F_OK) == 0;

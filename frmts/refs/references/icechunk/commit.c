@@ -232,3 +232,61 @@ refs_status refs_icechunk__commit_move(const char *folder, const char *repositor
     refs_buf_clear(&path);
     return status;
 }
+
+/* -- sending ----------------------------------------------------------------------------------- */
+
+/* Files of one folder on their way to a store, or back. */
+typedef struct sending {
+    const char *folder, *kind; /* kind NULL: of the folder itself */
+    const refs_write_store *store;
+    bool is_undone;
+} sending;
+
+static refs_status send_file(void *user, int folder, const char *name, refs_error *err) {
+    const sending *at = user;
+    refs_buf path = REFS_BUF_INIT, to = REFS_BUF_INIT;
+    (void)folder;
+    refs_status status = refs_buf_printf(&path, err, "%s/%s/%s", at->folder, at->kind, name);
+    if (status == REFS_OK) status = refs_buf_printf(&to, err, "%s/%s", at->kind, name);
+    if (status == REFS_OK && at->is_undone)
+        at->store->remove(at->store->self, (const char *)to.data);
+    else if (status == REFS_OK)
+        status =
+            at->store->put(at->store->self, (const char *)path.data, (const char *)to.data, err);
+    refs_buf_clear(&path);
+    refs_buf_clear(&to);
+    return status;
+}
+
+static refs_status send_folder(void *user, int folder, const char *name, refs_error *err) {
+    sending inner = *(const sending *)user;
+    const refs_folder_visitor visitor = {send_file, &inner};
+    refs_buf path = REFS_BUF_INIT;
+    (void)folder;
+    inner.kind = name;
+    if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
+    /* Chunks and manifests are needed by the next attempt. */
+    if (inner.is_undone && (strcmp(name, "chunks") == 0 || strcmp(name, "manifests") == 0))
+        return REFS_OK;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s", inner.folder, name));
+    const refs_status status = refs_folder_each((const char *)path.data, &visitor, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
+                                       refs_error *err) {
+    sending at = {folder, NULL, store, false};
+    const refs_folder_visitor visitor = {send_folder, &at};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_buf path = REFS_BUF_INIT;
+    REFS_TRY(refs_folder_each(folder, &visitor, err));
+    REFS_TRY(refs_buf_printf(&path, err, "%s/" INFO_NAME, folder));
+    const refs_status status =
+        store->replace(store->self, (const char *)path.data, INFO_NAME, &problem);
+    refs_buf_clear(&path);
+    if (status != REFS_INVALID) return refs_fail(err, status, "%s", problem.message);
+    at.is_undone = true;
+    (void)refs_folder_each(folder, &visitor, NULL);
+    return REFS_CANCELLED;
+}

@@ -9,6 +9,7 @@
 
 #include "icechunk/tip.h"
 #include "refs/staged.h"
+#include "refs/write.h"
 
 /** A commit. */
 typedef struct refs_commit {
@@ -25,6 +26,11 @@ refs_status refs_icechunk__commit_write(const refs_commit *commit, const refs_ic
 /** Writes the info of a tag of the tip. */
 refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
                                       const refs_icechunk_tip *tip, refs_error *err);
+
+/** Sends all files of `folder` to an object store, "repo" last, where that still is what was noted.
+ * REFS_CANCELLED without a message: it is not; snapshot, log and old info were removed again. */
+refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
+                                       refs_error *err);
 
 /** Moves all files of `folder` into the local repository, "repo" last, where that still is what
  * `info` was read from. REFS_CANCELLED without a message: it is not; nothing was moved. */

@@ -5,6 +5,7 @@
  * again. A manifest is divided along one dimension, at steps that do not depend on what follows: a
  * set that grows at its end changes its last manifest alone.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -37,8 +38,9 @@ typedef struct source {
 typedef struct icechunk_writer {
     const char *folder; /* that files are written into */
     char *repository;   /* that is there, or is to be */
-    char *absolute;     /* its path, where it is there: as sets name files */
+    char *own;          /* what names of its files begin with in sets; NULL: it is not there */
     bool is_new;        /* it is to be */
+    const refs_write_store *store; /* that has it; NULL: it is local */
     char *message;
     uint64_t manifest_bytes;
     refs_icechunk_tip tip;
@@ -73,7 +75,7 @@ static void free_icechunk(void *self) {
     refs_buf_clear(&writer->location);
     refs_free(writer->sources);
     refs_free(writer->repository);
-    free(writer->absolute);
+    refs_free(writer->own);
     refs_free(writer->message);
     refs_free(writer);
 }
@@ -103,14 +105,31 @@ refs_status refs_icechunk__check_replaced(const char *path, refs_error *err) {
     return status;
 }
 
+static refs_status read_tip(const icechunk_writer *writer, const refs_icechunk_version *version,
+                            refs_icechunk_tip *tip, refs_error *err) {
+    const refs_write_store *store = writer->store;
+    if (store == NULL)
+        return refs_icechunk__tip_read(refs_vfs_posix(), writer->repository, version, tip, err);
+    REFS_TRY(store->look(store->self, "repo", err));
+    return refs_icechunk__tip_read(store->vfs, store->location, version, tip, err);
+}
+
+static refs_status find_own(icechunk_writer *writer, refs_error *err) {
+    char path[PATH_MAX];
+    const char *own =
+        writer->store != NULL ? writer->store->location : realpath(writer->repository, path);
+    if (own == NULL) return refs_staged_fail(writer->repository, err);
+    writer->own = refs_str_copy(refs_str_from(own));
+    return writer->own != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
 static refs_status open_tip(icechunk_writer *writer, const char *parent, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const refs_icechunk_version version = {.branch = parent == NULL ? BRANCH : NULL,
                                            .snapshot = parent};
-    const refs_status status = refs_icechunk__tip_read(refs_vfs_posix(), writer->repository,
-                                                       &version, &writer->tip, &problem);
+    const refs_status status = read_tip(writer, &version, &writer->tip, &problem);
     writer->is_new = status == REFS_NOT_FOUND;
-    if (!writer->is_new) writer->absolute = realpath(writer->repository, NULL);
+    if (status == REFS_OK) return find_own(writer, err);
     if (!writer->is_new) return refs_fail(err, status, "%s", problem.message);
     refs_icechunk__tip_clear(&writer->tip);
     return refs_icechunk__tip_begin(writer->folder, &writer->tip, err);
@@ -124,6 +143,7 @@ static refs_status open_icechunk(const refs_staged *place, const refs_writer_opt
     writer->folder = place->written;
     writer->node = REFS_INTERN_NONE;
     writer->manifest_bytes = options->manifest_bytes;
+    writer->store = options->store;
     writer->repository = refs_str_copy(refs_str_from(place->wanted));
     writer->message = refs_str_copy(
         refs_str_from(options->message != NULL ? options->message : "written by REFS"));
@@ -352,14 +372,19 @@ static refs_status add_value(icechunk_writer *writer, const refs_write_chunk *ch
 
 /* Whether a URL is that of a chunk of this repository, as a set that was read from it has them. */
 static bool is_own_chunk(const icechunk_writer *writer, refs_str url, refs_object_id *id) {
-    if (writer->absolute == NULL || !refs_str_starts(url, writer->absolute)) return false;
-    const refs_str rest = refs_str_part(url, strlen(writer->absolute), url.size);
+    if (writer->own == NULL || !refs_str_starts(url, writer->own)) return false;
+    const refs_str rest = refs_str_part(url, strlen(writer->own), url.size);
     if (!refs_str_starts(rest, "/chunks/")) return false;
     return refs_icechunk__id_parse(refs_str_part(rest, strlen("/chunks/"), rest.size), id);
 }
 
 static refs_status locate(icechunk_writer *writer, const refs_write_chunk *chunk, refs_error *err) {
     if (writer->has_url && writer->url_id == chunk->url_id) return REFS_OK;
+    if (writer->store != NULL && refs_file_name_is_local(chunk->url))
+        return refs_fail(err, REFS_INVALID,
+                         "%.*s: is a file of this machine, which a repository in an object store "
+                         "cannot name: copy it to where others read it, and index it there",
+                         REFS_STR_ARG(chunk->url));
     const uint32_t number = refs_intern_find(&writer->urls, chunk->url);
     writer->of_url =
         number != REFS_INTERN_NONE ? writer->sources[number] : (source){REFS_SOURCE_UNKNOWN, 0};
@@ -428,8 +453,7 @@ static refs_status finish_icechunk(void *self, refs_error *err) {
 static refs_status follow(icechunk_writer *writer, refs_error *err) {
     const refs_icechunk_version version = {.branch = BRANCH};
     refs_icechunk_tip tip = {.written_us = 0};
-    refs_status status =
-        refs_icechunk__tip_read(refs_vfs_posix(), writer->repository, &version, &tip, err);
+    refs_status status = read_tip(writer, &version, &tip, err);
     const bool has_moved =
         status == REFS_OK && memcmp(&tip.id, &writer->tip.id, sizeof tip.id) != 0;
     if (has_moved)
@@ -444,16 +468,32 @@ static refs_status follow(icechunk_writer *writer, refs_error *err) {
     return REFS_OK;
 }
 
+/* REFS_CANCELLED without a message: another program wrote the info meanwhile. */
+static refs_status place_commit(icechunk_writer *writer, const refs_staged *place,
+                                refs_error *err) {
+    if (writer->store != NULL)
+        return refs_icechunk__commit_send(writer->folder, writer->store, err);
+    REFS_TRY(refs_staged_settle(place, err));
+    return refs_icechunk__commit_move(writer->folder, writer->repository, &writer->tip.info, err);
+}
+
+/* A repository that another program made meanwhile is not this one's. */
+static refs_status place_new(icechunk_writer *writer, refs_staged *place, refs_error *err) {
+    if (writer->store == NULL) return refs_staged_move(place, err);
+    const refs_status status = place_commit(writer, place, err);
+    if (status != REFS_CANCELLED) return status;
+    return refs_fail(err, REFS_INVALID, "%s: was made by another program meanwhile: run it again",
+                     writer->store->location);
+}
+
 static refs_status move_icechunk(void *self, refs_staged *place, refs_error *err) {
     icechunk_writer *writer = self;
-    if (writer->is_new) return refs_staged_move(place, err);
+    if (writer->is_new) return place_new(writer, place, err);
     for (unsigned i = 0; i < MAX_TRIES; i++) {
         REFS_TRY(follow(writer, err));
         if (refs_icechunk__nodes_are_kept(&writer->nodes, &writer->tip.nodes)) return REFS_OK;
         REFS_TRY(write_commit(writer, err));
-        REFS_TRY(refs_staged_settle(place, err));
-        const refs_status status =
-            refs_icechunk__commit_move(writer->folder, writer->repository, &writer->tip.info, err);
+        const refs_status status = place_commit(writer, place, err);
         if (status != REFS_CANCELLED) return status;
     }
     return refs_fail(err, REFS_IO, "%s: other programs commit all the time: try again later",
