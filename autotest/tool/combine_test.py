@@ -466,6 +466,32 @@ class Times(InFolder):
                 self.assertEqual(one.read(), other.read(), first)
 
 
+    def forecast(self, time, step):
+        """One field of a forecast, as files of GRIB are: its times are scalars."""
+        return write(f"{time}_{step}.json", array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),
+                     array("step", [], np.float64(step), units="hours", standard_name="forecast_period"),
+                     array("valid_time", [], np.float64(24 * time + step), units="hours since 2020-01-01", standard_name="time"),
+                     array("y", ["y"], np.arange(2.), units="degrees_north"), array("x", ["x"], np.arange(3.), units="degrees_east"),
+                     array("v", ["y", "x"], np.zeros((2, 3), "<f4"), coordinates="time step valid_time"))
+
+    def test_of_forecasts_are_those_of_each_step(self):
+        for along, cases in (("time", [(time, 6) for time in range(3)]), ("step", [(1, step) for step in (0, 3, 6)])):
+            names = [self.forecast(*case) for case in cases]
+            expected = [24 * time + step for time, step in cases]
+            run("combine", *names, "-o", "all.json", "--along", along)
+            self.assertEqual(read("all.json", "valid_time").tolist(), expected)
+            dataset = gdal.Open('REFS:"all.json":/v')
+            bands = [dataset.GetRasterBand(i + 1).GetMetadataItem("TIME") for i in range(3)]
+            self.assertEqual(bands, [f"2020-01-{1 + hours // 24:02}T{hours % 24:02}:00:00" for hours in expected])
+            run("combine", *names[1:], "-o", "part.json", "--along", along)
+            run("combine", "part.json", names[0], "-o", "again.json", "--along", along)
+            with open("all.json", "rb") as one, open("again.json", "rb") as other:
+                self.assertEqual(one.read(), other.read())
+            run("combine", *names[:2], "-o", "grown.json", "--along", along)
+            run("append", "grown.json", names[2])
+            self.assertEqual(read("grown.json", "valid_time").tolist(), expected)
+
+
 class Selections(InFolder):
     """--variables with a selection: six times, two in a chunk, on four levels from above, one in a chunk."""
 

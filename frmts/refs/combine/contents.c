@@ -839,6 +839,32 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
     return number_scratch(in, &array->digest, err);
 }
 
+static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
+    const refs_cf_units own = refs_cf_units_of(meta->attributes);
+    const refs_cf_units wanted = {refs_str_from(unit), own.calendar};
+    double scale, offset;
+    return own.units.size > 0 &&
+           refs_cf_convert_units(&own, &wanted, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN;
+}
+
+/* Whether an array is one more time of a part that is one step along a time or a duration, as the
+ * valid time of a forecast is. */
+static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
+    static const char since[] = "seconds since 1970-01-01";
+    size_t line;
+    if (meta->rank != 0 || refs_join__is_dim(in->join, refs_str_from(meta->name), &line) ||
+        !is_in_unit(meta, since))
+        return false;
+    for (line = 0; line < in->join->n_dims; line++) {
+        const refs_array_meta *step = refs_hierarchy_resolve(
+            in->source.hierarchy, meta->group, refs_str_from(in->join->options.dims[line]));
+        if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
+            (is_in_unit(step, since) || is_in_unit(step, "s")))
+            return true;
+    }
+    return false;
+}
+
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
 static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
                                       refs_join_array *array, refs_error *err) {
@@ -847,7 +873,7 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
     size_t ignored;
     bool is_scalar_of_dim =
         meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &ignored);
-    if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim) {
+    if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim || is_time_of_step(in, meta)) {
         array->is_thin =
             bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
         if (array->is_thin) return want_values(in, meta, false, err);
@@ -948,7 +974,7 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
     size_t line;
     if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
         return true;
-    return !refs_cf_serves_others(in->source.hierarchy, meta);
+    return is_time_of_step(in, meta) || !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
 static void describe_kind(const reader *in, const refs_array_meta *meta, refs_join_array *array) {
