@@ -1785,6 +1785,15 @@ class Appended(Folder):
             run("append", name, "a_20200103.nc", "-q")
             self.assertEqual(self.days(name), [1, 2, 3])
 
+    def test_sources_with_coordinates_are_added_once_too(self):
+        for i in range(3):
+            self.write(f"day {i}.nc", times=[i], data=self.values(1) + i)
+        for name in ("all.json", "all.nc"):
+            run("index", "day 0.nc", "day 1.nc", "--along", "time", "-o", name)
+            self.assertIn(f"day 1.nc: is a source of {name} already", run("append", name, "day 1.nc", "day 2.nc", status=1))
+            run("append", name, "day 2.nc")
+            self.assertEqual(read(name, "time").tolist(), [0, 1, 2])
+
     def test_names_with_a_backslash_are_refused(self):
         self.write()
         self.assertIn("a\\b.nca: expected a name without a backslash", run("split", "source.nc", "-o", "a\\b.nca", status=1))

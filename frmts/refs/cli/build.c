@@ -55,9 +55,8 @@ typedef struct build {
     char parent[24];       /* of a commit: the snapshot that grows; "": none */
     char folder[PATH_MAX]; /* that names are relative to */
     tool_kept kept;
-    bool lacks_coordinates; /* what grows: its sources are steps in their order */
-    uint64_t *states;       /* with --resume, tool_kept_source of each source; 0: unknown */
-    bool *is_added; /* of each of the master's files, whether it is a part as that describes it */
+    uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
+    bool *is_added;   /* of each of the master's files, whether it is a part as that describes it */
 
     pthread_mutex_t lock;            /* guards what follows */
     bool has_files;                  /* data files, which say nothing of how they were joined */
@@ -413,17 +412,17 @@ static refs_status add_master(build *all, refs_error *err) {
         status = tool_references_open(&all->session, (const char *)location.data, &set, err);
     const refs_join_part part = {all->names.n, all->output, set, REFS_JOIN_FROM_SET};
     const tool_joined_files joined = {NULL, all->is_added};
-    if (status == REFS_OK) all->lacks_coordinates = !has_coordinates(all, set);
     if (status == REFS_OK) status = tool_master_join(&all->master, &part, all->join, &joined, err);
     refs_set_free(set);
     refs_buf_clear(&location);
     return status == REFS_OK ? add_recorded(all, err) : status;
 }
 
-/* A source that is there already would be one more step where nothing tells that it is the same. */
+/* A source that is there already has steps that are there, or would be one more step where nothing
+ * tells that it is the same; with a selection, others of its steps may be added. */
 static refs_status check_repeated(const build *all, refs_error *err) {
-    if (!all->lacks_coordinates) return REFS_OK;
-    for (size_t i = all->n_own; i < all->names.n; i++) {
+    const bool grows = all->grown != NULL || all->master.files.n > 0;
+    for (size_t i = all->n_own; grows && all->cuts == NULL && i < all->names.n; i++) {
         refs_buf location = REFS_BUF_INIT;
         size_t n = 0;
         refs_status status = tool_location(all->names.items[i], &location, err);
@@ -433,8 +432,8 @@ static refs_status check_repeated(const build *all, refs_error *err) {
         refs_buf_clear(&location);
         if (status == REFS_OK && n > 1)
             status = refs_fail(err, REFS_INVALID,
-                               "%s: is a source of %s already, whose sources have no coordinate to "
-                               "tell them apart: leave it out",
+                               "%s: is a source of %s already: leave it out or, where it has "
+                               "changed, index all sources anew",
                                all->names.items[i], all->output);
         REFS_TRY(status);
     }
@@ -449,7 +448,6 @@ static refs_status add_sources(build *all, refs_error *err) {
                             .n_threads = refs_join_n_threads(names, all->names.n),
                             .run = run_source,
                             .user = all};
-    if (all->grown != NULL) all->lacks_coordinates = !has_coordinates(all, all->grown);
     REFS_TRY(tool_work_run(&work, err));
     return check_repeated(all, err);
 }
