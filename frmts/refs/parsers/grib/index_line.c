@@ -150,11 +150,20 @@ static refs_str text_of(const json_t *value, char room[24]) {
     return refs_str_from(room);
 }
 
-static bool read_u64_member(const json_t *line, const char *const names[2], uint64_t *number) {
-    const json_t *value = json_object_get(line, names[0]);
-    if (value == NULL) value = json_object_get(line, names[1]);
+static bool read_u64_member(const json_t *line, const char *name, uint64_t *number) {
+    const json_t *value = json_object_get(line, name);
     if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
     *number = (uint64_t)json_integer_value(value);
+    return true;
+}
+
+/* ECMWF's names, whose length may be missing; or dynamical.org's, which many lines of JSON that are
+ * no index might have, so that both are expected. */
+static bool read_json_place(const json_t *line, grib_entry *entry) {
+    if (!read_u64_member(line, "_offset", &entry->offset))
+        return read_u64_member(line, "offset", &entry->offset) &&
+               read_u64_member(line, "length", &entry->length);
+    read_u64_member(line, "_length", &entry->length);
     return true;
 }
 
@@ -184,12 +193,9 @@ static void read_times(const json_t *line, grib_entry *entry) {
 }
 
 static bool read_json(refs_str text, grib_entry *entry, refs_buf *key, refs_error *err) {
-    static const char *const offsets[] = {"_offset", "offset"}, *const lengths[] = {"_length",
-                                                                                    "length"};
     json_t *line = json_loadb(text.data, text.size, 0, NULL);
-    bool is_line = json_is_object(line) && read_u64_member(line, offsets, &entry->offset);
+    bool is_line = json_is_object(line) && read_json_place(line, entry);
     if (is_line) {
-        read_u64_member(line, lengths, &entry->length);
         read_times(line, entry);
         for (size_t i = 0; place_members[i] != NULL; i++) json_object_del(line, place_members[i]);
         char *rest = json_dumps(line, JSON_COMPACT | JSON_SORT_KEYS);
