@@ -26,6 +26,11 @@ const char *refs_state_key_name(refs_state_key key);
 /** The key of an item "key=value", or REFS_N_STATE_KEYS. */
 refs_state_key refs_state_key_find(refs_str item);
 
+/** Appends `name`, or if it is that of a repository in the words of URL pipelines,
+ * "s3://bucket/repo/|icechunk:@branch.main", or of "icechunk+s3://bucket/repo@main", the same with
+ * '#': "s3://bucket/repo/#branch=main". REFS_INVALID if more follows. */
+refs_status refs_state_plain_name(refs_str name, refs_buf *plain, refs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 #include "fork_guard.h"
 #include "handles.h"
 #include "refs/file_name.h"
+#include "refs/state_name.h"
 #include "report.h"
 
 namespace {
@@ -237,10 +238,13 @@ bool restoreHidden(RefsName &parsed, std::string &problem) {
 /** The user may name any local or remote file: the rules for URLs inside sets do not apply. */
 bool mapLocation(RefsName &parsed, std::string &problem) {
     const refs_url_context context = {"", nullptr, true};
-    RefsBuffer location;
+    RefsBuffer plain, location;
     refs_error error = REFS_ERROR_INIT;
-    if (refs_url_map(refs_str_view(parsed.set.data(), parsed.set.size()), &context, &location,
-                     &error) != REFS_OK) {
+    refs_status status =
+        refs_state_plain_name(refs_str_view(parsed.set.data(), parsed.set.size()), &plain, &error);
+    if (status == REFS_OK)
+        status = refs_url_map(refs_str_from(plain.text().c_str()), &context, &location, &error);
+    if (status != REFS_OK) {
         problem = error.message;
         return false;
     }

@@ -3,6 +3,7 @@
 
 #include "refs/file_name.h"
 #include "refs/file_pool.h"
+#include "refs/state_name.h"
 #include "refs/url.h"
 #include "session_internal.h"
 
@@ -60,10 +61,14 @@ const refs_vfs *refs_session_vfs(const refs_session *session) {
 
 refs_status refs_session_locate(refs_str name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
-    if (refs_file_name_has_url(name))
-        REFS_TRY(refs_url_map(name, &context, location, err));
-    else
-        REFS_TRY(refs_buf_append_str(location, name, err));
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_state_plain_name(name, &text, err);
+    const refs_str plain = refs_str_view((const char *)text.data, text.size);
+    if (status == REFS_OK)
+        status = refs_file_name_has_url(plain) ? refs_url_map(plain, &context, location, err)
+                                               : refs_buf_append_str(location, plain, err);
+    refs_buf_clear(&text);
+    REFS_TRY(status);
     return refs_buf_append(location, "", 1, err);
 }
 
