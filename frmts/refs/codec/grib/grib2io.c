@@ -79,7 +79,7 @@ static refs_status write_template(const refs_json *drt, const int8_t *sizes, gri
 
 static refs_status read_representation(const refs_json *config, grib2io_codec *codec,
                                        refs_error *err) {
-    uint32_t number, n_values;
+    uint32_t number = 0, n_values = 0;
     REFS_TRY(read_u32(config, "drtn", &number, err));
     REFS_TRY(read_u32(config, "number_of_packed_values", &n_values, err));
     const int8_t *sizes = find_sizes(number);
@@ -94,7 +94,7 @@ static refs_status read_representation(const refs_json *config, grib2io_codec *c
 /* Flags of the scanning mode, the highest bit first. */
 static refs_status read_rows(const refs_json *config, refs_grib_rows *rows, refs_error *err) {
     const refs_json *flags = refs_json_get(config, "scan_mode_flags");
-    uint32_t nx, ny, n_points;
+    uint32_t nx = 0, ny = 0, n_points = 0;
     REFS_TRY(read_u32(config, "nx", &nx, err));
     REFS_TRY(read_u32(config, "ny", &ny, err));
     REFS_TRY(read_u32(config, "number_of_data_points", &n_points, err));
