@@ -100,11 +100,11 @@ static refs_status add_told_edges(cutting *at, const refs_join_member *member,
     const refs_join_axis *axis = &member->axes[at->line];
     for (size_t dim = 0; dim < told->array.rank; dim++) {
         if (refs_join__line_of(at->join, &told->array, dim) != at->line) continue;
-        for (size_t i = 0; i < told->n[dim]; i++) {
-            const refs_join_slice *slice = &told->slices[dim][i];
-            if (slice->end > axis->n) break;
-            REFS_TRY(add_edge(at, axis->position[slice->begin], 0, err));
-            REFS_TRY(add_edge(at, axis->position[slice->end - 1], 1, err));
+        for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
+            const refs_fragment_interval *interval = &told->grid.dims[dim].intervals[i];
+            if (interval->end > axis->n) break;
+            REFS_TRY(add_edge(at, axis->position[interval->begin], 0, err));
+            REFS_TRY(add_edge(at, axis->position[interval->end - 1], 1, err));
         }
     }
     return REFS_OK;
@@ -173,17 +173,17 @@ static refs_status cut_by_parts(cutting *at, uint64_t length, refs_error *err) {
     return status;
 }
 
-static refs_status cut_by_numbers(const cutting *at, const refs_join_numbers *numbers,
-                                  refs_error *err) {
-    const uint64_t *begin = numbers->begin[at->dim];
-    for (size_t i = 0; i < numbers->n[at->dim]; i++)
-        REFS_TRY(refs_fragment_dim_append(at->into, begin[i + 1] - begin[i], err));
+static refs_status cut_as(const refs_fragment_dim *other, refs_fragment_dim *into,
+                          refs_error *err) {
+    for (size_t i = 0; i < other->n_intervals; i++)
+        REFS_TRY(refs_fragment_dim_append(into, other->intervals[i].end - other->intervals[i].begin,
+                                          err));
     return REFS_OK;
 }
 
 static refs_status find_intervals(const refs_join_plan *plan, cutting *at, refs_error *err) {
     const refs_join_numbers *numbers = refs_join__numbers_of(at->join, at->path);
-    if (numbers != NULL) return cut_by_numbers(at, numbers, err);
+    if (numbers != NULL) return cut_as(&numbers->dims[at->dim], at->into, err);
     const refs_status status = cut_by_parts(at, plan->lines[at->line].n, err);
     refs_buf_clear(&at->edges);
     return status;
@@ -605,23 +605,26 @@ static bool held_nothing(const refs_join_numbers *numbers, const refs_fragment_g
     if (outline == NULL) return false;
     refs_fragment_grid_index(grid, number, index);
     for (size_t dim = 0; dim < numbers->rank; dim++) {
-        if (index[dim] >= outline->n[dim]) return false;
-        place = place * outline->n[dim] + index[dim];
+        const uint64_t n = outline->grid.dims[dim].n_parts;
+        if (index[dim] >= n) return false;
+        place = place * n + index[dim];
     }
-    return !outline->is_written[place];
+    return !outline->grid.sources[place].is_there;
 }
 
 static void tell_left_out(const refs_join *join, const refs_joined *joined,
                           const refs_join_numbers *numbers) {
-    for (size_t dim = 0; dim < numbers->rank; dim++)
-        if (numbers->n[dim] < numbers->outline->n[dim])
+    for (size_t dim = 0; dim < numbers->rank; dim++) {
+        const size_t n = numbers->dims[dim].n_intervals,
+                     n_told = numbers->outline->grid.dims[dim].n_intervals;
+        if (n < n_told)
             refs_note(
                 &join->options.notes, REFS_NOTE_WARNING,
                 "%.*s: %zu fragments along %.*s, of which the last %zu are left out: expected "
                 "those that were written among the sources",
-                REFS_STR_ARG(refs_join__text(join, joined->path)), numbers->outline->n[dim],
-                REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])),
-                numbers->outline->n[dim] - numbers->n[dim]);
+                REFS_STR_ARG(refs_join__text(join, joined->path)), n_told,
+                REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])), n_told - n);
+    }
 }
 
 /* Fragments that held nothing but the fill value were not written: without an outline, names of
@@ -713,12 +716,9 @@ static refs_status cut_nothing(const aggregating *at, const refs_join_told *told
         cut.path = other->path;
         return find_intervals(at->plan, &cut, err);
     }
-    if (length != told->array.shape[dim] || told->n[dim] == 0)
+    if (length != told->array.shape[dim] || told->grid.dims[dim].n_intervals == 0)
         return refs_fragment_dim_append(into, length, err);
-    for (size_t i = 0; i < told->n[dim]; i++)
-        REFS_TRY(refs_fragment_dim_append(
-            into, told->slices[dim][i].end - told->slices[dim][i].begin, err));
-    return REFS_OK;
+    return cut_as(&told->grid.dims[dim], into, err);
 }
 
 static refs_status put_told_grid(aggregating *at, const refs_join_told *told, field *of,

@@ -141,12 +141,6 @@ typedef struct refs_join_left_out {
     bool was_before; /**< when the part was made, which is a set: that was told then */
 } refs_join_left_out;
 
-/** Elements along a dimension that fragments have in common. */
-typedef struct refs_join_slice {
-    uint64_t begin, end;
-    bool is_written; /**< in any fragment, as an outline says */
-} refs_join_slice;
-
 /** A fragment that a master lists. Numbers are of strings. */
 typedef struct refs_join_listed {
     uint32_t file, variable;
@@ -156,9 +150,8 @@ typedef struct refs_join_listed {
 /** The entry of a master or an outline for one of its aggregations. */
 typedef struct refs_join_told {
     refs_join_array array;
-    refs_join_slice *slices[REFS_MAX_RANK];
-    size_t n[REFS_MAX_RANK];
-    uint8_t *is_written; /**< of each fragment, the last dimension fastest */
+    refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there */
+    uint8_t *is_written[REFS_MAX_RANK]; /**< of each interval, 1 if any fragment is there */
     bool has_fragments;
     refs_join_listed *listed; /**< of a master, until it is added */
     size_t n_listed;
@@ -209,9 +202,8 @@ typedef struct refs_join_missing {
 typedef struct refs_join_numbers {
     uint32_t path;
     size_t rank;
-    uint64_t *begin[REFS_MAX_RANK]; /**< of each number, and behind the last one the end */
-    size_t n[REFS_MAX_RANK];
-    const refs_join_told *outline; /**< what says which fragments were written; or NULL */
+    refs_fragment_dim dims[REFS_MAX_RANK]; /**< an interval for each number */
+    const refs_join_told *outline;         /**< what says which fragments were written; or NULL */
 } refs_join_numbers;
 
 struct refs_join {

@@ -983,35 +983,21 @@ static void describe_kind(const reader *in, const refs_array_meta *meta, refs_jo
                      REFS_CF_UNIT_OTHER;
 }
 
-static refs_status add_slice(refs_join_told *told, size_t dim, size_t *capacity,
-                             refs_join_slice slice, refs_error *err) {
-    if (!refs_grow((void **)&told->slices[dim], capacity, told->n[dim], sizeof slice))
-        return refs_fail_nomem(err);
-    told->slices[dim][told->n[dim]++] = slice;
-    return REFS_OK;
-}
-
-static refs_status list_slices(const refs_array_meta *meta, size_t dim, refs_join_told *told,
-                               refs_error *err) {
-    size_t capacity = 0;
-    for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
-        REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
-        REFS_TRY(add_slice(told, dim, &capacity, (refs_join_slice){begin, end, false}, err));
+/* Gaps between fragments are intervals, too. */
+static refs_status divide(const refs_array_meta *meta, refs_join_told *told, refs_error *err) {
+    bool is_empty = false;
+    told->grid.rank = meta->rank;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        refs_fragment_dim *into = &told->grid.dims[dim];
+        for (uint64_t begin = 0, end; begin < meta->shape[dim]; begin = end) {
+            REFS_TRY(refs_aggregation_border_behind(meta, dim, begin, &end, err));
+            REFS_TRY(refs_fragment_dim_append(into, end - begin, err));
+        }
+        told->is_written[dim] = refs_calloc(into->n_intervals + 1, 1);
+        if (told->is_written[dim] == NULL) return refs_fail_nomem(err);
+        is_empty = is_empty || into->n_intervals == 0;
     }
-    return REFS_OK;
-}
-
-/* The first slice that does not begin before an element. */
-static size_t find_slice(const refs_join_told *told, size_t dim, uint64_t element) {
-    size_t begin = 0, end = told->n[dim];
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (told->slices[dim][middle].begin < element)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    return is_empty ? REFS_OK : refs_fragment_grid_prepare(&told->grid, err);
 }
 
 typedef struct marking {
@@ -1047,20 +1033,20 @@ static refs_status list_fragment(marking *at, const refs_partition *partition, r
     return REFS_OK;
 }
 
-static refs_status mark_slices(void *user, const refs_partition *partition, refs_error *err) {
+static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
     marking *at = user;
     refs_join_told *told = at->told;
     if (is_nothing(at, partition)) return REFS_OK;
     if (partition->has_fragment && at->in->member->role == REFS_JOIN_IS_MASTER)
         REFS_TRY(list_fragment(at, partition, err));
     told->has_fragments = true;
-    size_t place = 0;
-    for (size_t dim = 0; dim < told->array.rank; dim++) {
-        const size_t i = find_slice(told, dim, partition->begin[dim]);
-        if (i < told->n[dim]) told->slices[dim][i].is_written = true;
-        place = place * told->n[dim] + i;
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < told->grid.rank; dim++) {
+        const size_t i = refs_fragment_dim_find(&told->grid.dims[dim], partition->begin[dim]);
+        told->is_written[dim][i] = 1;
+        number = number * told->grid.dims[dim].n_parts + i;
     }
-    told->is_written[place] = 1;
+    if (number < told->grid.n) told->grid.sources[number].is_there = true;
     return REFS_OK;
 }
 
@@ -1088,14 +1074,9 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
     told->array.declares_fill = meta->has_fill && meta->dtype.size <= sizeof told->array.declared;
     if (told->array.declares_fill) memcpy(told->array.declared, meta->fill, meta->dtype.size);
     REFS_TRY(number_json(in, meta->attributes, &told->array.attributes, err));
-    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(list_slices(meta, dim, told, err));
-    size_t n = 1;
-    for (size_t dim = 0; dim < meta->rank; dim++)
-        if (!refs_mul_size(n, told->n[dim] + 1, &n)) return refs_fail_nomem(err);
-    told->is_written = refs_calloc(n, 1);
-    if (told->is_written == NULL) return refs_fail_nomem(err);
+    REFS_TRY(divide(meta, told, err));
     marking at = {in, meta, told, 0};
-    return refs_aggregation_each(meta, mark_slices, &at, err);
+    return refs_aggregation_each(meta, mark_written, &at, err);
 }
 
 /* -- pieces of aggregations -------------------------------------------------------------------- */
@@ -1596,8 +1577,8 @@ void refs_join__member_clear(refs_join_member *member) {
     for (size_t i = 0; i < member->n_arrays; i++) refs_join__array_clear(&member->arrays[i]);
     for (size_t i = 0; i < member->n_told; i++) {
         refs_join__array_clear(&member->told[i].array);
-        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].slices[dim]);
-        refs_free(member->told[i].is_written);
+        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].is_written[dim]);
+        refs_fragment_grid_clear(&member->told[i].grid);
         refs_free(member->told[i].listed);
         refs_buf_clear(&member->told[i].regions);
     }

@@ -50,19 +50,6 @@ static refs_status settle_own_fields(refs_join *join, refs_error *err) {
     return REFS_OK;
 }
 
-/* The slice that has an element, or NULL. */
-static const refs_join_slice *slice_at(const refs_join_told *told, size_t dim, uint64_t element) {
-    size_t begin = 0, end = told->n[dim];
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        if (told->slices[dim][middle].end <= element)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < told->n[dim] ? &told->slices[dim][begin] : NULL;
-}
-
 bool refs_join__is_only_told(const refs_join *join, const refs_join_member *member, size_t line,
                              uint64_t step) {
     if (member->role != REFS_JOIN_IS_OUTLINE) return false;
@@ -70,8 +57,9 @@ bool refs_join__is_only_told(const refs_join *join, const refs_join_member *memb
         const refs_join_told *told = &member->told[i];
         for (size_t dim = 0; dim < told->array.rank; dim++) {
             if (refs_join__line_of(join, &told->array, dim) != line) continue;
-            const refs_join_slice *slice = slice_at(told, dim, step);
-            if (slice != NULL && !slice->is_written) return false;
+            const refs_fragment_dim *along = &told->grid.dims[dim];
+            const size_t at = refs_fragment_dim_find(along, step);
+            if (at < along->n_intervals && !told->is_written[dim][at]) return false;
         }
     }
     return true;
@@ -167,7 +155,7 @@ static bool are_numbered_apart(const refs_join *join, refs_str name) {
             const refs_join_numbers *numbers =
                 array->is_field ? refs_join__numbers_of(join, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
-                if (numbers->n[dim] > 1 &&
+                if (numbers->dims[dim].n_intervals > 1 &&
                     refs_str_equal(refs_join__own_name(refs_join__text(join, array->dims[dim])),
                                    name))
                     return true;
@@ -256,7 +244,8 @@ static bool is_first(const refs_join *join, refs_str name) {
 static bool is_cut_along_all(const refs_join *join, const refs_join_told *told) {
     size_t n = 0;
     for (size_t dim = 0; dim < told->array.rank; dim++)
-        n += refs_join__line_of(join, &told->array, dim) < REFS_JOIN_MAX_DIMS && told->n[dim] > 1;
+        n += refs_join__line_of(join, &told->array, dim) < REFS_JOIN_MAX_DIMS &&
+             told->grid.dims[dim].n_intervals > 1;
     return n == join->n_dims;
 }
 

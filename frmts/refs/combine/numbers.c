@@ -157,17 +157,18 @@ static refs_status read_sizes(const refs_join *join, const numbered_list *of, si
     return REFS_OK;
 }
 
-/* The same of all numbers that an outline knows, in made->begin. */
-static refs_status take_outline(const refs_join *join, const numbered *first, size_t dim,
-                                const refs_join_numbers *made, refs_error *err) {
-    const refs_join_told *outline = made->outline;
-    uint64_t *sizes = made->begin[dim];
-    for (size_t i = 0; outline != NULL && i < outline->n[dim]; i++) {
-        const refs_join_slice *slice = &outline->slices[dim][i];
-        if (sizes[i] == UNKNOWN) sizes[i] = slice->end - slice->begin;
-        if (sizes[i] != slice->end - slice->begin) return fail_cut(join, first, dim, err);
+static size_t count_told(const refs_join_told *outline, size_t dim) {
+    return outline != NULL ? outline->grid.dims[dim].n_intervals : 0;
+}
+
+/* The same of all numbers that an outline knows; false where it has others. */
+static bool take_outline(const refs_join_told *outline, size_t dim, uint64_t *sizes) {
+    for (size_t i = 0; i < count_told(outline, dim); i++) {
+        const refs_fragment_interval *at = &outline->grid.dims[dim].intervals[i];
+        if (sizes[i] == UNKNOWN) sizes[i] = at->end - at->begin;
+        if (sizes[i] != at->end - at->begin) return false;
     }
-    return REFS_OK;
+    return true;
 }
 
 /* Behind the last source, those fragments count that an outline says held nothing: written
@@ -176,7 +177,7 @@ static size_t count_numbers(const numbered_list *of, size_t dim, const refs_join
     size_t n = 0;
     for (size_t i = 0; i < of->n; i++)
         if (of->items[i].index[dim] >= n) n = (size_t)of->items[i].index[dim] + 1;
-    while (outline != NULL && n < outline->n[dim] && !outline->slices[dim][n].is_written) n++;
+    while (n < count_told(outline, dim) && !outline->is_written[dim][n]) n++;
     return n;
 }
 
@@ -191,29 +192,24 @@ static refs_status fail_lost(const refs_join *join, const numbered *first, size_
         REFS_STR_ARG(refs_join__text(join, first->array->dims[dim])));
 }
 
-/* Sets made->begin of a dimension. */
+/* Appends an interval for each number. */
 static refs_status read_dim(const refs_join *join, const numbered_list *of, size_t dim,
                             refs_join_numbers *made, refs_error *err) {
     const numbered *first = &of->items[0];
     const refs_join_told *outline = made->outline;
     const size_t n = count_numbers(of, dim, outline);
-    const size_t room = outline != NULL && outline->n[dim] > n ? outline->n[dim] : n;
+    const size_t n_told = count_told(outline, dim), room = n_told > n ? n_told : n;
     uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
-    made->begin[dim] = sizes;
-    made->n[dim] = n;
     if (sizes == NULL) return refs_fail_nomem(err);
     memset(sizes, 0xff, (room + 1) * sizeof *sizes);
-    REFS_TRY(read_sizes(join, of, dim, sizes, err));
-    REFS_TRY(take_outline(join, first, dim, made, err));
-    uint64_t begin = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t size = sizes[i];
-        if (size == UNKNOWN) return fail_lost(join, first, dim, i, err);
-        sizes[i] = begin;
-        begin += size;
-    }
-    sizes[n] = begin;
-    return REFS_OK;
+    refs_status status = read_sizes(join, of, dim, sizes, err);
+    if (status == REFS_OK && !take_outline(outline, dim, sizes))
+        status = fail_cut(join, first, dim, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        status = sizes[i] == UNKNOWN ? fail_lost(join, first, dim, i, err)
+                                     : refs_fragment_dim_append(&made->dims[dim], sizes[i], err);
+    refs_free(sizes);
+    return status;
 }
 
 static refs_status read_field(refs_join *join, const numbered_list *of, refs_error *err) {
@@ -255,7 +251,8 @@ refs_status refs_join__read_numbers(refs_join *join, refs_error *err) {
 
 void refs_join__numbers_free(refs_join *join) {
     for (size_t i = 0; i < join->n_numbers; i++)
-        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(join->numbers[i].begin[dim]);
+        for (size_t dim = 0; dim < REFS_MAX_RANK; dim++)
+            refs_free(join->numbers[i].dims[dim].intervals);
     refs_free(join->numbers);
     join->numbers = NULL;
     join->n_numbers = 0;
@@ -287,8 +284,9 @@ static refs_status place(refs_join *join, const numbered *of, uint32_t *paths, u
     for (size_t dim = 0; dim < of->array->rank; dim++) {
         const size_t line = refs_join__line_of(join, of->array, dim);
         if (line == REFS_JOIN_MAX_DIMS) continue;
-        const uint64_t length = numbers->begin[dim][numbers->n[dim]];
-        join->members[of->member].axes[line].begin = numbers->begin[dim][of->index[dim]];
+        const refs_fragment_dim *along = &numbers->dims[dim];
+        const uint64_t length = refs_fragment_dim_end(along);
+        join->members[of->member].axes[line].begin = along->intervals[of->index[dim]].begin;
         if (lengths[line] == UNKNOWN) {
             lengths[line] = length;
             paths[line] = of->array->path;
@@ -322,7 +320,7 @@ uint64_t refs_join__numbered_length(const refs_join *join, size_t line) {
                 array->is_field ? refs_join__numbers_of(join, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
                 if (refs_join__line_of(join, array, dim) == line)
-                    return numbers->begin[dim][numbers->n[dim]];
+                    return refs_fragment_dim_end(&numbers->dims[dim]);
         }
     return 0;
 }

@@ -483,13 +483,14 @@ static uint64_t steps_of_first_parts(const line_steps *all, uint64_t n) {
     return steps;
 }
 
-/* Gives steps in slices with a file the place that they have in the master or outline. */
+/* Gives steps in intervals with a file the place that they have in the master or outline. */
 static void place_written(const line_steps *all, const refs_join_told *told, refs_join_axis *axis) {
     for (size_t dim = 0; dim < told->array.rank; dim++) {
         if (refs_join__line_of(all->join, &told->array, dim) != all->line) continue;
-        for (size_t i = 0; i < told->n[dim]; i++) {
-            const refs_join_slice *slice = &told->slices[dim][i];
-            for (uint64_t k = slice->begin; slice->is_written && k < slice->end && k < axis->n; k++)
+        for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
+            const refs_fragment_interval *at = &told->grid.dims[dim].intervals[i];
+            for (uint64_t k = at->begin; told->is_written[dim][i] && k < at->end && k < axis->n;
+                 k++)
                 axis->position[k] = k;
         }
     }

@@ -53,7 +53,7 @@ static refs_status list_dims(table *all, refs_error *err) {
             const size_t at = dim_at(all, told->array.dims[dim]);
             all->dims[at] = told->array.dims[dim];
             all->n_dims += at == all->n_dims;
-            all->is_cut[at] = all->is_cut[at] || told->n[dim] > 1;
+            all->is_cut[at] = all->is_cut[at] || told->grid.dims[dim].n_intervals > 1;
         }
     }
     return REFS_OK;
