@@ -5,6 +5,7 @@ sense end with a message.
 """
 
 import base64
+import itertools
 import json
 import os
 import random
@@ -974,6 +975,36 @@ class Bounds(InFolder):
                 for i, group in enumerate(groups):
                     self.combine(group, f"group{i}.json")
                 self.assertEqual(self.combine(["group1.json", "group0.json"], "again.json"), wanted, (seed, dtype, missing, groups))
+
+
+class Tiles(InFolder):
+    """Sources along two dimensions whose packing differs."""
+
+    def tile(self, t, y, scale):
+        return write(f"{t}{y}.json", array("t", ["t"], np.array([t], "<f8")), array("y", ["y"], np.array([2.0 * y, 2 * y + 1])),
+                     array("w", ["t", "x"], np.full((1, 50), 8 + t, "<i2"), scale_factor=0.5 if t == 0 else 0.25),
+                     array("v", ["t", "y", "x"], np.full((1, 2, 50), (10 * t + y) / scale, "<i2"), scale_factor=scale))
+
+    def check(self, name, tiles):
+        root = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        v = root.OpenMDArray("v")
+        values, missing = v.ReadAsArray() * (v.GetScale() or 1), v.GetNoDataValueAsDouble()
+        for (i, t), (k, y) in itertools.product(enumerate(read(name, "t").tolist()), enumerate(read(name, "y").tolist())):
+            self.assertEqual(values[i, k, 0], 10 * t + y // 2 if (int(t), int(y) // 2) in tiles else missing * (v.GetScale() or 1), (name, t, y))
+        np.testing.assert_array_equal(read(name, "w")[:, 0], [(8 + t) * (0.5 if t == 0 else 0.25) for t in read(name, "t")])
+
+    def test_that_are_appended_in_any_order_are_where_they_belong(self):
+        for seed in range(6):
+            chance = random.Random(seed)
+            tiles = {(t, y): self.tile(t, y, chance.choice((0.5, 0.25))) for t in range(3) for y in range(3)}
+            if seed % 2:
+                del tiles[chance.choice([*tiles])]
+            keys = chance.sample([*tiles], len(tiles))
+            for name in (f"{seed}.parq", f"{seed}.json"):
+                run("combine", *(tiles[key] for key in keys[:4]), "-q", "-o", name, "--along", "t", "--along", "y")
+                for group in (keys[4:6], keys[6:]):
+                    run("append", name, *(tiles[key] for key in group), "-q")
+                self.check(name, tiles)
 
 
 if __name__ == "__main__":
