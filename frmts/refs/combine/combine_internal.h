@@ -141,21 +141,13 @@ typedef struct refs_join_left_out {
     bool was_before; /**< when the part was made, which is a set: that was told then */
 } refs_join_left_out;
 
-/** A fragment that a master lists. Numbers are of strings. */
-typedef struct refs_join_listed {
-    uint32_t file, variable;
-    uint32_t format; /**< or NONE */
-} refs_join_listed;
-
 /** The entry of a master or an outline for one of its aggregations. */
 typedef struct refs_join_told {
     refs_join_array array;
-    refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there */
+    refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there, those
+                                of a master with their names until it is added */
     uint8_t *is_written[REFS_MAX_RANK]; /**< of each interval, 1 if any fragment is there */
     bool has_fragments;
-    refs_join_listed *listed; /**< of a master, until it is added */
-    size_t n_listed;
-    refs_buf regions;   /**< refs_join_steps of each of these along each dimension */
     bool declares_fill; /**< attributes do, and not only what the master stands for: as in
                            refs_join_array */
     uint8_t declared[16];

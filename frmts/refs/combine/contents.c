@@ -1004,7 +1004,6 @@ typedef struct marking {
     reader *in;
     const refs_array_meta *meta;
     refs_join_told *told;
-    size_t capacity; /* of fragments that are listed */
 } marking;
 
 static bool is_nothing(const marking *at, const refs_partition *partition) {
@@ -1015,30 +1014,10 @@ static bool is_nothing(const marking *at, const refs_partition *partition) {
            refs_cfa_is_filler(partition->file, at->meta->path, shape, at->meta->rank);
 }
 
-static refs_status list_fragment(marking *at, const refs_partition *partition, refs_error *err) {
-    refs_join_told *told = at->told;
-    if (!refs_grow((void **)&told->listed, &at->capacity, told->n_listed, sizeof *told->listed))
-        return refs_fail_nomem(err);
-    refs_join_listed *listed = &told->listed[told->n_listed];
-    listed->format = REFS_JOIN_NONE;
-    REFS_TRY(number_text(at->in, refs_str_from(partition->file), &listed->file, err));
-    REFS_TRY(number_text(at->in, refs_str_from(partition->variable), &listed->variable, err));
-    if (partition->format[0] != '\0')
-        REFS_TRY(number_text(at->in, refs_str_from(partition->format), &listed->format, err));
-    for (size_t dim = 0; dim < told->array.rank; dim++) {
-        const refs_join_steps steps = {partition->begin[dim], partition->end[dim]};
-        REFS_TRY(refs_buf_append(&told->regions, &steps, sizeof steps, err));
-    }
-    told->n_listed++;
-    return REFS_OK;
-}
-
 static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
-    marking *at = user;
+    const marking *at = user;
     refs_join_told *told = at->told;
     if (is_nothing(at, partition)) return REFS_OK;
-    if (partition->has_fragment && at->in->member->role == REFS_JOIN_IS_MASTER)
-        REFS_TRY(list_fragment(at, partition, err));
     told->has_fragments = true;
     uint64_t number = 0;
     for (size_t dim = 0; dim < told->grid.rank; dim++) {
@@ -1046,8 +1025,11 @@ static refs_status mark_written(void *user, const refs_partition *partition, ref
         told->is_written[dim][i] = 1;
         number = number * told->grid.dims[dim].n_parts + i;
     }
-    if (number < told->grid.n) told->grid.sources[number].is_there = true;
-    return REFS_OK;
+    if (number >= told->grid.n) return REFS_OK;
+    told->grid.sources[number].is_there = true;
+    return at->in->member->role == REFS_JOIN_IS_MASTER
+               ? refs_fragment_grid_set(&told->grid, number, partition, err)
+               : REFS_OK;
 }
 
 static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error *err) {
@@ -1075,7 +1057,7 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
     if (told->array.declares_fill) memcpy(told->array.declared, meta->fill, meta->dtype.size);
     REFS_TRY(number_json(in, meta->attributes, &told->array.attributes, err));
     REFS_TRY(divide(meta, told, err));
-    marking at = {in, meta, told, 0};
+    marking at = {in, meta, told};
     return refs_aggregation_each(meta, mark_written, &at, err);
 }
 
@@ -1579,8 +1561,6 @@ void refs_join__member_clear(refs_join_member *member) {
         refs_join__array_clear(&member->told[i].array);
         for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].is_written[dim]);
         refs_fragment_grid_clear(&member->told[i].grid);
-        refs_free(member->told[i].listed);
-        refs_buf_clear(&member->told[i].regions);
     }
     refs_free(member->told);
     refs_free(member->fragment);

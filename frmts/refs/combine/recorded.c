@@ -25,7 +25,8 @@ typedef struct table {
     refs_join_recorded *files;
     size_t n_files;
     recorded_file *entries; /* each file */
-    uint32_t *number;       /* of the file of each string, or NONE */
+    refs_intern names;      /* of the files … */
+    size_t *number;         /* … and which one each name is of */
     uint32_t *dims;         /* of aggregations: strings */
     bool *is_cut;           /* of each of them */
     size_t n_dims;
@@ -68,13 +69,13 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
 
 static refs_status list_files(table *all, refs_error *err) {
     all->entries = refs_calloc(all->n_files + 1, sizeof *all->entries);
-    all->number = refs_alloc((all->strings->count + 1) * sizeof *all->number);
+    all->number = refs_calloc(all->n_files + 1, sizeof *all->number);
     if (all->entries == NULL || all->number == NULL) return refs_fail_nomem(err);
-    memset(all->number, 0xff, (all->strings->count + 1) * sizeof *all->number);
     for (size_t i = 0; i < all->n_files; i++) {
-        const uint32_t id = refs_intern_find(all->strings, refs_str_from(all->files[i].file));
+        uint32_t id;
+        REFS_TRY(refs_intern_add(&all->names, refs_str_from(all->files[i].file), &id, err));
         all->files[i].is_added = false;
-        if (id != REFS_INTERN_NONE) all->number[id] = (uint32_t)i;
+        all->number[id] = i;
         all->entries[i].regions = refs_calloc(all->n_dims + 1, sizeof *all->entries[i].regions);
         if (all->entries[i].regions == NULL) return refs_fail_nomem(err);
         for (size_t dim = 0; dim < all->n_dims; dim++) all->entries[i].regions[dim] = UNKNOWN;
@@ -87,56 +88,50 @@ static refs_str without_slash(refs_str path) {
 }
 
 /* Whether the fragment is called in its file as those are that are added. */
-static refs_status is_called_so(table *all, const refs_join_told *told, uint32_t variable,
+static refs_status is_called_so(table *all, const refs_join_told *told, const char *variable,
                                 bool *is_so, refs_error *err) {
     all->scratch.size = 0;
     REFS_TRY(refs_join__name_in_file(all->join, refs_intern_get(all->strings, told->array.path),
                                      &all->scratch, err));
     const refs_str name = refs_str_from((const char *)all->scratch.data);
-    *is_so =
-        refs_str_equal(without_slash(name), without_slash(refs_intern_get(all->strings, variable)));
+    *is_so = refs_str_equal(without_slash(name), without_slash(refs_str_from(variable)));
     return REFS_OK;
 }
 
-static const refs_join_steps *regions_of(const refs_join_told *told, size_t fragment) {
-    const refs_join_steps *steps = (const refs_join_steps *)(const void *)told->regions.data;
-    return steps + fragment * told->array.rank;
-}
-
 /* A file has one region along each dimension. */
-static void note_region(const table *all, const refs_join_told *told, size_t fragment,
-                        recorded_file *file) {
-    const refs_join_steps *steps = regions_of(told, fragment);
+static void note_region(const table *all, const refs_join_told *told,
+                        const refs_partition *fragment, recorded_file *file) {
     for (size_t dim = 0; dim < told->array.rank; dim++) {
+        const refs_join_steps steps = {fragment->begin[dim], fragment->end[dim]};
         refs_join_steps *known = &file->regions[dim_at(all, told->array.dims[dim])];
-        if (known->begin == UNKNOWN.begin) *known = steps[dim];
-        if (known->begin != steps[dim].begin || known->end != steps[dim].end)
-            file->is_unclear = true;
+        if (known->begin == UNKNOWN.begin) *known = steps;
+        if (known->begin != steps.begin || known->end != steps.end) file->is_unclear = true;
     }
 }
 
-static refs_status note_fragment(table *all, size_t number, size_t fragment, recorded_file *file,
-                                 refs_error *err) {
+static refs_status note_fragment(table *all, size_t number, const refs_partition *fragment,
+                                 recorded_file *file, refs_error *err) {
     const refs_join_told *told = &all->master->told[number];
     bool is_so;
-    REFS_TRY(is_called_so(all, told, told->listed[fragment].variable, &is_so, err));
+    REFS_TRY(is_called_so(all, told, fragment->variable, &is_so, err));
     if (!is_so || (file->n_told > 0 && file->told[file->n_told - 1] == number))
         file->is_unclear = true;
     note_region(all, told, fragment, file);
     if (!refs_grow((void **)&file->told, &file->told_capacity, file->n_told, sizeof *file->told))
         return refs_fail_nomem(err);
     file->told[file->n_told++] = number;
-    const uint32_t format = told->listed[fragment].format;
-    if (format == REFS_JOIN_NONE || file->member.format != NULL) return REFS_OK;
-    return copy_text(refs_intern_get(all->strings, format).data, &file->member.format, err);
+    if (*fragment->format == '\0' || file->member.format != NULL) return REFS_OK;
+    return copy_text(fragment->format, &file->member.format, err);
 }
 
 static refs_status note_fragments(table *all, size_t number, refs_error *err) {
     const refs_join_told *told = &all->master->told[number];
-    for (size_t i = 0; i < told->n_listed; i++) {
-        const refs_join_listed *listed = &told->listed[i];
-        if (all->number[listed->file] == REFS_JOIN_NONE) continue;
-        REFS_TRY(note_fragment(all, number, i, &all->entries[all->number[listed->file]], err));
+    for (uint64_t i = 0; i < told->grid.n; i++) {
+        refs_partition fragment;
+        refs_fragment_grid_get(&told->grid, i, &fragment);
+        const uint32_t id = refs_intern_find(&all->names, refs_str_from(fragment.file));
+        if (!fragment.has_fragment || id == REFS_INTERN_NONE) continue;
+        REFS_TRY(note_fragment(all, number, &fragment, &all->entries[all->number[id]], err));
     }
     return REFS_OK;
 }
@@ -365,6 +360,7 @@ static void clear(table *all) {
     }
     refs_free(all->entries);
     refs_free(all->number);
+    refs_intern_clear(&all->names);
     refs_free(all->dims);
     refs_free(all->is_cut);
     refs_buf_clear(&all->scratch);
@@ -381,12 +377,7 @@ static refs_status add_files(table *all, refs_error *err) {
 /* A master of fields is a member, too: it says how long dimensions are. */
 static refs_status keep_master(refs_join *join, const refs_intern *strings,
                                refs_join_member *master, refs_error *err) {
-    for (size_t i = 0; i < master->n_told; i++) {
-        refs_free(master->told[i].listed);
-        refs_buf_clear(&master->told[i].regions);
-        master->told[i].listed = NULL;
-        master->told[i].n_listed = 0;
-    }
+    for (size_t i = 0; i < master->n_told; i++) refs_intern_clear(&master->told[i].grid.strings);
     if (refs_join__is_of_fields(join)) return refs_join__keep(join, strings, master, 1, err);
     refs_join__member_clear(master);
     return REFS_OK;
