@@ -7,15 +7,19 @@ and pools of processes are tested in any case.
 import multiprocessing
 import os
 import sys
+import threading
 import time
 import unittest
 
 import numpy as np
 from osgeo import gdal
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from served import Folder, Server  # noqa: E402
+
 gdal.UseExceptions()
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = 'REFS:"%s":/t2m' % os.path.join(HERE, "..", "..", "data", "sample.json")
 
 
@@ -87,6 +91,111 @@ class ManyProcesses(unittest.TestCase):
         np.testing.assert_array_equal(put_together(parts), whole())
         first = max(opened for _, opened, _ in parts)
         print(f"opening costs a worker at most {1000 * first:.0f} ms", file=sys.stderr)
+
+
+class Samples:
+    """A data set as those of PyTorch are: opened once, indexed in whatever process a worker is."""
+
+    def __init__(self, name):
+        self.dataset = gdal.Open(name)
+
+    def __len__(self):
+        return self.dataset.RasterCount
+
+    def __getitem__(self, number):
+        return self.dataset.GetRasterBand(number + 1).ReadAsArray()
+
+
+def send_samples(samples, wanted, results):
+    """A worker of a DataLoader: gets numbers until there are no more, and sends what they name."""
+    for number in iter(wanted.get, None):
+        results.put((number, samples[number]))
+
+
+def exit_status(work):
+    """That of a child by fork(2) in which work() has been done."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class Forks(unittest.TestCase):
+    """Programs that fork after they have read from a server, while threads of theirs may read on."""
+    BANDS, WIDTH = 40, 1000
+
+    def setUp(self):
+        folder = Folder()
+        self.addCleanup(folder.close)
+        folder.write_array(self.BANDS, self.WIDTH)
+        self.server = Server(folder, options=["--latency-ms", "5"])
+        self.addCleanup(self.server.close)
+        self.name = f'REFS:"{self.server.url("refs.json")}":/v'
+
+    def expected(self, number):
+        return np.arange(number * self.WIDTH, (number + 1) * self.WIDTH).reshape(1, -1)
+
+    def expect_samples(self, samples):
+        for number in range(self.BANDS):
+            np.testing.assert_array_equal(samples[number], self.expected(number))
+
+    def test_as_a_data_loader_of_pytorch_does_give_every_sample_in_each_epoch(self):
+        context, samples = multiprocessing.get_context("fork"), Samples(self.name)
+        for number in range(3):  # so that more is prefetched when workers begin
+            np.testing.assert_array_equal(samples[number], self.expected(number))
+        for _ in range(2):
+            wanted, results = context.SimpleQueue(), context.SimpleQueue()
+            workers = [context.Process(target=send_samples, args=(samples, wanted, results))
+                       for _ in range(3)]
+            for worker in workers:
+                worker.start()
+            for number in [*range(len(samples)), *[None] * len(workers)]:
+                wanted.put(number)
+            batches = dict(results.get() for _ in range(len(samples)))
+            for worker in workers:
+                worker.join(60)
+                self.assertEqual(worker.exitcode, 0)
+            self.expect_samples(batches)
+        self.expect_samples(samples)
+
+    def test_as_gunicorn_with_preload_does_serve_in_workers_and_in_their_successors(self):
+        preloaded = Samples(self.name)
+        np.testing.assert_array_equal(preloaded[0], self.expected(0))
+        for _ in range(3):  # a worker that ends gets a successor
+            self.assertEqual(exit_status(lambda: self.expect_samples(preloaded)), 0)
+        self.assertEqual(exit_status(lambda: self.expect_samples(Samples(self.name))), 0)
+        self.expect_samples(preloaded)
+
+    def test_as_multiprocessing_does_while_a_thread_reads(self):
+        ended, failures, samples = threading.Event(), [], Samples(self.name)
+
+        def read_on():
+            while not ended.is_set():
+                try:
+                    gdal.VSICurlClearCache()
+                    self.expect_samples(Samples(self.name))
+                except Exception as error:  # pylint: disable=broad-except
+                    failures.append(error)
+                    return
+
+        thread = threading.Thread(target=read_on)
+        thread.start()
+        try:
+            for _ in range(4):
+                worker = multiprocessing.get_context("fork").Process(
+                    target=self.expect_samples, args=(samples,))
+                worker.start()
+                worker.join(60)
+                self.assertEqual(worker.exitcode, 0)
+        finally:
+            ended.set()
+            thread.join(60)
+        self.assertEqual(failures, [])
 
 
 if __name__ == "__main__":
