@@ -142,7 +142,7 @@ def check_form(block):
 
 
 def check_drawing(block):
-    if not all("─" in line for line in block.text.splitlines()):
+    if not all(re.search(r"[─│]|\s[v^]\s", line) for line in block.text.splitlines()):
         raise PageError(f"{block.place}: there is a line without arrows")
 
 
