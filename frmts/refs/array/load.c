@@ -50,7 +50,6 @@ typedef struct loading {
     uint64_t inner;       /* its number in the shard */
     refs_store_part part; /* that it is of the shard; zeroed: not known before that arrives, or … */
     bool is_absent;       /* … it is not there */
-    const uint8_t *arrived; /* what arrived for it, begins here */
 } loading;
 
 /* One call. */
@@ -206,7 +205,6 @@ static refs_status run_decode(void *argument, refs_error *err) {
 
 static void drop_decode(void *argument) {
     decode_task *task = argument;
-    refs_block_finish(task->block, task->one->arrived);
     refs_block_release(task->block);
     refs_chunk__release(task->one->stored);
     task->one->stored = NULL;
@@ -283,7 +281,6 @@ static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
 static void keep_stored(batch *job, loading *one, refs_stored stored) {
     if (one->is_claimed && refs_cache__add_stored(job->array->context.cache, id_of(one), stored))
         one->is_claimed = false;
-    refs_block_finish(one->request.block, one->request.bytes.data);
 }
 
 static refs_status receive_chunk(batch *job, loading *one, refs_error *err) {
@@ -291,12 +288,8 @@ static refs_status receive_chunk(batch *job, loading *one, refs_error *err) {
     refs_array *array = one->array;
     refs_stored stored = {request->bytes, request->ref.filter_mask};
     if (!request->is_present) return receive_absent(job, one, err);
-    one->arrived = request->bytes.data;
     REFS_TRY(cut_out(one, &stored.bytes, err));
-    if (stored.bytes.size == 0) {
-        refs_block_finish(request->block, one->arrived);
-        return take_absent(job, one);
-    }
+    if (stored.bytes.size == 0) return take_absent(job, one);
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.bytes.size);
     const bool is_later = is_decoded_later(job, one);

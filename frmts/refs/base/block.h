@@ -29,15 +29,6 @@ refs_block *refs_block_hold(refs_block *block);
 /** One holder less; NULL is allowed. */
 void refs_block_release(refs_block *block);
 
-/** Says that a block is read in `n` parts, that begin at byte begins[0] <= begins[1] … of it, by
- * several who each say when they are done. Memory before the first part that is not done is
- * released. Takes over `begins`; called before anybody reads, by the only holder. */
-void refs_block_split(refs_block *block, size_t *begins, size_t n);
-
-/** A part that begins at `part`, a place in the block, was read. Does nothing where the block was
- * not split. */
-void refs_block_finish(refs_block *block, const uint8_t *part);
-
 uint8_t *refs_block_data(refs_block *block);
 size_t refs_block_size(const refs_block *block);
 

@@ -78,11 +78,6 @@ static void forget_pages(uintptr_t begin, uintptr_t end) {
     if (first < last) madvise((void *)first, last - first, MADV_DONTNEED);
 }
 
-void refs_pages_forget(void *pages, size_t begin, size_t end) {
-    const pages_head *head = (pages_head *)pages - 1;
-    if (head->mapped) forget_pages((uintptr_t)pages + begin, (uintptr_t)pages + end);
-}
-
 void refs_forget(void *memory, size_t size) {
     if (memory != NULL && is_of_system()) forget_pages((uintptr_t)memory, (uintptr_t)memory + size);
 }

@@ -1,4 +1,4 @@
-/* pages.h -- memory that goes back to the system as soon as it is freed, also in parts.
+/* pages.h -- memory that goes back to the system as soon as it is freed.
  *
  * Read before this: bytes.h.
  */
@@ -12,9 +12,5 @@
  * watches. */
 void *refs_pages_alloc(size_t size);
 void refs_pages_free(void *pages, size_t size);
-
-/** Lets go of what lies in bytes [begin, end) of `pages` and is not needed any more, as far as the
- * system can take it: it is undefined from then on, and may be written again. */
-void refs_pages_forget(void *pages, size_t begin, size_t end);
 
 #endif

@@ -60,17 +60,6 @@ static const refs_range *place_of(const refs_queue *queue, const flight *asked) 
     return refs_fetch__first_range(queue, (size_t)(asked->request - queue->plan.requests));
 }
 
-/* Members are decoded while others arrive: what was decoded need not stay. */
-static void split_block(const refs_queue *queue, const refs_planned *request, refs_block *block) {
-    size_t *begins = refs_calloc(request->n_members, sizeof *begins);
-    if (begins == NULL) return;
-    for (size_t i = 0; i < request->n_members; i++) {
-        size_t member = queue->plan.members[request->first_member + i];
-        begins[i] = (size_t)(queue->ranges[member].offset - request->offset);
-    }
-    refs_block_split(block, begins, request->n_members);
-}
-
 /* Bytes that are reserved for a request before it is made. Whole objects of one call are mostly
  * alike: each is taken to be as large as the largest so far. */
 static uint64_t bytes_of(const refs_queue *queue, const refs_planned *request) {
@@ -180,7 +169,6 @@ static refs_status submit(refs_queue *queue, const refs_planned *request, uint64
         all.reserved = reserved;
     } else {
         REFS_TRY(refs_fetch__new_block(queue, reserved, &all.block, err));
-        split_block(queue, request, all.block);
     }
     const refs_status status = submit_parts(queue, &all, err);
     refs_block_release(all.block);
