@@ -631,11 +631,10 @@ class Selections(InFolder):
 class Values(InFolder):
     """Values are what they are in the sources, or reading them is an error."""
 
-    def part(self, name, step, values, rows=3, fill=None, **attributes):
+    def part(self, name, step, values, rows=3, **attributes):
         """A set whose v(t, y, x) has chunks of so many rows."""
         values = np.asarray(values)[np.newaxis]
         found = array("v", ["t", "y", "x"], values, chunks=[1, rows, values.shape[2]], **attributes)
-        found["v/.zarray"] = json.dumps({**json.loads(found["v/.zarray"]), "fill_value": fill})
         for i in range(0, values.shape[1], rows):
             part = values[:, i:i + rows]
             pad = np.zeros((1, rows - part.shape[1], values.shape[2]), values.dtype)
@@ -671,15 +670,6 @@ class Values(InFolder):
                 self.part("b.json", 1, values, rows, **attributes)
                 for name in self.outputs("a.json", "b.json"):
                     self.assertEqual(self.unmasked(name), [seen.ravel().tolist()] * 2, (dtype, attributes, rows, name))
-
-    def test_all_integers_of_16_bits_are_values(self):
-        """Also netCDF's default fill values, of which the sources know nothing."""
-        for values in (np.array([[0, 5, 65535, 7]] * 4, "<u2"), np.array([[-32768, -32767, 0, 32767]] * 4, "<i2")):
-            for rows in (4, 3):
-                self.part("a.json", 0, values, 4, fill=0)
-                self.part("b.json", 1, values, rows, fill=0)
-                for name in self.outputs("a.json", "b.json"):
-                    self.assertEqual(self.unmasked(name), [values.ravel().tolist()] * 2, (values.dtype, rows, name))
 
     def test_all_missing_values_are_missing_however_sources_are_joined(self):
         values = np.array([[1, -32768, 3], [-9999, 5, -5], [6, 7, 8]], "<i2")

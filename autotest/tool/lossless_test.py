@@ -113,14 +113,6 @@ class Lossless(OwnFolder):
             for _ in self.masters():
                 np.testing.assert_array_equal(self.values("m.nca"), numbers)
 
-    def test_all_integers_of_16_bits_stay_values(self):
-        for dtype, numbers in (("<i2", [-32768, -32767, 0, 32767]), ("<u2", [0, 1, 65534, 65535])):
-            self.write("a.json", document([4], dtype, np.array(numbers, dtype)))
-            for _ in self.masters():
-                np.testing.assert_array_equal(self.values("m.nca"), numbers)
-            self.run_verb("index", "a.json", "-o", "o.nc", "--along", "x")
-            np.testing.assert_array_equal(self.values("o.nc"), numbers)
-
     def test_all_bytes_stay_values_where_none_can_be_missing(self):
         for dtype, numbers in (("|i1", [-128, -127, 0, 127]), ("|u1", [0, 127, 128, 255])):
             for missing in (float("nan"), [float("nan")], float("inf"), "none"):

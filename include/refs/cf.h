@@ -126,10 +126,9 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** The direction in which its values increase: "EAST", "NORTH", "UP", "DOWN", or "" if unknown. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
-/** Whether netCDF's default fill value is a value of an aggregation like any other, and none stands
- * for missing ones: its valid range holds all integers of one or two bytes, or, of bytes, that one.
- */
-bool refs_cf_default_fill_is_valid(const refs_array_meta *array);
+/** Whether the valid range of an aggregation of bytes holds netCDF's default fill value for bytes,
+ * which is then a value like any other: none stands for missing ones. */
+bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
 
 /** Whether missing_value is a value that elements can have: no word, and NaN and the infinities for
  * floating-point elements only. */

@@ -108,15 +108,6 @@ TEST(Nodata, HasNoDefaultForBytes) {
 }
 
 /* An index of a file has the attribute where the file has it. */
-TEST(Nodata, HasNoDefaultWhereAllIntegersOf16BitsAreValid) {
-    expectNodata({"<i2", "null", R"("valid_range":[-32768,32767])", NONE});
-    expectNodata({"<u2", "65535", R"("valid_range":[0,65535])", NONE});
-    expectNodata({"<u2", "null", R"("valid_range":[0,65534])", 65535});
-    expectNodata({"<i2", "null", R"("valid_range":[0,65535])", -32767});
-    expectNodata({"<i4", "null", R"("valid_range":[-2147483648,2147483647])", -2147483647});
-    expectNodata({"<i2", "-9999", R"("valid_range":[-32768,32767])", -9999});
-}
-
 TEST(Nodata, IsNotTheLargestByteThatAFileDoesNotDeclare) {
     Dataset set;
     set.group(REFS_SOURCES_GROUP, "");

@@ -210,12 +210,6 @@ refs_status refs_fragment_grid_set(refs_fragment_grid *grid, uint64_t number,
     return refs_fragment_grid_number(grid, refs_str_from(fragment->format), &source->format, err);
 }
 
-bool refs_fragment_grid_has_gaps(const refs_fragment_grid *grid) {
-    for (uint64_t i = 0; grid->values == NULL && i < grid->n; i++)
-        if (!grid->sources[i].is_there) return true;
-    return false;
-}
-
 void refs_fragment_grid_get(const refs_fragment_grid *grid, uint64_t number,
                             refs_partition *partition) {
     const refs_fragment_source *fragment = grid->values == NULL ? &grid->sources[number] : NULL;

@@ -144,9 +144,6 @@ refs_status refs_fragment_grid_divide_as(const refs_fragment_grid *other, refs_f
 refs_status refs_fragment_grid_set(refs_fragment_grid *grid, uint64_t number,
                                    const refs_partition *fragment, refs_error *err);
 
-/** Whether values of some fragment are missing. */
-bool refs_fragment_grid_has_gaps(const refs_fragment_grid *grid);
-
 /** Describes a fragment. Strings are borrowed from the grid until another is added to it. */
 void refs_fragment_grid_get(const refs_fragment_grid *grid, uint64_t number,
                             refs_partition *fragment);

@@ -659,10 +659,10 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
                          fragments->options.location, aggregation->container.path, where,
                          file->locations, stored_name(aggregation, wanted->number),
                          advice != NULL ? "; " : "", advice != NULL ? advice : "");
-    if (refs_cf_default_fill_is_valid(&aggregation->meta))
+    if (refs_cf_all_bytes_are_valid(&aggregation->meta))
         return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: there is no file %s, and no value of integers of "
-                         "which all are valid (valid_range) stands for missing ones",
+                         "%s: %s partition %s: there is no file %s, and no value of bytes of which "
+                         "all are valid (valid_range) stands for missing ones",
                          fragments->options.location, aggregation->container.path, where,
                          file->locations);
     refs_buf text = REFS_BUF_INIT;

@@ -229,8 +229,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (array->aggregation != NULL && array->edges == NULL)
-        return !refs_cf_default_fill_is_valid(
-            array); /* else it stands where there is no fragment */
+        return !refs_cf_all_bytes_are_valid(array); /* else it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                !refs_hierarchy_keeps_attributes(hierarchy) &&
@@ -342,13 +341,10 @@ static void set_from_fill(const refs_dtype *dtype, const uint8_t *fill,
     }
 }
 
-static bool are_all_values_valid(const refs_array_meta *array);
-
-/* Bytes have no default nodata: all their values are common. Nor has what is valid whole. */
+/* Bytes have no default nodata: all their values are common. */
 static void set_default(const refs_array_meta *array, refs_cf_description *description) {
     uint8_t fill[sizeof(double)];
-    if (array->dtype.size > 1 && !are_all_values_valid(array) &&
-        refs_cf_default_fill(&array->dtype, fill))
+    if (array->dtype.size > 1 && refs_cf_default_fill(&array->dtype, fill))
         set_from_fill(&array->dtype, fill, description);
 }
 
@@ -468,15 +464,8 @@ static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     return true;
 }
 
-/* Of bytes, whose sign the range tells, either way. */
-static bool holds_all_values(const refs_array_meta *array, const valid_range *range) {
-    const refs_dtype *dtype = &array->dtype;
-    const double end = ldexp(1, (int)dtype->size * 8);
-    const bool is_unsigned = range->low == 0 && range->high == end - 1,
-               is_signed = range->low == -end / 2 && range->high == end / 2 - 1;
-    if (dtype->size == 1) return is_unsigned || is_signed;
-    return dtype->size == 2 && ((is_unsigned && dtype->type == REFS_TYPE_UINT) ||
-                                (is_signed && dtype->type == REFS_TYPE_INT));
+static bool holds_all_bytes(const valid_range *range) {
+    return (range->low == 0 && range->high == 255) || (range->low == -128 && range->high == 127);
 }
 
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
@@ -574,14 +563,9 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
         take_as_stored(array, as, &range.low);
         take_as_stored(array, as, &range.high);
     }
-    const bool all_bytes = array->dtype.size == 1 && holds_all_values(array, &range);
+    const bool all_bytes = array->dtype.size == 1 && holds_all_bytes(&range);
     *stored = (refs_cf_range){range.low, range.high};
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
-}
-
-static bool are_all_values_valid(const refs_array_meta *array) {
-    valid_range range;
-    return read_valid_range(array, &range) && !range.unpacked && holds_all_values(array, &range);
 }
 
 /* Bytes of netCDF as its default fill value, signed and unsigned. */
@@ -590,17 +574,17 @@ static bool holds_default_byte(const refs_array_meta *array) {
     valid_range range;
     refs_cf_range stored;
     if (!read_valid_range(array, &range) || range.unpacked) return false;
+    if (holds_all_bytes(&range)) return true;
     const bool is_told = refs_cf_is_told_unsigned(array);
     const double fill = array->dtype.type == REFS_TYPE_UINT ? 255 : is_told ? 129 : -127;
     return refs_cf_valid_range(array, is_told ? &unsigned_byte : &array->dtype, &stored) &&
            stored.low <= fill && fill <= stored.high;
 }
 
-bool refs_cf_default_fill_is_valid(const refs_array_meta *array) {
-    return array->aggregation != NULL && has_number_fill(array) && fill_is_default(array) &&
-           refs_json_get(array->attributes, "_FillValue") == NULL &&
-           !refs_cf_has_missing_value(array) &&
-           (are_all_values_valid(array) || (array->dtype.size == 1 && holds_default_byte(array)));
+bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
+    return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
+           fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
+           !refs_cf_has_missing_value(array) && holds_default_byte(array);
 }
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {

@@ -164,7 +164,7 @@ static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
 static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, const uint8_t **fill,
                              refs_error *err) {
     uint8_t declared[sizeof(double)];
-    *fill = has_fill(arrays, meta) && !refs_cf_default_fill_is_valid(meta) ? meta->fill : NULL;
+    *fill = has_fill(arrays, meta) && !refs_cf_all_bytes_are_valid(meta) ? meta->fill : NULL;
     if (*fill == NULL || meta->aggregation != NULL || !refs_dtype_is_numeric(&meta->dtype) ||
         meta->dtype.size > sizeof declared)
         return REFS_OK;

@@ -398,49 +398,6 @@ static void widen_type(const refs_joined *joined, described *of) {
     of->variable.dtype = joined->dtype;
 }
 
-static refs_status replace_attributes(described *of, const refs_buf *text, refs_error *err) {
-    refs_json_doc_free(of->attributes);
-    of->attributes = NULL;
-    REFS_TRY(
-        refs_json_parse(refs_str_view((const char *)text->data, text->size), &of->attributes, err));
-    of->variable.attributes = refs_json_root(of->attributes);
-    return REFS_OK;
-}
-
-/* The attributes with one more. */
-static refs_status add_valid_range(const aggregating *at, const refs_joined *joined,
-                                   const char *bytes, refs_buf *text, refs_error *err) {
-    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 3];
-    size_t n = refs_join__left_out(joined, pairs);
-    pairs[n++] = "valid_range";
-    pairs[n++] = bytes;
-    pairs[n] = NULL;
-    return refs_join__replace(attributes_of(at, joined), pairs, text, err);
-}
-
-static bool hold(refs_str values, const uint8_t *element, size_t size) {
-    for (size_t i = 0; i + size <= values.size; i += size)
-        if (memcmp(values.data + i, element, size) == 0) return true;
-    return false;
-}
-
-/* Of values of 16 bits that nobody calls missing, readers take netCDF's default fill value for
- * missing unless all are valid. */
-static refs_status keep_default_fill(const aggregating *at, const refs_joined *joined,
-                                     refs_str values, described *of, refs_error *err) {
-    const refs_dtype *dtype = &of->variable.dtype;
-    const char *valid = refs_join__whole_range(at->join, joined, joined->like);
-    uint8_t fill[16];
-    if (valid == NULL || dtype->size != 2 || of->variable.fill != NULL ||
-        !refs_cf_default_fill(dtype, fill) || !hold(values, fill, dtype->size))
-        return REFS_OK;
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = add_valid_range(at, joined, valid, &text, err);
-    if (status == REFS_OK) status = replace_attributes(of, &text, err);
-    refs_buf_clear(&text);
-    return status;
-}
-
 static refs_status put_values(aggregating *at, const refs_joined *joined, refs_str values,
                               refs_error *err) {
     described of;
@@ -450,7 +407,6 @@ static refs_status put_values(aggregating *at, const refs_joined *joined, refs_s
     const bool are_strings = joined->like->are_texts || of.variable.dtype.type == REFS_TYPE_BYTES ||
                              of.variable.dtype.type == REFS_TYPE_UNICODE;
     if (are_strings) of.variable.fill = NULL;
-    if (status == REFS_OK) status = keep_default_fill(at, joined, values, &of, err);
     if (status == REFS_OK && joined->like->are_texts)
         status = refs_buf_append_str(&strings, values, err);
     else if (status == REFS_OK && are_strings)
@@ -561,6 +517,26 @@ static refs_status find_grid(const aggregating *at, field *of, refs_error *err) 
     return refs_fragment_grid_prepare(&of->grid, err);
 }
 
+static refs_status replace_attributes(described *of, const refs_buf *text, refs_error *err) {
+    refs_json_doc_free(of->attributes);
+    of->attributes = NULL;
+    REFS_TRY(
+        refs_json_parse(refs_str_view((const char *)text->data, text->size), &of->attributes, err));
+    of->variable.attributes = refs_json_root(of->attributes);
+    return REFS_OK;
+}
+
+/* The attributes with one more. */
+static refs_status add_valid_range(const aggregating *at, const refs_joined *joined,
+                                   const char *bytes, refs_buf *text, refs_error *err) {
+    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 3];
+    size_t n = refs_join__left_out(joined, pairs);
+    pairs[n++] = "valid_range";
+    pairs[n++] = bytes;
+    pairs[n] = NULL;
+    return refs_join__replace(attributes_of(at, joined), pairs, text, err);
+}
+
 /* Its type, fill value and packing are those of all fragments, or none is packed. */
 static refs_status settle_type(aggregating *at, const refs_joined *joined, described *of,
                                refs_error *err) {
@@ -578,7 +554,7 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
         !joined->like->has_nodata)
         common = refs_join__wider_than_bytes();
-    const char *valid = refs_join__whole_range(join, joined, joined->like);
+    const char *valid = refs_join__all_bytes(join, joined->like);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (common.is_unpacked)
@@ -656,6 +632,12 @@ static void tell_missing(const aggregating *at, const field *of) {
                   REFS_STR_ARG(path));
 }
 
+static bool has_gaps(const refs_fragment_grid *grid) {
+    for (uint64_t i = 0; i < grid->n; i++)
+        if (!grid->sources[i].is_there) return true;
+    return false;
+}
+
 /* -- fields ------------------------------------------------------------------------------------ */
 
 static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
@@ -668,8 +650,7 @@ static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     const refs_str path = refs_join__text(at->join, joined->path);
     if (status == REFS_OK) status = refs_join__name_in_file(at->join, path, &name, err);
     if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
-    if (status == REFS_OK && at->join->numbers != NULL)
-        joined->has_holes = refs_fragment_grid_has_gaps(&of->grid);
+    if (status == REFS_OK && at->join->numbers != NULL) joined->has_holes = has_gaps(&of->grid);
     if (status == REFS_OK) status = settle_type(at, joined, &variable, err);
     if (status == REFS_OK) tell_missing(at, of);
     if (status == REFS_OK)

@@ -849,15 +849,14 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
 /** Those of an array without a valid range. */
 #define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
 
-/** The attribute valid_range that an aggregation of integers of one or two bytes needs which has no
- * place without a fragment: without it, readers take netCDF's default fill value for a missing one.
- * NULL where they have a fill value or a valid range of their own, or others are missing. */
-const char *refs_join__whole_range(const refs_join *join, const refs_joined *joined,
-                                   const refs_join_array *array);
+/** The attribute valid_range that an aggregation of bytes needs which has no place without a
+ * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where the
+ * bytes have a fill value or a valid range of their own, or are no bytes. */
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
 
-/** Whether that is what attributes tell, by the text of refs_join__describe_range: none are left
- * out, as where there is no range. */
-bool refs_join__has_whole_range(const refs_join_array *array, refs_str range);
+/** Whether that is what attributes of bytes tell, by the text of refs_join__describe_range: none are
+ * left out, as where there is no range. */
+bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range);
 
 /** Appends an object without what tells how values are stored. */
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,

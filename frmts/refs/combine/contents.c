@@ -308,7 +308,7 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
     array->unpacking = refs_join__unpacking_of(meta);
     REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
     if (!array->has_nodata &&
-        refs_join__has_whole_range(array, refs_intern_get(in->strings, array->range)))
+        refs_join__has_range_of_bytes(array, refs_intern_get(in->strings, array->range)))
         REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));

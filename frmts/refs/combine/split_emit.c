@@ -50,30 +50,26 @@ bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
            refs_str_starts(refs_str_from(path + size), REFS_SET_FRAGMENTS_SUFFIX "/");
 }
 
-/* NULL where the type is no integer of one or two bytes, or its sign is told apart. */
-static const char *range_of_integers(const refs_join_array *array) {
-    const refs_dtype *dtype = &array->dtype;
-    const bool is_signed = dtype->type == REFS_TYPE_INT && !array->unpacking.is_unsigned;
-    if (!refs_dtype_is_numeric(dtype)) return NULL;
-    if (dtype->size == 1) return is_signed ? "[-128,127]" : "[0,255]";
-    if (dtype->size != 2) return NULL;
-    if (dtype->type == REFS_TYPE_UINT) return "[0,65535]";
-    return is_signed ? "[-32768,32767]" : NULL;
+static const char *range_of_bytes(const refs_join_array *array) {
+    const bool is_signed = array->dtype.type == REFS_TYPE_INT && !array->unpacking.is_unsigned;
+    return is_signed ? "[-128,127]" : "[0,255]";
 }
 
-const char *refs_join__whole_range(const refs_join *join, const refs_joined *joined,
-                                   const refs_join_array *array) {
+static bool are_bytes(const refs_join_array *array) {
+    return array->dtype.size == 1 && refs_dtype_is_numeric(&array->dtype);
+}
+
+const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
     const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
-    const bool needs_missing = array->dtype.size > 1 && joined->has_holes;
-    if (array->has_nodata || has_range || needs_missing) return NULL;
-    return range_of_integers(array);
+    if (!are_bytes(array) || array->has_nodata || has_range) return NULL;
+    return range_of_bytes(array);
 }
 
-bool refs_join__has_whole_range(const refs_join_array *array, refs_str range) {
+bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range) {
     static const char name[] = "valid_range=", others[] = ";valid_min=;valid_max=;";
-    const char *all = range_of_integers(array);
-    const size_t size = all != NULL ? strlen(all) : 0, begin = sizeof name - 1;
-    return all != NULL && range.size == begin + size + sizeof others - 1 &&
+    const char *all = range_of_bytes(array);
+    const size_t size = strlen(all), begin = sizeof name - 1;
+    return are_bytes(array) && range.size == begin + size + sizeof others - 1 &&
            memcmp(range.data, name, begin) == 0 && memcmp(range.data + begin, all, size) == 0 &&
            memcmp(range.data + begin + size, others, sizeof others - 1) == 0;
 }
@@ -396,8 +392,7 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
         status = append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err);
     if (status == REFS_OK && !split->type.is_unpacked)
         status = append_classes(refs_json_root(own), REFS_CF_VALID, &out->text, err);
-    const char *valid =
-        split->type.is_unpacked ? NULL : refs_join__whole_range(out->join, out->joined, first);
+    const char *valid = split->type.is_unpacked ? NULL : refs_join__all_bytes(out->join, first);
     if (status == REFS_OK && valid != NULL)
         status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);
     if (status == REFS_OK && !split->type.is_unpacked && out->joined->tells_hole_fill)

@@ -294,34 +294,26 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
     return REFS_OK;
 }
 
-static bool tells_missing(const refs_cfa_variable *variable) {
+static bool tells_missing_bytes(const refs_cfa_variable *variable) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
     return variable->fill != NULL || refs_cf_has_missing_value(&meta) ||
            refs_cf_has_attribute_of(variable->attributes, REFS_CF_VALID);
 }
 
-/* NULL where the type is no integer of one or two bytes, or its sign is told apart; or where
- * netCDF's default fill value of two bytes stands for what is missing. */
-static const char *whole_range_of(const cfa_job *job) {
-    const refs_dtype *dtype = &job->variable->dtype;
-    const refs_array_meta meta = {.dtype = *dtype, .attributes = job->variable->attributes};
-    const bool is_unsigned = refs_cf_has_unsigned_elements(&meta);
-    if ((dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) || dtype->size > 2)
-        return NULL;
-    if (dtype->size == 1)
-        return is_unsigned ? "{\"valid_range\":[0,255]}" : "{\"valid_range\":[-128,127]}";
-    if (refs_fragment_grid_has_gaps(job->grid)) return NULL;
-    if (dtype->type == REFS_TYPE_UINT) return "{\"valid_range\":[0,65535]}";
-    return is_unsigned ? NULL : "{\"valid_range\":[-32768,32767]}";
-}
-
-/* Small integers that name no missing value are values, all of them: in an aggregation netCDF's
- * default fill value would stand for missing ones. */
-static refs_status put_whole_range(const cfa_job *job, refs_error *err) {
-    const char *text = whole_range_of(job);
+/* Bytes that name no missing value are values, all of them: in an aggregation netCDF's default fill
+ * value would stand for missing ones. */
+static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
+    const refs_cfa_variable *variable = job->variable;
+    const refs_dtype *dtype = &variable->dtype;
+    const refs_array_meta meta = {.dtype = *dtype, .attributes = variable->attributes};
+    const bool is_signed = dtype->type == REFS_TYPE_INT && !refs_cf_has_unsigned_elements(&meta);
     refs_json_doc *range = NULL;
-    if (text == NULL || tells_missing(job->variable)) return REFS_OK;
-    refs_status status = refs_json_parse(refs_str_from(text), &range, err);
+    if (dtype->size != 1 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) ||
+        tells_missing_bytes(variable))
+        return REFS_OK;
+    refs_status status = refs_json_parse(
+        refs_str_from(is_signed ? "{\"valid_range\":[-128,127]}" : "{\"valid_range\":[0,255]}"),
+        &range, err);
     if (status == REFS_OK)
         status = refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
     refs_json_doc_free(range);
@@ -336,7 +328,7 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
-    REFS_TRY(put_whole_range(job, err));
+    REFS_TRY(put_byte_range(job, err));
     if (master->version == REFS_CFA_CF_1_13) REFS_TRY(refs_cfa__fill(master, job, err));
     return refs_encoding_of_version(master->version)->encode(job, err);
 }
