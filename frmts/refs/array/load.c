@@ -447,8 +447,8 @@ static refs_status locate_request(refs_request *request, refs_status status, ref
 }
 
 /* Claims and submits until the queue is full, takes what has arrived, has workers decode it, who
- * copy it to where it goes (deliver), and begins again. Progress and cancellation are looked at
- * here alone. */
+ * copy it to where it goes (deliver), and begins again. While bytes arrive, progress and
+ * cancellation are checked here. */
 static refs_status drive(batch *job, refs_queue *queue, refs_error *err) {
     refs_status status = REFS_OK;
     while (status == REFS_OK && !refs_queue_is_done(queue)) {

@@ -50,7 +50,10 @@ class StoreMessages {
 };
 
 struct CloseDir {
-    void operator()(VSIDIR *folder) const { VSICloseDir(folder); }
+    void operator()(VSIDIR *folder) const {
+        const RefsInGdal section;
+        VSICloseDir(folder);
+    }
 };
 using DirHandle = std::unique_ptr<VSIDIR, CloseDir>;
 
@@ -77,13 +80,13 @@ refs_status listFolder(const std::string &folder, const std::string &prefix, int
     StoreMessages messages;
     CPLStringList options;
     if (!prefix.empty()) options.SetNameValue("PREFIX", prefix.c_str());
-    std::string name = named.get();
-    while (name.back() == '/') name.pop_back();
-    // GDAL keeps no lists of the others.
-    if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
     DirHandle opened;
     {
         const RefsInGdal section;
+        std::string name = named.get();
+        while (name.back() == '/') name.pop_back();
+        // GDAL keeps no lists of the others.
+        if (STARTS_WITH(name.c_str(), "/vsiswift/")) VSICurlPartialClearCache(name.c_str());
         opened.reset(VSIOpenDir(name.c_str(), depth, options.List()));
     }
     uint64_t n = 0;

@@ -7,9 +7,11 @@
  *         take what refs_next returns
  *     }
  *
- * Neither call blocks but refs_next, for as long as its timeout says; what is to be looked at
- * meanwhile, such as progress and cancellation, is looked at between two calls. Ranges that lie
- * close to each other are one transfer (plan.h): an offer is all that it brings.
+ * Only refs_next waits for bytes, at most for its timeout; progress and cancellation are checked
+ * between two calls. Two calls may take longer: refs_queue_offer where an application makes a URL,
+ * or a service grants access to one; refs_next where the application's file system alone can read a
+ * location, until one batch of ranges is read. Ranges that lie close to each other are one transfer
+ * (plan.h): an offer is all that it brings.
  *
  * A request is one structure that every module fills in place: the array says how it is needed, the
  * references where its bytes are, and storage what they are.
@@ -93,8 +95,9 @@ typedef struct refs_offer {
     size_t n; /**< 0: nothing can be submitted now: the queue is full, or nothing is left */
 } refs_offer;
 
-/** Reserves memory for the next transfer, and tells what it brings. What nobody needs any longer is
- * to be marked as dropped; the rest is to be submitted before anything else is called. */
+/** Reserves memory for the next transfer (over HTTP; refs_next does for other locations), and says
+ * what it brings. What nobody needs any longer is to be marked as dropped; the rest is to be
+ * submitted before anything else is called. */
 refs_status refs_queue_offer(refs_queue *queue, refs_offer *offer, refs_error *err);
 
 /** Submits what was offered without what was dropped. *along is which optional requests it brings
