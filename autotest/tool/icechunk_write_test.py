@@ -164,6 +164,24 @@ class Repositories(Steps):
         run("combine", "at_once.json", "--along", "time", "-o", "at_once.json")
         self.assertEqual(run("diff", "at_once.json", "of_parts.json"), "")
 
+    def test_keep_attributes_of_aggregations_when_they_grow(self):
+        def attributes(units):
+            return {"t/.zattrs": json.dumps({"_ARRAY_DIMENSIONS": ["time", "x"], "units": units, "long_name": "heat"})}
+        for step, (dtype, units) in enumerate((("<i4", "K"), ("<u4", "K"), ("<i4", "K"), ("<i4", "degC"))):
+            self.write(step, 1, **attributes(units), **{"t/.zarray": json.dumps(document([1, N], [1, 1], dtype))})
+        for name in ("a.icechunk", "a.json"):
+            run("index", "0.json", "-a", "time", "-o", name)
+            for step in range(1, 4):
+                run("append", name, f"{step}.json")
+        self.assertIn("fragments", run("ls", "a.icechunk"))
+        values = {}
+        for name in ("a.icechunk", "a.json"):
+            array = gdal.OpenEx(f"REFS:{name}", gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("t")
+            self.assertEqual((array.GetUnit(), array.GetAttribute("long_name").Read()), ("K", "heat"))
+            values[name] = array.ReadAsArray()
+        self.assertEqual(values["a.icechunk"][3].tolist(), [300 + x + 273.15 for x in range(N)])
+        np.testing.assert_array_equal(values["a.icechunk"], values["a.json"])
+
     def test_leave_other_folders_alone(self):
         os.mkdir("a.icechunk")
         with open("a.icechunk/mine.txt", "w"):

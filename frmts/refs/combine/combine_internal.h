@@ -331,7 +331,8 @@ refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
 const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i);
 
 /** Appends the attributes of a container without those that say where its fragments are. */
-refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err);
+refs_status refs_join__without_fragments(const refs_json *attributes, refs_buf *text,
+                                         refs_error *err);
 
 /** Whether a name is one of these, NULL-ended. */
 bool refs_join__is_among(refs_str name, const char *const *names);

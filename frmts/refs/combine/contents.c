@@ -1368,17 +1368,9 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
 
 /* The attributes of what its fragments are of. */
 static refs_status number_whole(reader *in, container *of, refs_error *err) {
-    uint32_t id;
-    refs_buf text = REFS_BUF_INIT;
-    REFS_TRY(number_document(in, refs_str_part(refs_str_from(of->meta->path), 1, SIZE_MAX),
-                             ".zattrs", &id, err));
-    if (id == REFS_JOIN_NONE) return REFS_OK;
-    refs_status status = refs_join__without_fragments(refs_intern_get(in->strings, id), &text, err);
-    if (status == REFS_OK)
-        status = number_text(in, refs_str_view((const char *)text.data, text.size), &of->attributes,
-                             err);
-    refs_buf_clear(&text);
-    return status;
+    in->scratch.size = 0;
+    REFS_TRY(refs_join__without_fragments(of->meta->attributes, &in->scratch, err));
+    return number_scratch(in, &of->attributes, err);
 }
 
 /* Aggregations of other files cannot be joined. */

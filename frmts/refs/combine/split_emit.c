@@ -34,14 +34,11 @@ static refs_status append_except(const refs_json *attributes, const char *const 
     return REFS_OK;
 }
 
-refs_status refs_join__without_fragments(refs_str attributes, refs_buf *text, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(attributes, &doc, err));
-    refs_status status = refs_buf_append(text, "{", 1, err);
-    if (status == REFS_OK) status = append_except(refs_json_root(doc), own_names, 0, text, err);
-    if (status == REFS_OK) status = refs_buf_append(text, "}", 1, err);
-    refs_json_doc_free(doc);
-    return status;
+refs_status refs_join__without_fragments(const refs_json *attributes, refs_buf *text,
+                                         refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "{", 1, err));
+    REFS_TRY(append_except(attributes, own_names, 0, text, err));
+    return refs_buf_append(text, "}", 1, err);
 }
 
 bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
