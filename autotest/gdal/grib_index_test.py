@@ -179,6 +179,47 @@ class Refusals(Indices):
         self.assertIn("found another level", done.stderr)
 
 
+    def put_on_another_grid(self, step, name, index):
+        """As many rows as there were columns, in messages of the same length."""
+        size = len(message(step, 500, 4000 + 10 * step))
+        with open(self.path(name), "r+b") as file:
+            content = bytearray(file.read())
+            for begin in range(0, len(content), size):
+                at = begin + 16
+                while content[at + 4] != 3:
+                    at += int.from_bytes(content[at:at + 4], "big")
+                content[at + 30:at + 38] = content[at + 34:at + 38] + content[at + 30:at + 34]
+            file.seek(0)
+            file.write(content)
+        return self.path(index)
+
+    def check_grid(self, *names):
+        done = self.index(*names)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("found another grid: make the index again", done.stderr)
+
+    def test_of_any_text_of_a_file_on_another_grid(self):
+        names = [self.path(f"gfs.f{step:03}.idx") for step in range(STEPS)]
+        names[9] = self.put_on_another_grid(9, "gfs.f009", "gfs.f009.idx")
+        self.check_grid(*names)
+
+    def test_of_a_file_on_another_grid_that_has_new_words(self):
+        """The message whose words are learnt is compared with nothing."""
+        names = [self.path(f"gfs.f{step:03}.idx") for step in range(4)]
+        self.put_on_another_grid(3, "gfs.f003", "gfs.f003.idx")
+        self.change("TMP:850 mb", "TMP:other words")
+        self.check_grid(*names)
+
+    def test_of_lines_of_another_folder_on_another_grid(self):
+        os.mkdir(self.path("0p4"))
+        self.put_on_another_grid(9, "9.grib2", "9.index")
+        names = [self.path(f"{step}.index") for step in range(STEPS)]
+        for ending in ".grib2", ".index":
+            os.rename(self.path("9" + ending), self.path("0p4/9" + ending))
+        names[9] = self.path("0p4/9.index")
+        self.check_grid(*names)
+
+
 class Requests(Indices):
     def count(self, names):
         server = Server(self.folder)

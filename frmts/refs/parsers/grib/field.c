@@ -132,14 +132,16 @@ static void measure_grid(grib_grid *grid) {
         grid->type = "reduced_rotated_gg";
 }
 
+bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes section) {
+    return grid->edition == edition && grid->section.size == section.size &&
+           memcmp(grid->section.data, section.data, section.size) == 0;
+}
+
 /* The number of a grid in the list, where it is added if it is new. */
 static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes section,
                                size_t *number, refs_error *err) {
     for (size_t i = list->n_grids; i-- > 0;) {
-        const grib_grid *grid = &list->grids[i];
-        if (grid->edition != edition || grid->section.size != section.size ||
-            memcmp(grid->section.data, section.data, section.size) != 0)
-            continue;
+        if (!refs_scan__grib_is_grid(&list->grids[i], edition, section)) continue;
         *number = i;
         return REFS_OK;
     }

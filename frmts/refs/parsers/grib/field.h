@@ -132,6 +132,9 @@ refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_
 refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, grib_list *list,
                                 refs_error *err);
 
+/** Whether a grid is described by these very bytes. */
+bool refs_scan__grib_is_grid(const grib_grid *grid, unsigned edition, refs_bytes section);
+
 /** Adds a field, whose grid and kind the list has. */
 refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, refs_error *err);
 

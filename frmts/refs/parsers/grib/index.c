@@ -12,7 +12,8 @@ typedef struct indexed {
     const char *location; /* of the GRIB file */
     refs_source *file;    /* that, where it is open */
     grib_index index;
-    grib_list read; /* fields of messages that were read */
+    grib_list read;           /* fields of messages that were read */
+    const grib_entry *sample; /* the last with times whose words were known already, or NULL */
 } indexed;
 
 static refs_str key_of(const indexed *at, const grib_entry *entry) {
@@ -137,13 +138,15 @@ static refs_status read_message(indexed *at, const grib_entry *entry, refs_error
 /* -- keys -------------------------------------------------------------------------------------- */
 
 /* Marks the entries whose messages are to be read: the first of each key that is not known. */
-static refs_status choose(const indexed *at, bool *is_chosen, refs_error *err) {
+static refs_status choose(indexed *at, bool *is_chosen, refs_error *err) {
     bool *is_seen = refs_calloc(at->index.keys.count, sizeof *is_seen);
     if (is_seen == NULL) return refs_fail_nomem(err);
+    at->sample = NULL;
     for (size_t i = 0; i < at->index.n; i++) {
         const grib_entry *entry = &at->index.entries[i];
-        is_chosen[i] =
-            !is_seen[entry->key] && refs_scan__grib_is_missing(at->shared, &at->index, entry);
+        const bool is_missing = refs_scan__grib_is_missing(at->shared, &at->index, entry);
+        if (entry->has_times && !is_missing) at->sample = entry;
+        is_chosen[i] = is_missing && !is_seen[entry->key];
         if (is_chosen[i]) is_seen[entry->key] = true;
     }
     refs_free(is_seen);
@@ -219,11 +222,18 @@ static refs_status add_without_times(indexed *at, grib_list *list, refs_error *e
     return status;
 }
 
-/* Compares the last message, which is the first to be elsewhere where an index is not of its file.
- */
+static bool has_grid_of(const grib_list *list, const grib_field *field, const grib_grid *grid) {
+    return refs_scan__grib_is_grid(&list->grids[field->grid], grid->edition,
+                                   refs_buf_view(&grid->section));
+}
+
+/* Compares one message, as a rule the last, which is the first to be elsewhere where an index is
+ * not of its file: wherever the file was opened anyway, and else of some files. */
 static refs_status check_sample(indexed *at, const grib_list *list, refs_error *err) {
-    const grib_entry *entry = &at->index.entries[at->index.n - 1];
-    if (!entry->has_times || !refs_scan__grib_is_sample(at->shared, at->index.n)) return REFS_OK;
+    const grib_entry *entry = at->sample;
+    if (entry == NULL ||
+        (at->file == NULL && !refs_scan__grib_is_sample(at->shared, at->location, at->index.n)))
+        return REFS_OK;
     REFS_TRY(read_message(at, entry, err));
     const grib_field *field = find_read(at, entry), *expected = NULL;
     for (size_t i = list->n_fields; i-- > 0 && expected == NULL;)
@@ -231,20 +241,23 @@ static refs_status check_sample(indexed *at, const grib_list *list, refs_error *
             expected = &list->fields[i];
     if (field == NULL || expected == NULL) return REFS_OK;
     const char *difference = find_difference(entry, field, expected);
+    if (difference == NULL && !has_grid_of(&at->read, field, &list->grids[expected->grid]))
+        difference = "another grid";
     return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
 }
 
 static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
-    size_t n_missing = 0, n_learnt = 0;
+    size_t n_missing = 0;
     REFS_TRY(find_lengths(at, err));
+    for (size_t i = 0; i < at->index.n; i++)
+        if (at->index.entries[i].has_times) at->sample = &at->index.entries[i];
     for (;;) {
         REFS_TRY(refs_scan__grib_apply(at->shared, &at->index, list, &n_missing, err));
         if (n_missing == 0) break;
         REFS_TRY(learn(at, err));
-        n_learnt += n_missing;
     }
     REFS_TRY(add_without_times(at, list, err));
-    return n_learnt == 0 ? check_sample(at, list, err) : REFS_OK;
+    return check_sample(at, list, err);
 }
 
 refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list, uint32_t *file,

@@ -68,8 +68,9 @@ refs_status refs_scan__grib_learn(refs_scan_shared *shared, refs_str key, const 
                                   const grib_field *field, refs_error *err);
 void refs_scan__grib_learnt(refs_scan_shared *shared);
 
-/** Whether one message of an index with `n` entries is to be compared with the file: of the first
- * after keys were learnt, and of one in a thousand messages. */
-bool refs_scan__grib_is_sample(refs_scan_shared *shared, size_t n);
+/** Whether one message of an index with `n` entries is to be compared with the file at `location`:
+ * of the first after keys were learnt, of the first in each folder, and of one in a thousand
+ * messages. */
+bool refs_scan__grib_is_sample(refs_scan_shared *shared, const char *location, size_t n);
 
 #endif

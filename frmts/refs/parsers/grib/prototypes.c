@@ -13,8 +13,9 @@ struct refs_scan_shared {
     bool is_busy; /* a scan learns keys */
     pthread_t learner;
     grib_prototypes prototypes;
-    bool has_learnt;    /* since the last sample */
-    size_t n_unchecked; /* messages since the last sample */
+    refs_intern folders; /* in which a message was compared */
+    bool has_learnt;     /* since the last sample */
+    size_t n_unchecked;  /* messages since the last sample */
 };
 
 /* What another thread of the parent had begun to learn is learnt again. */
@@ -39,6 +40,7 @@ refs_status refs_scan_shared_open(refs_scan_shared **shared, refs_error *err) {
 void refs_scan_shared_free(refs_scan_shared *shared) {
     if (shared == NULL) return;
     refs_fork_unregister(&shared->forked);
+    refs_intern_clear(&shared->folders);
     refs_intern_clear(&shared->prototypes.keys);
     refs_scan__grib_list_clear(&shared->prototypes.list);
     pthread_cond_destroy(&shared->idle);
@@ -142,10 +144,21 @@ void refs_scan__grib_learnt(refs_scan_shared *shared) {
     refs_unlock(&shared->lock);
 }
 
-bool refs_scan__grib_is_sample(refs_scan_shared *shared, size_t n) {
+/* Forecasts on other grids are kept in other folders. */
+static bool is_new_folder(refs_scan_shared *shared, const char *location) {
+    const char *slash = strrchr(location, '/');
+    const size_t before = shared->folders.count;
+    uint32_t id;
+    const refs_str folder = refs_str_view(location, slash != NULL ? (size_t)(slash - location) : 0);
+    return refs_intern_add(&shared->folders, folder, &id, NULL) != REFS_OK ||
+           shared->folders.count > before;
+}
+
+bool refs_scan__grib_is_sample(refs_scan_shared *shared, const char *location, size_t n) {
     refs_lock(&shared->lock);
     shared->n_unchecked += n;
-    bool is = shared->has_learnt || shared->n_unchecked >= SAMPLED_MESSAGES;
+    bool is = is_new_folder(shared, location) || shared->has_learnt ||
+              shared->n_unchecked >= SAMPLED_MESSAGES;
     if (is) {
         shared->has_learnt = false;
         shared->n_unchecked = 0;
