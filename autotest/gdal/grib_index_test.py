@@ -220,6 +220,29 @@ class Refusals(Indices):
         self.check_grid(*names)
 
 
+class Lengths(Indices):
+    def write(self, without):
+        """3.index whose lines lack their length where `without` says so."""
+        with open(self.path("3.index")) as file:
+            lines = [json.loads(line) for line in file]
+        for i in without:
+            del lines[i]["_length"]
+        with open(self.path("3.index"), "w") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines))
+        return self.index(self.path("3.index"))
+
+    def test_are_found_of_the_lines_without(self):
+        for without in ((1,), (2,), (1, 2)):
+            with self.subTest(without):
+                done = self.write(without)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                dataset = gdal.Open(f'REFS:"{self.set}":/t_isobaricInhPa')
+                for band in range(len(LEVELS)):
+                    np.testing.assert_array_equal(dataset.GetRasterBand(band + 1).ReadAsArray(), VALUES)
+                os.remove(self.set)
+                write_step(self.folder.served, 3)
+
+
 class Requests(Indices):
     def count(self, names):
         server = Server(self.folder)

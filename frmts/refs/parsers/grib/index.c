@@ -94,12 +94,18 @@ static refs_status measure(indexed *at, const grib_entry *entry, uint64_t *lengt
     return refs_fail(err, status, "%s", why.message);
 }
 
+static bool have_lengths(const grib_index *index) {
+    size_t i = 0;
+    while (i < index->n && index->entries[i].length > 0) i++;
+    return i == index->n;
+}
+
 /* Where lines do not say how long messages are, each ends where the next begins, and the last with
  * the file, which says that the index is of this file. */
 static refs_status find_lengths(indexed *at, refs_error *err) {
     grib_entry *entries = at->index.entries, *last = &entries[at->index.n - 1];
     uint64_t length, size, end = last->offset;
-    if (last->length > 0) return REFS_OK;
+    if (have_lengths(&at->index)) return REFS_OK;
     REFS_TRY(measure(at, last, &length, err));
     REFS_TRY(refs_source_size(at->file, &size, err));
     if (!refs_add_u64(last->offset, length, &end) || end != size)
@@ -110,7 +116,7 @@ static refs_status find_lengths(indexed *at, refs_error *err) {
     for (size_t i = at->index.n; i-- > 0;) {
         if (i + 1 < at->index.n && entries[i + 1].offset > entries[i].offset)
             end = entries[i + 1].offset;
-        entries[i].length = end - entries[i].offset;
+        if (entries[i].length == 0) entries[i].length = end - entries[i].offset;
     }
     return REFS_OK;
 }
