@@ -100,7 +100,9 @@ static refs_status learn(grib_prototypes *prototypes, refs_str key, const grib_l
     if (refs_intern_find(&prototypes->keys, key) != REFS_INTERN_NONE) return REFS_OK;
     REFS_TRY(field != NULL ? refs_scan__grib_copy_field(from, field, &prototypes->list, err)
                            : refs_scan__grib_put_field(&prototypes->list, &left_out, err));
-    return refs_intern_add(&prototypes->keys, key, &id, err);
+    const refs_status status = refs_intern_add(&prototypes->keys, key, &id, err);
+    if (status != REFS_OK) prototypes->list.n_fields--; /* key number i is of field number i */
+    return status;
 }
 
 /* -- what scans ask for ------------------------------------------------------------------------ */
