@@ -1203,6 +1203,18 @@ class Unlike(Folder):
                         run("append", "m.nca", names[2], "-q")
                         self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20])
 
+    def test_masters_grow_that_name_a_file_in_two_ways(self):
+        for day in range(3):
+            self.write_day(f"d{day}.nc", day, ("t2m", "rh"))
+        for other in ("./d0.nc", "d%30.nc", f"../{os.path.basename(self.folder)}/d0.nc"):
+            with self.subTest(other):
+                self.assertEqual(self.combine("d0.nc", "d1.nc", version="1.13").returncode, 0)
+                with netCDF4.Dataset("m.nca", "a") as file:
+                    file["rh_uris"][0, 0, 0] = other
+                run("append", "m.nca", "d2.nc", "-q")
+                self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, 20])
+                self.assertEqual(read("m.nca", "rh")[:, 0, 0].tolist(), [1, 11, 21])
+
     def test_files_are_no_placeholders_as_they_are_called_so(self):
         names = [f"rain.fill.{2020 + day}.nc" for day in range(4)]
         for day, name in enumerate(names):

@@ -91,11 +91,23 @@ static refs_status add_named(const collecting *to, tool_names *files, const char
     return status;
 }
 
+/* "d0.nc" is "./d0.nc", too: of such a file the master does not find all fragments by one name. */
+static refs_status note_name(tool_master *master, const char *file, const char *name,
+                             refs_error *err) {
+    size_t number;
+    REFS_TRY(tool_names_find(&master->files, name, &number, err));
+    if (strcmp(master->recorded[number].file, file) != 0)
+        master->recorded[number].has_other_names = true;
+    return REFS_OK;
+}
+
 static refs_status add_file(const collecting *to, tool_names *files, const char *file,
                             refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
     refs_status status = name_file(to, file, &name, err);
     if (status == REFS_OK) status = add_named(to, files, file, (const char *)name.data, err);
+    if (status == REFS_OK && files == &to->master->files)
+        status = note_name(to->master, file, (const char *)name.data, err);
     refs_buf_clear(&name);
     return status;
 }
@@ -273,7 +285,7 @@ refs_status tool_master_join(const tool_master *master, const refs_join_part *pa
     refs_join_recorded *files = refs_calloc(n_files + 1, sizeof *files);
     if (files == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n_files; i++)
-        if (master->recorded[i].was.size > 0)
+        if (master->recorded[i].was.size > 0 && !master->recorded[i].has_other_names)
             files[n++] = (refs_join_recorded){i, master->files.items[i], master->recorded[i].file,
                                               joined->as != NULL ? joined->as[i] : NULL, false};
     const refs_status status = refs_join_add_master(join, part, files, n, err);

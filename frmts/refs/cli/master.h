@@ -13,7 +13,8 @@
 typedef struct tool_recorded {
     char *file; /**< its name there */
     refs_vfs_validators
-        was; /**< its recorded state, of a joined master; of size 0: there is none */
+        was;              /**< its recorded state, of a joined master; of size 0: there is none */
+    bool has_other_names; /**< fragments in it name it in other ways, too */
 } tool_recorded;
 
 /** Zeroed is none. */
@@ -47,8 +48,8 @@ typedef struct tool_joined_files {
     bool *is_added;  /**< set for those that need not be opened */
 } tool_joined_files;
 
-/** Adds the master to a join, whose set is open, with those of its files that it records: their
- * number in the join is that among the files. */
+/** Adds the master to a join, whose set is open, with those of its files that it records under one
+ * name: their number in the join is that among the files. */
 refs_status tool_master_join(const tool_master *master, const refs_join_part *part, refs_join *join,
                              const tool_joined_files *joined, refs_error *err);
 
