@@ -312,7 +312,24 @@ class Repositories(Steps):
                       run("append", "--stdin", "a.icechunk", "b.json", status=2))
         done = subprocess.run([REFS, "append", "--stdin", "a.icechunk"], input="x" * 70000, text=True,
                               capture_output=True, check=False)
-        self.assertIn("standard input: expected lines of less than 65536 bytes", done.stderr)
+        self.assertEqual(done.stderr, "refs: standard input: expected lines of less than 65536 bytes\n")
+
+    def test_grow_by_names_that_arrive_without_a_pause(self):
+        """The names of each MiB are appended on their own."""
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        done = subprocess.run([REFS, "append", "-q", "--stdin", "a.icechunk"], input=("y" * 60000 + "\n") * 40, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("refs: "), 3, done.stderr[-200:])
+
+    def test_say_why_no_more_names_can_be_read(self):
+        run("convert", self.write(0, 2), "-o", "a.icechunk")
+        folder = os.open(".", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        done = subprocess.run([REFS, "append", "-q", "--stdin", "a.icechunk"], stdin=folder, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.stderr, "refs: standard input: Is a directory\n")
+        self.assertEqual(done.returncode, 1)
 
 
 class Parts(Steps):

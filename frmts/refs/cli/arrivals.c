@@ -16,13 +16,18 @@
 #define OLDEST_MS 2000
 
 /* The bytes that a read asks for, and the longest name. */
-#define READ_BYTES 65536
+#define READ_BYTES    65536
+#define LINE_TOO_LONG "expected lines of less than 65536 bytes"
+
+/* Names of so many bytes are appended together, however fast they arrive. */
+#define MAX_BYTES (1 * REFS_MIB)
 
 /* What arrived. */
 typedef struct arrivals {
     refs_buf text;     /* lines, and the beginning of the next one */
     uint64_t first_ms; /* when the first whole line was there; 0: none is */
-    bool has_ended, is_broken;
+    bool has_ended;
+    const char *problem; /* after which no more can be read, or NULL */
 } arrivals;
 
 static size_t end_of_lines(const arrivals *all) {
@@ -34,20 +39,24 @@ static size_t end_of_lines(const arrivals *all) {
 /* False at the end, and where it cannot be read. */
 static bool read_some(arrivals *all) {
     const size_t size = all->text.size;
-    if (refs_buf_resize(&all->text, size + READ_BYTES, NULL) != REFS_OK) return false;
+    if (refs_buf_resize(&all->text, size + READ_BYTES, NULL) != REFS_OK) {
+        all->problem = "out of memory";
+        return false;
+    }
     ssize_t n;
     do n = read(STDIN_FILENO, all->text.data + size, READ_BYTES);
     while (n < 0 && errno == EINTR && tool_go_on(NULL));
     all->text.size = size + (n > 0 ? (size_t)n : 0);
-    all->is_broken = n < 0 || all->text.size - end_of_lines(all) >= READ_BYTES;
-    return n > 0 && !all->is_broken;
+    if (n < 0 && tool_go_on(NULL)) all->problem = strerror(errno);
+    if (all->text.size - end_of_lines(all) >= READ_BYTES) all->problem = LINE_TOO_LONG;
+    return n > 0 && all->problem == NULL;
 }
 
-/* How long poll(2) may wait: -1 is for ever. */
+/* How long poll(2) may wait: -1 is for ever, 0 that what is there is to be appended. */
 static int patience(const arrivals *all) {
     if (all->first_ms == 0) return -1;
     const uint64_t age = refs_now_ms() - all->first_ms;
-    const uint64_t rest = age < OLDEST_MS ? OLDEST_MS - age : 0;
+    const uint64_t rest = age < OLDEST_MS && all->text.size < MAX_BYTES ? OLDEST_MS - age : 0;
     return (int)(rest < QUIET_MS ? rest : QUIET_MS);
 }
 
@@ -55,7 +64,9 @@ static int patience(const arrivals *all) {
 static void wait_for_names(arrivals *all) {
     while (!all->has_ended && tool_go_on(NULL)) {
         struct pollfd input = {STDIN_FILENO, POLLIN, 0};
-        const int n = poll(&input, 1, patience(all));
+        const int wait_ms = patience(all);
+        if (wait_ms == 0) return;
+        const int n = poll(&input, 1, wait_ms);
         if (n == 0) return;
         if (n < 0) continue;
         all->has_ended = !read_some(all);
@@ -63,9 +74,10 @@ static void wait_for_names(arrivals *all) {
     }
 }
 
-/* The lines that are whole, or all at the end; each ends in a NUL then. */
+/* The lines that are whole, or all at the end, unless that was cut; each ends in a NUL then. */
 static bool take_names(arrivals *all, refs_buf *lines, tool_list *names) {
-    const size_t end = all->has_ended ? all->text.size : end_of_lines(all);
+    const bool is_whole = all->has_ended && all->problem == NULL;
+    const size_t end = is_whole ? all->text.size : end_of_lines(all);
     refs_str line, rest = refs_str_view((const char *)all->text.data, end);
     lines->size = 0;
     if (refs_buf_reserve(lines, end + 1, NULL) != REFS_OK) return false;
@@ -107,7 +119,7 @@ tool_exit tool_append_arrivals(const tool_arguments *arguments,
         if (append_names(&all, arguments, append) != TOOL_OK) result = TOOL_FAILED;
     }
     refs_buf_clear(&all.text);
-    if (!all.is_broken) return result;
-    fprintf(stderr, "refs: standard input: expected lines of less than %d bytes\n", READ_BYTES);
+    if (all.problem == NULL) return result;
+    fprintf(stderr, "refs: standard input: %s\n", all.problem);
     return TOOL_FAILED;
 }
