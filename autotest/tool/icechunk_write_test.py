@@ -284,6 +284,20 @@ class Repositories(Steps):
                        [*range(40), *range(100, 400)])
             shutil.rmtree("a.icechunk")
 
+    def test_say_that_too_many_members_are_kept(self):
+        """Five of version 2 are kept, and others that an array has: none is dropped without a word."""
+        for n_others, status in ((7, 0), (8, 1)):
+            others = {f"other_{i}": i for i in range(n_others)}
+            names = [self.write(first, 2, **{"t/.zarray": json.dumps({**document([2, N], [1, 1], "<i4"), **others})})
+                     for first in (0, 2)]
+            run("convert", names[0], "-o", "a.icechunk")
+            said = run("append", "a.icechunk", names[1], status=status)
+            if status:
+                self.assertIn('/t: expected at most 12 members of "refs_v2", found more', said)
+            else:
+                self.check("a.icechunk", range(4))
+            shutil.rmtree("a.icechunk")
+
     def test_grow_by_names_that_arrive(self):
         run("convert", self.write(0, 2), "-o", "a.icechunk")
         names = [self.write(2, 1), self.write(3, 1), self.write(4, 1)]
