@@ -51,6 +51,19 @@ def message(step, level, padding=0):
     return bytes(content)
 
 
+def largest(step, hours):
+    """The sample as the largest values of the last hours before a step, template 4.8."""
+    content = message(step - hours, 500)
+    at = content.index(bytes((4, 0, 0, 0, 0))) - 4
+    size = int.from_bytes(content[at:at + 4], "big")
+    end = bytes((2026 >> 8, 2026 & 255, 8, 1, step, 0, 0))
+    interval = end + bytes((1, 0, 0, 0, 0, 2, 2, 1, 0, 0, 0, hours, 255, 0, 0, 0, 0))
+    product = (size + len(interval)).to_bytes(4, "big") + content[at + 4:at + 7] + b"\0\x08" + content[at + 9:at + size]
+    content = bytearray(content[:at] + product + interval + content[at + size:])
+    content[8:16] = len(content).to_bytes(8, "big")
+    return bytes(content)
+
+
 def write_step(folder, step, padding=4000):
     """gfs.f003 with gfs.f003.idx, and 3.grib2 with 3.index."""
     messages = [message(step, level, padding + 10 * step) for level in LEVELS]
@@ -128,6 +141,28 @@ class Lists(Indices):
             root = gdal.OpenEx(f'REFS:"{self.set}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
             self.assertIn("t_isobaricInhPa", root.GetMDArrayNames())
             os.remove(self.set)
+
+    def test_largest_values_of_three_hours_and_of_six_are_apart(self):
+        """Their lines say the step alone: of the first one the hours are also those since the reference time."""
+        for step, hours in ((3, (3,)), (6, (6, 3)), (9, (6, 3))):
+            lines, offset = [], 0
+            with open(self.path(f"mx{step}.grib2"), "wb") as file:
+                for n in hours:
+                    content = largest(step, n)
+                    lines.append(json.dumps({"date": "20260801", "time": "0000", "step": str(step), "param": f"mx2t{n}",
+                                             "_offset": offset, "_length": len(content)}) + "\n")
+                    offset += len(content)
+                    file.write(content)
+            with open(self.path(f"mx{step}.index"), "w") as file:
+                file.writelines(lines)
+        done = self.index(*(self.path(f"mx{step}.index") for step in (3, 6, 9)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        places = {name: [refs[f"t_isobaricInhPa_max{name}/0.{i}.0.0"][1] for i in range(3)
+                         if f"t_isobaricInhPa_max{name}/0.{i}.0.0" in refs] for name in ("", "_2")}
+        size = len(largest(3, 3))
+        self.assertEqual(places, {"": [0, size, size], "_2": [0, 0]})
 
     def test_what_words_do_not_say_is_read(self):
         self.change("3 hour fcst", "someday")

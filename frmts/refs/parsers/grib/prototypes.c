@@ -6,6 +6,10 @@
 /* One message of so many is compared with its file. */
 #define SAMPLED_MESSAGES 1000
 
+/* Code table 4.10. */
+#define LARGEST  2
+#define SMALLEST 3
+
 struct refs_scan_shared {
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
@@ -63,10 +67,13 @@ static size_t count_missing(const refs_scan_shared *shared, const grib_index *in
     return n;
 }
 
-/* Intervals from the reference time to the step stay such, others keep their length. */
+/* Where words do not say it: sums and means from the reference time to the step stay such, others
+ * keep their length, as do extremes, which are those of the last hours (ECMWF's mx2t3). */
 static double length_of(const grib_entry *entry, const grib_field *like) {
+    const bool is_extreme = like->statistic == LARGEST || like->statistic == SMALLEST;
     if (entry->length_hours >= 0) return entry->length_hours;
-    return like->length_hours == like->step_hours ? entry->step_hours : like->length_hours;
+    return like->length_hours == like->step_hours && !is_extreme ? entry->step_hours
+                                                                 : like->length_hours;
 }
 
 static refs_status add_entries(const refs_scan_shared *shared, const grib_index *index,
