@@ -129,20 +129,19 @@ class Handler(BaseHTTPRequestHandler):
         content = self.server.objects.get(path)
         if content is None:
             return self.refuse(404, "NoSuchKey")
-        tag = f'"{hashlib.md5(content).hexdigest()}"'
+        tags = {"ETag": self.server.tag(content)} if self.server.tag(content) else {}
         asked = re.match(r"bytes=(\d+)-(\d*)$", self.headers.get("Range") or "")
         if not asked:
-            return self.answer(200, content, ETag=tag, Accept_Ranges="bytes")
+            return self.answer(200, content, Accept_Ranges="bytes", **tags)
         first, last = int(asked[1]), min(int(asked[2] or len(content)), len(content) - 1)
         if first > last:
             return self.refuse(416, "InvalidRange")
-        return self.answer(206, content[first:last + 1], ETag=tag,
-                           Content_Range=f"bytes {first}-{last}/{len(content)}")
+        return self.answer(206, content[first:last + 1], Content_Range=f"bytes {first}-{last}/{len(content)}", **tags)
 
     do_HEAD = do_GET
 
     def do_PUT(self):
-        """Conditions hold, are passed over, or are refused, as the server's `conditions` says."""
+        """Conditions hold, are passed over, or are refused with a status and a code, as the server's `conditions` says."""
         path = urllib.parse.unquote(self.path.partition("?")[0])
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.server.asked.append((self.command, path, None, self.problem()))
@@ -150,13 +149,15 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(403, self.server.asked[-1][3])
         self.server.before(self.command, path)
         there = self.server.objects.get(path)
-        tag = there is not None and f'"{hashlib.md5(there).hexdigest()}"'
+        tag = there is not None and self.server.tag(there)
         match, none = self.headers.get("If-Match"), self.headers.get("If-None-Match")
-        if self.server.conditions == "refused" and (match or none):
-            return self.refuse(501, "NotImplemented")
+        if isinstance(self.server.conditions, tuple) and (match or none):
+            return self.refuse(*self.server.conditions)
         if self.server.conditions == "hold" and ((match and match not in (tag, "*")) or (none and there is not None)):
             return self.refuse(412, "PreconditionFailed")
         self.server.objects[path] = body
+        if self.server.is_lost(path):
+            return self.refuse(500, "InternalError")
         self.answer(200, b"", ETag=f'"{hashlib.md5(body).hexdigest()}"')
 
     def do_DELETE(self):
@@ -171,7 +172,8 @@ class Handler(BaseHTTPRequestHandler):
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
     has method, path, range and refusal of each request, `headers` method and headers. Before each is answered before(method, path) is
-    called; refused(path, query) is the status and code that a GET fails with, or None; of conditions see do_PUT. Lists have `page` names each. Where `payer` is
+    called; refused(path, query) is the status and code that a GET fails with, or None; of conditions see do_PUT. tag(content) is the ETag, or None;
+    is_lost(path) is whether a PUT that is carried out is answered as a failure. Lists have `page` names each. Where `payer` is
     set, requests must say so."""
 
     daemon_threads = True
@@ -181,7 +183,8 @@ class S3Server(ThreadingHTTPServer):
         self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
         self.headers = []
         self.conditions, self.before = "hold", lambda method, path: None
-        self.refused = lambda path, query: None
+        self.refused, self.is_lost = lambda path, query: None, lambda path: False
+        self.tag = lambda content: f'"{hashlib.md5(content).hexdigest()}"'
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()

@@ -2279,7 +2279,7 @@ class Together(Folder):
         self.assertNotIn("/archive/m.nca", self.server.objects)
 
     def test_stores_without_conditions_are_asked_again(self):
-        for conditions in ("refused", "passed over"):
+        for conditions in ((501, "NotImplemented"), "passed over"):
             self.server.conditions = conditions
             run("combine", "--format", "cfa", self.part(0), "-o", MASTER)
             run("append", MASTER, self.part(1))

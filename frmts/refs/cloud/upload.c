@@ -77,6 +77,15 @@ static refs_status send_one(const upload *of, refs_transfer *transfer, refs_erro
     return refs_host__transfer(&of->sending, transfer, 1, 1, err);
 }
 
+/* Whether a store refused a request for its condition, which it does not know. Others have 400 for
+ * much else: S3 for a request that took too long. */
+static bool knows_no_conditions(const refs_transfer *refused) {
+    const refs_str code = refs_host__transfer_code(refused);
+    return refused->status == 501 ||
+           (refused->status == 400 &&
+            (refs_str_is(code, "NotImplemented") || refs_str_is(code, "InvalidArgument")));
+}
+
 /* Sends what makes the object: conditions hold of that. A store that does not know them refuses
  * them, and does what is asked without. */
 static refs_status send_last(const upload *of, refs_transfer *transfer, refs_error *err) {
@@ -84,8 +93,7 @@ static refs_status send_last(const upload *of, refs_transfer *transfer, refs_err
     transfer->if_match = of->if_match;
     refs_status status = send_one(of, transfer, of->if_match != NULL ? &problem : err);
     if (of->if_match == NULL || status == REFS_OK) return status;
-    if (transfer->status != 400 && transfer->status != 501)
-        return refs_fail(err, status, "%s", problem.message);
+    if (!knows_no_conditions(transfer)) return refs_fail(err, status, "%s", problem.message);
     transfer->if_match = NULL;
     transfer->n_tries = 0;
     transfer->due_ms = 0;

@@ -182,10 +182,9 @@ static bool is_for_the_moment(CURLcode code, long status) {
     }
 }
 
-/* The error code of S3: "<Code>AccessDenied</Code>". */
-static refs_str code_in(const refs_buf *answer) {
+refs_str refs_host__transfer_code(const refs_transfer *transfer) {
     static const char before[] = "<Code>";
-    refs_str text = refs_str_view((const char *)answer->data, answer->size);
+    refs_str text = refs_str_view((const char *)transfer->answer.data, transfer->answer.size);
     for (size_t i = 0; i + sizeof before <= text.size; i++)
         if (memcmp(text.data + i, before, sizeof before - 1) == 0) {
             refs_str code = refs_str_part(text, i + sizeof before - 1, text.size);
@@ -197,7 +196,7 @@ static refs_str code_in(const refs_buf *answer) {
 static refs_status fail(const refs_sending *sending, const refs_transfer *transfer, CURLcode code,
                         long status, refs_error *err) {
     const refs_http_host *asked = &sending->host->functions;
-    refs_str said = code_in(&transfer->answer);
+    refs_str said = refs_host__transfer_code(transfer);
     char tried[48] = "";
     if (transfer->n_tries > 1)
         snprintf(tried, sizeof tried, ", after %u attempts", transfer->n_tries);
@@ -226,7 +225,7 @@ refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err
 static bool is_success(const refs_transfer *transfer, CURLcode code, long status) {
     if (code != CURLE_OK) return false;
     if (status == 404 && transfer->may_be_absent) return true;
-    return status >= 200 && status < 300 && code_in(&transfer->answer).size == 0;
+    return status >= 200 && status < 300 && refs_host__transfer_code(transfer).size == 0;
 }
 
 static refs_status conclude(const refs_sending *sending, refs_transfer *transfer, CURLcode code,

@@ -45,6 +45,9 @@ refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *tran
 /** The error for an object that is not as it was: REFS_INVALID. */
 refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err);
 
+/** The error code of S3 in the answer: "<Code>AccessDenied</Code>"; empty where there is none. */
+refs_str refs_host__transfer_code(const refs_transfer *transfer);
+
 void refs_host__transfer_clear(refs_transfer *transfer);
 
 #endif
