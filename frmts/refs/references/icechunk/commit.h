@@ -27,6 +27,9 @@ refs_status refs_icechunk__commit_write(const refs_commit *commit, const refs_ic
 refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
                                       const refs_icechunk_tip *tip, refs_error *err);
 
+/** The branch that writers of sets commit to. */
+#define REFS_ICECHUNK_WRITTEN_BRANCH "main"
+
 /** Sends all files of `folder` to an object store, "repo" last, where that still is what was noted.
  * REFS_CANCELLED without a message: it is not; snapshot, log and old info were removed again. */
 refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,

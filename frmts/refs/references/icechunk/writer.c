@@ -18,8 +18,6 @@
 #include "refs/folder.h"
 #include "writer_internal.h"
 
-#define BRANCH "main"
-
 /* What a reference takes in a manifest, packed, for its size. */
 #define REF_BYTES 16
 
@@ -88,6 +86,13 @@ static refs_status find_entry(void *user, int folder, const char *name, refs_err
                                                                           : REFS_NOMEM;
 }
 
+static refs_status fail_found(const char *path, refs_str found, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: cannot be written to: expected an Icechunk repository of format 2, or "
+                     "nothing, found %.*s: give another name",
+                     path, REFS_STR_ARG(found));
+}
+
 refs_status refs_icechunk__check_replaced(const char *path, refs_error *err) {
     refs_buf info = REFS_BUF_INIT, other = REFS_BUF_INIT;
     const refs_folder_visitor visitor = {find_entry, &other};
@@ -95,10 +100,7 @@ refs_status refs_icechunk__check_replaced(const char *path, refs_error *err) {
     const bool is_repository = status == REFS_OK && access((const char *)info.data, F_OK) == 0;
     if (status == REFS_OK && !is_repository) status = refs_folder_each(path, &visitor, NULL);
     if (status == REFS_CANCELLED)
-        status = refs_fail(err, REFS_INVALID,
-                           "%s: cannot be written to: expected an Icechunk repository of format 2, "
-                           "or nothing, found %.*s: give another name",
-                           path, (int)other.size, (const char *)other.data);
+        status = fail_found(path, refs_str_view((const char *)other.data, other.size), err);
     if (status == REFS_NOT_FOUND) status = REFS_OK;
     refs_buf_clear(&info);
     refs_buf_clear(&other);
@@ -123,15 +125,38 @@ static refs_status find_own(icechunk_writer *writer, refs_error *err) {
     return writer->own != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
+static refs_status check_absent(const refs_write_store *store, const char *name, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_buf location = REFS_BUF_INIT;
+    uint8_t byte;
+    size_t got;
+    const refs_vfs_range range = {.offset = 0, .length = 1, .dst = &byte};
+    REFS_TRY(refs_buf_printf(&location, err, "%s/%s%c", store->location, name, '\0'));
+    const refs_status status =
+        refs_vfs_read_range(store->vfs, (const char *)location.data, &range, &got, &problem);
+    refs_buf_clear(&location);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    if (status == REFS_OK) return fail_found(store->location, refs_str_from(name), err);
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+/* Objects of a repository of format 1, which has no info. */
+static refs_status check_no_old_one(const refs_write_store *store, refs_error *err) {
+    if (store == NULL) return REFS_OK;
+    REFS_TRY(check_absent(store, "config.yaml", err));
+    return check_absent(store, "refs/branch." REFS_ICECHUNK_WRITTEN_BRANCH "/ref.json", err);
+}
+
 static refs_status open_tip(icechunk_writer *writer, const char *parent, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    const refs_icechunk_version version = {.branch = parent == NULL ? BRANCH : NULL,
-                                           .snapshot = parent};
+    const refs_icechunk_version version = {
+        .branch = parent == NULL ? REFS_ICECHUNK_WRITTEN_BRANCH : NULL, .snapshot = parent};
     const refs_status status = read_tip(writer, &version, &writer->tip, &problem);
     writer->is_new = status == REFS_NOT_FOUND;
     if (status == REFS_OK) return find_own(writer, err);
     if (!writer->is_new) return refs_fail(err, status, "%s", problem.message);
     refs_icechunk__tip_clear(&writer->tip);
+    REFS_TRY(check_no_old_one(writer->store, err));
     return refs_icechunk__tip_begin(writer->folder, &writer->tip, err);
 }
 
@@ -435,7 +460,8 @@ static refs_status write_commit(icechunk_writer *writer, refs_error *err) {
     refs_buf config = REFS_BUF_INIT;
     refs_status status =
         refs_icechunk__containers_write(&writer->containers, writer->tip.info.config, &config, err);
-    const refs_commit commit = {writer->folder, BRANCH, writer->message, refs_buf_view(&config)};
+    const refs_commit commit = {writer->folder, REFS_ICECHUNK_WRITTEN_BRANCH, writer->message,
+                                refs_buf_view(&config)};
     if (status == REFS_OK)
         status = refs_icechunk__commit_write(&commit, &writer->tip, &writer->nodes, err);
     refs_buf_clear(&config);
@@ -451,7 +477,7 @@ static refs_status finish_icechunk(void *self, refs_error *err) {
 
 /* What other programs committed since the parent was read comes before. */
 static refs_status follow(icechunk_writer *writer, refs_error *err) {
-    const refs_icechunk_version version = {.branch = BRANCH};
+    const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
     refs_icechunk_tip tip = {.written_us = 0};
     refs_status status = read_tip(writer, &version, &tip, err);
     const bool has_moved =
