@@ -155,6 +155,69 @@ class Repositories(Store):
         self.assertIn("was made by another program meanwhile: run it again",
                       self.run_refs("convert", self.steps(5, 2), "-o", self.REPOSITORY, status=1))
 
+    def test_and_their_first_snapshots_stay_where_two_are_made(self):
+        """All repositories have the same first snapshot."""
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        made = dict(self.server.objects)
+        self.server.objects.clear()
+        self.server.objects["/bucket/data"] = b""
+        self.server.before = lambda method, path: (path.endswith("/repo") and method == "PUT" and
+                                                   self.server.objects.update(made))
+        self.run_refs("convert", self.steps(5, 2), "-o", self.REPOSITORY, status=1)
+        self.server.before = lambda method, path: None
+        self.assertEqual(sorted(set(made) - set(self.server.objects)), [])
+        self.assertEqual(len(self.names("snapshots/")), 2)
+
+    def test_are_whole_where_the_answer_to_their_info_is_lost(self):
+        """The store does what it is asked, and says that it failed: the next attempt finds the first."""
+        self.environment.update(GDAL_HTTP_MAX_RETRY="2", GDAL_HTTP_RETRY_DELAY="0.01")
+        lost = []
+
+        def lose_once(path):
+            lost.append(path)
+            return path.endswith("/repo") and lost.count(path) == 1
+
+        self.server.is_lost = lose_once
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        self.assertEqual(lost.count("/bucket/a.icechunk/repo"), 1)
+        self.assertEqual(len(self.names("snapshots/")), 2)
+        lost.clear()
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 2))
+        self.assertEqual(lost.count("/bucket/a.icechunk/repo"), 1)
+        self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 2])
+        self.assertEqual(self.messages(), ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
+
+    def test_are_sent_without_a_condition_only_to_stores_that_know_none(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        before = dict(self.server.objects)
+        for status, code in ((400, "RequestTimeout"), (400, "EntityTooSmall"), (403, "AccessDenied")):
+            self.server.conditions = (status, code)
+            text = self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1), status=1)
+            self.assertIn(f"HTTP {status} {code}", text)
+            self.assertEqual(self.server.objects["/bucket/a.icechunk/repo"], before["/bucket/a.icechunk/repo"])
+        for status, code in ((501, "NotImplemented"), (400, "NotImplemented"), (400, "InvalidArgument")):
+            self.server.conditions = (status, code)
+            self.server.objects.clear()
+            self.server.objects.update(before)
+            self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))
+            self.assertNotEqual(self.server.objects["/bucket/a.icechunk/repo"], before["/bucket/a.icechunk/repo"])
+
+    def test_are_not_grown_where_states_of_their_info_cannot_be_told_apart(self):
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        before = dict(self.server.objects)
+        for tag in (lambda content: None, lambda content: f'W/"{len(content)}"'):
+            self.server.tag = tag
+            text = self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1), status=1)
+            self.assertIn("expected an ETag that is strong", text)
+            self.assertEqual(self.server.objects, before)
+
+    def test_of_format_1_are_left_alone(self):
+        for name in ("config.yaml", "refs/branch.main/ref.json"):
+            self.server.objects = {"/bucket/data": b"", "/bucket/a.icechunk/" + name: b"{}"}
+            text = self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY, status=1)
+            self.assertIn("expected an Icechunk repository of format 2, or nothing, found " + name, text)
+            self.assertEqual(self.names(), [name])
+
     def test_name_no_files_of_this_machine(self):
         shutil.copy(os.path.join(HERE, "..", "..", "data", "sample.nc"), self.folder)
         self.assertIn("sample.nc: is a file of this machine, which a repository in an object store cannot name",

@@ -239,8 +239,16 @@ refs_status refs_icechunk__commit_move(const char *folder, const char *repositor
 typedef struct sending {
     const char *folder, *kind; /* kind NULL: of the folder itself */
     const refs_write_store *store;
-    bool is_undone;
+    const refs_repo_info *there; /* that of another commit, for which files are removed again;
+                                    NULL: they are sent */
 } sending;
+
+/* REFS_INVALID: the info does not name the snapshot. */
+static refs_status find_named(const refs_repo_info *info, const char *id, refs_error *err) {
+    const refs_icechunk_version version = {.snapshot = id};
+    refs_object_id found;
+    return refs_icechunk__info_choose(info, &version, &found, err);
+}
 
 static refs_status send_file(void *user, int folder, const char *name, refs_error *err) {
     const sending *at = user;
@@ -248,11 +256,12 @@ static refs_status send_file(void *user, int folder, const char *name, refs_erro
     (void)folder;
     refs_status status = refs_buf_printf(&path, err, "%s/%s/%s", at->folder, at->kind, name);
     if (status == REFS_OK) status = refs_buf_printf(&to, err, "%s/%s", at->kind, name);
-    if (status == REFS_OK && at->is_undone)
-        at->store->remove(at->store->self, (const char *)to.data);
-    else if (status == REFS_OK)
+    if (status == REFS_OK && at->there == NULL)
         status =
             at->store->put(at->store->self, (const char *)path.data, (const char *)to.data, err);
+    else if (status == REFS_OK &&
+             find_named(at->there, name, NULL) != REFS_OK) /* all have one first snapshot */
+        at->store->remove(at->store->self, (const char *)to.data);
     refs_buf_clear(&path);
     refs_buf_clear(&to);
     return status;
@@ -266,7 +275,7 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     inner.kind = name;
     if (strcmp(name, INFO_NAME) == 0) return REFS_OK;
     /* Chunks and manifests are needed by the next attempt. */
-    if (inner.is_undone && (strcmp(name, "chunks") == 0 || strcmp(name, "manifests") == 0))
+    if (inner.there != NULL && (strcmp(name, "chunks") == 0 || strcmp(name, "manifests") == 0))
         return REFS_OK;
     REFS_TRY(refs_buf_printf(&path, err, "%s/%s", inner.folder, name));
     const refs_status status = refs_folder_each((const char *)path.data, &visitor, err);
@@ -274,9 +283,51 @@ static refs_status send_folder(void *user, int folder, const char *name, refs_er
     return status;
 }
 
+/* The id of the snapshot whose info lies in `folder`: its newest. */
+static refs_status read_sent(const char *folder, char id[REFS_OBJECT_ID_TEXT + 1],
+                             refs_error *err) {
+    const refs_icechunk_source source = {refs_vfs_posix(), folder, 2, REFS_ICECHUNK_LIMITS_INIT};
+    const refs_icechunk_version version = {.branch = REFS_ICECHUNK_WRITTEN_BRANCH};
+    refs_repo_info info = {.availability = 0};
+    refs_object_id newest;
+    refs_status status = refs_icechunk__info_read(&source, &info, err);
+    if (status == REFS_OK) status = refs_icechunk__info_choose(&info, &version, &newest, err);
+    if (status == REFS_OK) refs_icechunk__id_format(newest.bytes, id);
+    refs_icechunk__info_clear(&info);
+    return status;
+}
+
+static refs_status read_there(const refs_write_store *store, refs_repo_info *info,
+                              refs_error *err) {
+    const refs_icechunk_source source = {store->vfs, store->location, 2, REFS_ICECHUNK_LIMITS_INIT};
+    return refs_icechunk__info_read(&source, info, err);
+}
+
+/* The store says that the info is not as it was. That may be since an attempt before was carried
+ * out, and its answer lost: files of a commit that the info names stay. */
+static refs_status conclude(const char *folder, const refs_write_store *store, refs_error *err) {
+    char id[REFS_OBJECT_ID_TEXT + 1];
+    refs_repo_info there = {.availability = 0};
+    refs_error problem = REFS_ERROR_INIT;
+    sending undone = {folder, NULL, store, &there};
+    const refs_folder_visitor visitor = {send_folder, &undone};
+    refs_status status = read_sent(folder, id, err);
+    if (status == REFS_OK) status = read_there(store, &there, err);
+    const bool is_read = status == REFS_OK;
+    if (is_read) status = find_named(&there, id, &problem);
+    if (is_read && status == REFS_INVALID) {
+        (void)refs_folder_each(folder, &visitor, NULL);
+        status = REFS_CANCELLED;
+    } else if (is_read && status != REFS_OK) {
+        status = refs_fail(err, status, "%s", problem.message);
+    }
+    refs_icechunk__info_clear(&there);
+    return status;
+}
+
 refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
                                        refs_error *err) {
-    sending at = {folder, NULL, store, false};
+    sending at = {folder, NULL, store, NULL};
     const refs_folder_visitor visitor = {send_folder, &at};
     refs_error problem = REFS_ERROR_INIT;
     refs_buf path = REFS_BUF_INIT;
@@ -285,8 +336,6 @@ refs_status refs_icechunk__commit_send(const char *folder, const refs_write_stor
     const refs_status status =
         store->replace(store->self, (const char *)path.data, INFO_NAME, &problem);
     refs_buf_clear(&path);
-    if (status != REFS_INVALID) return refs_fail(err, status, "%s", problem.message);
-    at.is_undone = true;
-    (void)refs_folder_each(folder, &visitor, NULL);
-    return REFS_CANCELLED;
+    if (status == REFS_INVALID) return conclude(folder, store, err);
+    return status == REFS_OK ? REFS_OK : refs_fail(err, status, "%s", problem.message);
 }

@@ -31,7 +31,8 @@ refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
 #define REFS_ICECHUNK_WRITTEN_BRANCH "main"
 
 /** Sends all files of `folder` to an object store, "repo" last, where that still is what was noted.
- * REFS_CANCELLED without a message: it is not; snapshot, log and old info were removed again. */
+ * REFS_CANCELLED without a message: it is not, and does not name the snapshot; snapshot, log and
+ * old info were removed again. */
 refs_status refs_icechunk__commit_send(const char *folder, const refs_write_store *store,
                                        refs_error *err);
 
