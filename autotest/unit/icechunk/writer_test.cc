@@ -177,6 +177,13 @@ TEST(FlatCopy, RefusesTablesWithFieldsThatItDoesNotKnow) {
 
 // -- flexbuffers
 
+void toFlex(const std::string &json, refs_buf *flex) {
+    refs_json_doc *doc = nullptr;
+    ASSERT_EQ(refs_json_parse(refs_str_view(json.data(), json.size()), &doc, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flex_from_json(refs_json_root(doc), flex, nullptr), REFS_OK);
+    refs_json_doc_free(doc);
+}
+
 std::string throughFlex(const std::string &json) {
     refs_json_doc *doc = nullptr;
     Buffer flex, back;
@@ -271,6 +278,34 @@ TEST(Containers, RefuseURLsThatIcechunkHasNoStoreFor) {
               "az://account/x.nc: Icechunk has no location for it: expected an absolute path, or a "
               "URL of s3, gs, http or https: write JSON");
     EXPECT_EQ(all.locate("s3://bucket"), "s3://bucket: Icechunk has no location for it: no path");
+}
+
+TEST(Containers, WithoutANameAreFoundByTheURL) {
+    Buffer flex;
+    Containers all;
+    toFlex(R"({"virtual_chunk_containers":{"s3://b/":{"name":null,"store":{"s3":{"region":"eu"}},)"
+           R"("url_prefix":"s3://b/"},"s3://b/in/":{"name":"in","store":{"s3":{}},)"
+           R"("url_prefix":"s3://b/in/"}}})",
+           &flex);
+    ASSERT_EQ(refs_icechunk__containers_read(&all, refs_buf_view(&flex), nullptr), REFS_OK);
+    EXPECT_EQ(all.locate("s3://b/a b"), "s3://b/a%20b");
+    EXPECT_EQ(all.locate("s3://b/in/x"), "vcc://in/x");
+    EXPECT_EQ(all.n, 2u);
+    EXPECT_EQ(all.config(refs_buf_view(&flex)), "");
+}
+
+TEST(Containers, ThatAreNoMapAreNotReplaced) {
+    Buffer flex, config;
+    Containers all;
+    refs_error err = REFS_ERROR_INIT;
+    toFlex(R"({"virtual_chunk_containers":[{"name":"b","url_prefix":"s3://b/"}]})", &flex);
+    ASSERT_EQ(refs_icechunk__containers_read(&all, refs_buf_view(&flex), nullptr), REFS_OK);
+    EXPECT_EQ(all.locate("https://h/x"), "vcc://h/x");
+    EXPECT_EQ(refs_icechunk__containers_write(&all, refs_buf_view(&flex), &config, &err),
+              REFS_UNSUPPORTED);
+    EXPECT_STREQ(err.message, "the configuration has no map of containers in "
+                              "virtual_chunk_containers, expected one: add containers with "
+                              "Icechunk");
 }
 
 TEST(Containers, KeepWhatAConfigurationHas) {

@@ -96,13 +96,14 @@ static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
 
 /* -- which container --------------------------------------------------------------------------- */
 
-/* The longest prefix of those that have a name. */
+/* The longest prefix; of equal ones one that has a name. */
 static const refs_container *find(const refs_containers *containers, refs_str url) {
     const refs_container *found = NULL;
     for (size_t i = 0; i < containers->n; i++) {
         const refs_container *item = &containers->items[i];
-        if (*item->name == '\0' || !refs_str_starts(url, item->prefix)) continue;
-        if (found == NULL || strlen(item->prefix) > strlen(found->prefix)) found = item;
+        if (!refs_str_starts(url, item->prefix)) continue;
+        const size_t size = strlen(item->prefix), most = found != NULL ? strlen(found->prefix) : 0;
+        if (found == NULL || size > most || (size == most && *found->name == '\0')) found = item;
     }
     return found;
 }
@@ -167,7 +168,9 @@ static refs_status locate(refs_containers *containers, refs_str url, refs_buf *l
         REFS_TRY(add_for(containers, url, err));
         container = find(containers, url);
     }
-    if (container == NULL) return refs_buf_append_str(location, url, err);
+    /* One without a name is found by the URL. */
+    if (container == NULL || *container->name == '\0')
+        return refs_buf_append_str(location, url, err);
     return refs_buf_printf(location, err, "vcc://%s/%.*s", container->name,
                            REFS_STR_WHOLE(refs_str_part(url, strlen(container->prefix), url.size)));
 }
@@ -262,6 +265,17 @@ static refs_status write_json(const refs_containers *containers, const refs_json
     return refs_buf_append(json, "}}", 2, err);
 }
 
+/* By prefix; a list of them would be lost. */
+static refs_status check_member(const refs_json *was, refs_error *err) {
+    const refs_json *member = refs_json_get(was, MEMBER);
+    if (member == NULL || refs_json_kind_of(member) == REFS_JSON_KIND_NULL ||
+        refs_json_is_object(member))
+        return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the configuration has no map of containers in " MEMBER
+                     ", expected one: add containers with Icechunk");
+}
+
 static refs_status read_was(refs_bytes was, refs_json_doc **doc, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_flex_value root;
@@ -282,6 +296,7 @@ refs_status refs_icechunk__containers_write(const refs_containers *containers, r
     config->size = 0;
     if (containers->n == containers->n_old) return REFS_OK;
     refs_status status = read_was(was, &doc, err);
+    if (status == REFS_OK) status = check_member(refs_json_root(doc), err);
     if (status == REFS_OK) status = write_json(containers, refs_json_root(doc), &json, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)json.data, json.size), &made, err);
