@@ -569,6 +569,26 @@ TEST(IcechunkWriter, LeavesFoldersOfOtherThingsAlone) {
     EXPECT_STREQ(err.message, "manifests cannot have 1023 bytes: expected 1024 to 1073741824");
 }
 
+TEST(IcechunkWriter, ReplacesNoRepositoryThatWasMadeMeanwhile) {
+    Scratch scratch;
+    const fs::path repository = scratch.path / "r.icechunk";
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    options.format = REFS_WRITE_ICECHUNK;
+    refs_writer *writer = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    ASSERT_EQ(refs_writer_open(repository.c_str(), &options, &writer, nullptr), REFS_OK);
+    ASSERT_EQ(refs_writer_document(writer, refs_str_from(".zgroup"),
+                                   bytesOf(R"({"zarr_format":2})"), nullptr),
+              REFS_OK);
+    ASSERT_EQ(writeSteps(repository, 1, 1024, nullptr), REFS_OK);
+    const auto made = namesIn(repository / "snapshots");
+    EXPECT_EQ(refs_writer_finish(writer, &err), REFS_IO);
+    EXPECT_EQ(std::string(err.message),
+              repository.string() + ": was written by another program meanwhile: run it again");
+    EXPECT_EQ(namesIn(repository / "snapshots"), made);
+    EXPECT_EQ(namesIn(scratch.path), std::vector<std::string>{"r.icechunk"});
+}
+
 // -- other commits
 
 TEST(IcechunkCommit, FollowsOneThatChangedSomethingElse) {

@@ -243,7 +243,7 @@ static refs_status move_new(const refs_staged *staged, refs_error *err) {
     if (staged->is_folder) (void)rmdir(staged->wanted);
     if (rename_with(staged->written, staged->wanted, RENAME_NOREPLACE)) return REFS_OK;
     if (errno == EEXIST || errno == ENOTEMPTY)
-        return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: try again",
+        return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: run it again",
                          staged->wanted);
     if (errno != ENOSYS && errno != EINVAL && errno != ENOTSUP)
         return refs_staged_fail(staged->wanted, err);
@@ -252,6 +252,14 @@ static refs_status move_new(const refs_staged *staged, refs_error *err) {
         rename(staged->written, staged->wanted) == 0)
         return REFS_OK;
     return refs_staged_fail(staged->wanted, err);
+}
+
+refs_status refs_staged_move_new(refs_staged *staged, refs_error *err) {
+    REFS_TRY(refs_staged_settle(staged, err));
+    REFS_TRY(move_new(staged, err));
+    sync_folder_of(staged->wanted);
+    forget_written(staged);
+    return REFS_OK;
 }
 
 refs_status refs_staged_commit(refs_staged *const *all, size_t n, refs_error *err) {

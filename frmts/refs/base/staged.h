@@ -95,6 +95,9 @@ refs_status refs_staged_settle(const refs_staged *staged, refs_error *err);
  * system can. */
 refs_status refs_staged_move(refs_staged *staged, refs_error *err);
 
+/** The same, to a name that nothing has, or an empty folder: REFS_IO if something has it. */
+refs_status refs_staged_move_new(refs_staged *staged, refs_error *err);
+
 /** Settles `n` results and moves them, in this order. All but the last take names that nothing
  * has; where that or the last move fails, those before get back the names under which they were
  * written. */

@@ -505,7 +505,7 @@ static refs_status place_commit(icechunk_writer *writer, const refs_staged *plac
 
 /* A repository that another program made meanwhile is not this one's. */
 static refs_status place_new(icechunk_writer *writer, refs_staged *place, refs_error *err) {
-    if (writer->store == NULL) return refs_staged_move(place, err);
+    if (writer->store == NULL) return refs_staged_move_new(place, err);
     const refs_status status = place_commit(writer, place, err);
     if (status != REFS_CANCELLED) return status;
     return refs_fail(err, REFS_INVALID, "%s: was made by another program meanwhile: run it again",
