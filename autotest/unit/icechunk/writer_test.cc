@@ -401,6 +401,11 @@ TEST(Version3, PutsCodecsInTheirPlaces) {
     EXPECT_EQ(codecs("|O", R"("order":"C","filters":[{"id":"vlen-utf8"}],"compressor":null)"),
               R"([{"name":"vlen-utf8"}])");
     EXPECT_EQ(
+        version3(array("|O", "null",
+                       R"("filters":[{"id":"json2"},{"id":"vlen-utf8"}],"compressor":null)")),
+        "filter \"json2\" makes bytes of objects, which Zarr version 3 has no word for: write "
+        "JSON");
+    EXPECT_EQ(
         version3(array("<i2", "0", R"("filters":[{"id":"shuffle"},{"id":"delta"}])")),
         "filter \"delta\" comes behind one that makes bytes, which Zarr version 3 has no word "
         "for: write JSON");

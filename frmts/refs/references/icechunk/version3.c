@@ -235,6 +235,11 @@ static refs_status write_transpose(size_t rank, refs_buf *v3, refs_error *err) {
 static refs_status write_bytes(const numpy_type *type, const refs_json *filters, size_t *n,
                                refs_buf *v3, refs_error *err) {
     const refs_str id = refs_json_text(refs_json_get(refs_json_at(filters, *n), "id"));
+    if (type->kind == 'O' && id.size > 0 && !is_of_strings(id))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "filter \"%.*s\" makes bytes of objects, which Zarr version 3 has no word "
+                         "for: write JSON",
+                         REFS_STR_ARG(id));
     if (type->kind == 'O' || is_of_strings(id)) {
         *n += is_of_strings(id);
         REFS_TRY(begin_codec(id.size > 0 ? id : refs_str_from("vlen-utf8"), v3, err));
