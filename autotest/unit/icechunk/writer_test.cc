@@ -204,6 +204,17 @@ TEST(FlexJson, GivesBackWhatItWrites) {
     EXPECT_EQ(throughFlex(R"({"b":1,"a":2})"), R"({"a":2,"b":1})"); // maps are searched by halves
 }
 
+TEST(FlexJson, RefusesFloatsOfOneOrTwoBytes) {
+    for (const std::string &flex :
+         {std::string("\x3c\x0c\x01", 3), std::string("\0\x3c\x0d\x02", 4)}) {
+        Buffer json;
+        refs_flex_value root;
+        refs_error err = REFS_ERROR_INIT;
+        ASSERT_EQ(refs_icechunk__flex_root(bytesOf(flex), &root, nullptr), REFS_OK);
+        EXPECT_EQ(refs_icechunk__flex_to_json(&root, &json, &err), REFS_UNSUPPORTED);
+    }
+}
+
 TEST(FlexJson, RefusesValuesThatAreTooDeep) {
     Buffer flex, json;
     refs_json_doc *doc = nullptr;

@@ -44,6 +44,11 @@ static refs_status write_float(const refs_flex_value *value, refs_buf *json, ref
     const uint64_t bits = load(value);
     double number;
     float narrow;
+    if (value->width < 4)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "the configuration has a floating-point number of %u bytes, expected 4 or "
+                         "8: add containers with Icechunk",
+                         (unsigned)value->width);
     memcpy(&number, &bits, sizeof number);
     if (value->width == 4) {
         const uint32_t low = (uint32_t)bits;
