@@ -26,11 +26,16 @@
 
 /* -- files of a commit ------------------------------------------------------------------------- */
 
-/* "repo.<milliseconds to the year 3000>.<id>", with a NUL. */
-static refs_status append_backup(const refs_repo_info *info, refs_buf *name, refs_error *err) {
+/* "repo.<milliseconds to the year 3000>.<id>", with a NUL. The id is that of the info and of what
+ * follows: of two commits on one info, each has a file of its own. */
+static refs_status append_backup(const refs_repo_info *info, const refs_info_change *change,
+                                 refs_buf *name, refs_error *err) {
     char id[REFS_OBJECT_ID_TEXT + 1];
-    uint8_t bytes[REFS_OBJECT_ID_SIZE];
-    refs_icechunk__id_of(refs_buf_view(&info->buffer), bytes, sizeof bytes);
+    uint8_t both[2 * REFS_OBJECT_ID_SIZE] = {0}, bytes[REFS_OBJECT_ID_SIZE];
+    refs_icechunk__id_of(refs_buf_view(&info->buffer), both, REFS_OBJECT_ID_SIZE);
+    if (change->snapshot != NULL)
+        memcpy(both + REFS_OBJECT_ID_SIZE, change->snapshot->id.bytes, REFS_OBJECT_ID_SIZE);
+    refs_icechunk__id_of(refs_bytes_view(both, sizeof both), bytes, sizeof bytes);
     refs_icechunk__id_format(bytes, id);
     REFS_TRY(refs_buf_printf(name, err, INFO_NAME ".%lld.%s",
                              (long long)(YEAR_3000_MS - refs_icechunk__now_us() / 1000), id));
@@ -66,7 +71,7 @@ static refs_status write_info(const char *folder, const refs_icechunk_tip *tip,
                               refs_info_change *change, refs_error *err) {
     refs_flat_writer flat = {.n_vtables = 0};
     refs_buf backup = REFS_BUF_INIT;
-    refs_status status = append_backup(&tip->info, &backup, err);
+    refs_status status = append_backup(&tip->info, change, &backup, err);
     change->backup = (const char *)backup.data;
     change->at_us = refs_icechunk__now_us();
     if (status == REFS_OK) status = write_backup(folder, change->backup, &tip->info, err);
