@@ -262,6 +262,7 @@ class Repositories(Steps):
         for folder in ("chunks", "manifests", "snapshots", "transactions", "overwritten"):
             shutil.copy("0.bin", f"a.icechunk/{folder}/0000000000000000000G")
         os.mkdir("a.icechunk.tmp-0-1-0")
+        os.mkdir("a.icechunk2.tmp-0-1-0")  # of another result
         lines = run("gc", "--dry-run", "a.icechunk").splitlines()
         self.assertEqual([line.split()[0] for line in lines[:-1]],
                          [f"{folder}/0000000000000000000G" for folder in

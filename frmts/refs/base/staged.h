@@ -58,6 +58,9 @@ refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err
 /** Whether a name is one of these, of whatever process. */
 bool refs_staged_is_unfinished(const char *name);
 
+/** The name that was wanted where such a one was given. */
+refs_str refs_staged_wanted(refs_str name);
+
 /** Removes what has such a name for `path`, belongs to this user, and was being written by a
  * process of this machine that is no more. Files staged for other results stay. */
 void refs_staged_sweep(const char *path);

@@ -78,6 +78,13 @@ bool refs_staged_is_unfinished(const char *name) {
     return read_name(name, &of) || is_without_tag(name);
 }
 
+refs_str refs_staged_wanted(refs_str name) {
+    for (size_t i = name.size; i-- > 0;)
+        if (refs_str_starts(refs_str_part(name, i, name.size), MARK))
+            return refs_str_part(name, 0, i);
+    return name;
+}
+
 /* The result whose leftovers are removed, and the tag of this machine. */
 typedef struct sweeping {
     const char *result;

@@ -256,7 +256,7 @@ static refs_status show_unfinished(void *user, int folder, const char *name, ref
     const listing *at = user;
     const refs_str text = refs_str_from(name);
     if (!refs_staged_is_unfinished(name) ||
-        !refs_str_equal(refs_str_part(text, 0, at->repository.size), at->repository))
+        !refs_str_equal(refs_staged_wanted(text), at->repository))
         return REFS_OK;
     return show(at, folder, name, name, err);
 }
