@@ -187,6 +187,29 @@ class Repositories(Store):
         self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 2])
         self.assertEqual(self.messages(), ["refs append: 1 source", "refs write: 1 source", "Repository initialized"])
 
+    def test_hold_nothing_of_attempts_that_came_too_late(self):
+        """Another program adds a tag meanwhile: the commit is made anew."""
+        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
+        copy, changed = os.path.join(self.folder, "copy.icechunk"), []
+        for name in self.names():
+            os.makedirs(os.path.dirname(os.path.join(copy, name)), exist_ok=True)
+            with open(os.path.join(copy, name), "wb") as file:
+                file.write(self.server.objects["/bucket/a.icechunk/" + name])
+        self.run_refs("tag", copy, "v1")
+
+        def intrude(method, path):
+            if method == "PUT" and path.endswith("/repo") and not changed:
+                for folder, _, names in os.walk(copy):
+                    for name in names:
+                        with open(os.path.join(folder, name), "rb") as file:
+                            changed.append("/bucket/a.icechunk/" + os.path.relpath(file.name, copy))
+                            self.server.objects[changed[-1]] = file.read()
+
+        self.server.before = intrude
+        self.run_refs("append", "-q", self.REPOSITORY, self.steps(3, 1))
+        self.assertTrue(changed)
+        self.assertEqual([len(self.names(folder)) for folder in ("snapshots/", "transactions/", "overwritten/")], [3, 3, 3])
+
     def test_are_sent_without_a_condition_only_to_stores_that_know_none(self):
         self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
         before = dict(self.server.objects)

@@ -121,6 +121,16 @@ refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
     return write_info(folder, tip, &change, err);
 }
 
+void refs_icechunk__commit_forget(const char *folder) {
+    static const char *const kinds[] = {"snapshots", "transactions", OLD_INFOS};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        refs_buf path = REFS_BUF_INIT;
+        if (refs_buf_printf(&path, NULL, "%s/%s%c", folder, kinds[i], '\0') == REFS_OK)
+            refs_staged_remove((const char *)path.data);
+        refs_buf_clear(&path);
+    }
+}
+
 /* -- moving ------------------------------------------------------------------------------------ */
 
 /* Files of one folder on their way into the repository. */

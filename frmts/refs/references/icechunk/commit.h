@@ -30,6 +30,10 @@ refs_status refs_icechunk__commit_tag(const char *folder, const char *tag,
 /** The branch that writers of sets commit to. */
 #define REFS_ICECHUNK_WRITTEN_BRANCH "main"
 
+/** Removes what the writers above made in `folder`, but for "repo": another attempt has other
+ * names. */
+void refs_icechunk__commit_forget(const char *folder);
+
 /** Sends all files of `folder` to an object store, "repo" last, where that still is what was noted.
  * REFS_CANCELLED without a message: it is not, and does not name the snapshot; snapshot, log and
  * old info were removed again. */

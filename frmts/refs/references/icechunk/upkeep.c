@@ -30,6 +30,7 @@ static refs_status add_tag(const refs_staged *staged, const refs_icechunk_versio
             status = refs_icechunk__commit_move(staged->written, staged->wanted, &tip.info, err);
         refs_icechunk__tip_clear(&tip);
         if (status != REFS_CANCELLED) return status;
+        refs_icechunk__commit_forget(staged->written);
     }
     return refs_fail(err, REFS_IO, "other programs commit all the time: try again later");
 }

@@ -521,6 +521,7 @@ static refs_status move_icechunk(void *self, refs_staged *place, refs_error *err
         REFS_TRY(write_commit(writer, err));
         const refs_status status = place_commit(writer, place, err);
         if (status != REFS_CANCELLED) return status;
+        refs_icechunk__commit_forget(writer->folder);
     }
     return refs_fail(err, REFS_IO, "%s: other programs commit all the time: try again later",
                      writer->repository);
