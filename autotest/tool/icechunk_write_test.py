@@ -182,6 +182,17 @@ class Repositories(Steps):
         self.assertEqual(values["a.icechunk"][3].tolist(), [300 + x + 273.15 for x in range(N)])
         np.testing.assert_array_equal(values["a.icechunk"], values["a.json"])
 
+    def test_keep_holes_when_they_are_copied(self):
+        extra = {"u/.zarray": json.dumps(document([2, 1], [1, 1], "<i4")),
+                 "u/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}'}
+        self.write(0, 2, **extra)
+        self.write(2, 2)
+        run("combine", "0.json", "2.json", "--along", "time", "-o", "a.icechunk")
+        run("convert", "a.icechunk", "-o", "copy.icechunk")
+        for name in ("a.icechunk", "copy.icechunk"):
+            kept = json.loads(run("cat", name, "u/zarr.json"))["refs_v2"]
+            self.assertEqual(kept["refs_holes"]["steps"], [[2, 4]])
+
     def test_leave_other_folders_alone(self):
         os.mkdir("a.icechunk")
         with open("a.icechunk/mine.txt", "w"):

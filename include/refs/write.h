@@ -75,6 +75,10 @@ typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_writ
  * is combined of it has them again. By "must_understand" other readers are told to ignore it. */
 #define REFS_V2_MEMBER "refs_v2"
 
+/** The member of that which says of which manifests its holes are: if others have been written
+ * since, the holes may have values, and are not. */
+#define REFS_SEAL_MEMBER "manifests"
+
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
 

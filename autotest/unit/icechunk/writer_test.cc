@@ -17,6 +17,7 @@ extern "C" {
 #include "icechunk/flat_writer.h"
 #include "icechunk/flex_json.h"
 #include "icechunk/schema.h"
+#include "icechunk/sealed_holes.h"
 #include "icechunk/version3.h"
 }
 
@@ -445,6 +446,32 @@ TEST(Version3, WritesFillValues) {
     EXPECT_EQ(fill("|b1", "1"), "true");
     EXPECT_EQ(fill("<i4", "true"), "1");
     EXPECT_EQ(fill("|O", "0"), "\"\"");
+}
+
+// -- holes
+
+TEST(SealedHoles, AreThoseOfTheManifestsThatTheyWereWrittenWith) {
+    const std::string metadata =
+        R"({"shape":[4],"refs_v2":{"must_understand":false,"refs_holes":{"steps":[[2,4]]}}})";
+    char seal[REFS_SEAL_TEXT + 1], other[REFS_SEAL_TEXT + 1];
+    std::string ids = "bbbbbbbbbbbbaaaaaaaaaaaa", sorted = "aaaaaaaaaaaabbbbbbbbbbbb";
+    const auto bytes = [](std::string &text) { return reinterpret_cast<uint8_t *>(text.data()); };
+    refs_icechunk__seal_of(bytes(ids), 2, seal);
+    refs_icechunk__seal_of(bytes(sorted), 2, other);
+    EXPECT_STREQ(seal, other);
+    refs_icechunk__seal_of(bytes(sorted), 1, other);
+    EXPECT_STRNE(seal, other);
+
+    Buffer sealed, same, changed, unsealed;
+    EXPECT_TRUE(refs_icechunk__has_holes(bytesOf(metadata)));
+    ASSERT_EQ(refs_icechunk__seal_holes(bytesOf(metadata), seal, &sealed, nullptr), REFS_OK);
+    ASSERT_EQ(refs_icechunk__check_seal(bytesOf(sealed.text()), seal, &same, nullptr), REFS_OK);
+    EXPECT_EQ(same.text(), sealed.text());
+    ASSERT_EQ(refs_icechunk__check_seal(bytesOf(sealed.text()), other, &changed, nullptr), REFS_OK);
+    EXPECT_EQ(changed.text(), R"({"shape":[4],"refs_v2":{"must_understand":false}})");
+    ASSERT_EQ(refs_icechunk__check_seal(bytesOf(metadata), seal, &unsealed, nullptr), REFS_OK);
+    EXPECT_EQ(unsealed.text(), changed.text());
+    EXPECT_FALSE(refs_icechunk__has_holes(bytesOf(changed.text())));
 }
 
 // -- repositories

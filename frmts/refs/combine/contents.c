@@ -480,7 +480,7 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(members) && status == REFS_OK; i++) {
         const refs_str name = refs_json_name_at(members, i);
-        if (refs_str_is(name, "must_understand")) continue;
+        if (refs_str_is(name, "must_understand") || refs_str_is(name, REFS_SEAL_MEMBER)) continue;
         if (n == REFS_JOIN_MAX_MEMBERS) {
             status = refs_fail(err, REFS_LIMIT,
                                "expected at most %d members of \"" REFS_V2_MEMBER "\", found more",

@@ -1,5 +1,6 @@
 /* format.c -- Icechunk repositories as a format of sets, see format.h. */
 #include "icechunk/icechunk_set.h"
+#include "icechunk/sealed_holes.h"
 #include "metadata_file.h"
 #include "refs/json.h"
 
@@ -23,18 +24,38 @@ static refs_status add_sources(refs_set_builder *builder, refs_bytes metadata, r
     return status;
 }
 
-static refs_status add_metadata(void *user, refs_str path, refs_bytes metadata, refs_error *err) {
+/* The set that is built, and what it is of. */
+typedef struct building {
+    refs_set_builder *builder;
+    const refs_icechunk *repository;
+} building;
+
+static refs_status add_document(const building *at, refs_str path, refs_bytes metadata,
+                                refs_error *err) {
     static const char name[] = "zarr.json";
     refs_buf key = REFS_BUF_INIT;
-    if (metadata.size == 0) return REFS_OK;
-    if (refs_str_is(path, "/" REFS_SOURCES_GROUP)) return add_sources(user, metadata, err);
     refs_status status = refs_buf_append_str(&key, refs_str_part(path, 1, path.size), err);
     if (status == REFS_OK && key.size > 0) status = refs_buf_append(&key, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append(&key, name, sizeof name - 1, err);
     if (status == REFS_OK)
-        status = refs_set_builder_inline(user, refs_str_view((const char *)key.data, key.size),
-                                         metadata, err);
+        status = refs_set_builder_inline(
+            at->builder, refs_str_view((const char *)key.data, key.size), metadata, err);
     refs_buf_clear(&key);
+    return status;
+}
+
+/* Holes that have got values since are none. */
+static refs_status add_metadata(void *user, refs_str path, refs_bytes metadata, refs_error *err) {
+    const building *at = user;
+    char seal[REFS_SEAL_TEXT + 1];
+    refs_buf checked = REFS_BUF_INIT;
+    if (metadata.size == 0) return REFS_OK;
+    if (refs_str_is(path, "/" REFS_SOURCES_GROUP)) return add_sources(at->builder, metadata, err);
+    if (!refs_icechunk__has_holes(metadata)) return add_document(at, path, metadata, err);
+    refs_status status = refs_icechunk_seal(at->repository, path, seal, err);
+    if (status == REFS_OK) status = refs_icechunk__check_seal(metadata, seal, &checked, err);
+    if (status == REFS_OK) status = add_document(at, path, refs_buf_view(&checked), err);
+    refs_buf_clear(&checked);
     return status;
 }
 
@@ -42,7 +63,8 @@ static refs_status build(const refs_set_input *input, refs_icechunk *repository,
                          refs_error *err) {
     refs_set_builder *builder;
     REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
-    const refs_icechunk_node_visitor visitor = {add_metadata, builder};
+    building into = {builder, repository};
+    const refs_icechunk_node_visitor visitor = {add_metadata, &into};
     refs_status status = refs_icechunk_each_node(repository, &visitor, err);
     if (status == REFS_OK) return refs_set_builder_finish(builder, set, err);
     refs_set_builder_free(builder);

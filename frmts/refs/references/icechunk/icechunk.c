@@ -4,6 +4,7 @@
 #include "icechunk/manifest.h"
 #include "icechunk/old_refs.h"
 #include "icechunk/repo_info.h"
+#include "icechunk/sealed_holes.h"
 
 struct refs_icechunk {
     refs_icechunk_source source;
@@ -94,6 +95,24 @@ void refs_icechunk_free(refs_icechunk *repository) {
 refs_status refs_icechunk_each_node(const refs_icechunk *repository,
                                     const refs_icechunk_node_visitor *visitor, refs_error *err) {
     return refs_icechunk__snapshot_each_node(&repository->snapshot, visitor, err);
+}
+
+refs_status refs_icechunk_seal(const refs_icechunk *repository, refs_str path, char seal[25],
+                               refs_error *err) {
+    const refs_icechunk_snapshot *snapshot = &repository->snapshot;
+    const uint32_t number =
+        refs_icechunk__snapshot_find(snapshot, refs_str_part(path, 1, path.size));
+    refs_buf ids = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    *seal = '\0';
+    if (number == REFS_INTERN_NONE) return REFS_OK;
+    const refs_icechunk_node *node = &snapshot->nodes[number];
+    for (size_t i = node->begin; i < node->end && status == REFS_OK; i++)
+        status = refs_buf_append_str(
+            &ids, refs_intern_get(&snapshot->manifests, snapshot->refs[i].manifest), err);
+    if (status == REFS_OK) refs_icechunk__seal_of(ids.data, node->end - node->begin, seal);
+    refs_buf_clear(&ids);
+    return status;
 }
 
 unsigned refs_icechunk_format(const refs_icechunk *repository) {

@@ -92,6 +92,11 @@ typedef struct refs_icechunk_node_visitor {
 refs_status refs_icechunk_each_node(const refs_icechunk *repository,
                                     const refs_icechunk_node_visitor *visitor, refs_error *err);
 
+/** Sets `seal` to what the manifests of an array make (sealed_holes.h); "" where there is none at
+ * `path`, which begins with a slash. */
+refs_status refs_icechunk_seal(const refs_icechunk *repository, refs_str path, char seal[25],
+                               refs_error *err);
+
 /* -- chunks ------------------------------------------------------------------------------------ */
 
 typedef enum refs_icechunk_kind {

@@ -472,6 +472,7 @@ static refs_status finish_icechunk(void *self, refs_error *err) {
     icechunk_writer *writer = self;
     REFS_TRY(complete(writer, err));
     REFS_TRY(flush(writer, err));
+    REFS_TRY(refs_icechunk__nodes_seal(&writer->nodes, err));
     return writer->is_new ? write_commit(writer, err) : REFS_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "icechunk/written_nodes.h"
 
 #include "icechunk/object_file.h"
+#include "icechunk/sealed_holes.h"
 #include "icechunk/version3.h"
 #include "refs/json.h"
 
@@ -162,6 +163,32 @@ refs_status refs_icechunk__nodes_complete(refs_written_nodes *nodes, refs_error 
             refs_error_prefix(err, "%.*s", REFS_STR_ARG(refs_intern_get(&nodes->paths, i)));
         REFS_TRY(status);
     }
+    return REFS_OK;
+}
+
+static refs_status seal_node(refs_written_node *node, refs_error *err) {
+    char seal[REFS_SEAL_TEXT + 1];
+    refs_buf ids = REFS_BUF_INIT, sealed = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < node->n_files && status == REFS_OK; i++)
+        status = refs_buf_append(&ids, node->files[i].id, REFS_OBJECT_ID_SIZE, err);
+    if (status == REFS_OK) refs_icechunk__seal_of(ids.data, node->n_files, seal);
+    if (status == REFS_OK)
+        status = refs_icechunk__seal_holes(refs_buf_view(&node->metadata), seal, &sealed, err);
+    if (status == REFS_OK) {
+        node->metadata.size = 0;
+        status = refs_buf_append(&node->metadata, sealed.data, sealed.size, err);
+    }
+    refs_buf_clear(&ids);
+    refs_buf_clear(&sealed);
+    return status;
+}
+
+refs_status refs_icechunk__nodes_seal(refs_written_nodes *nodes, refs_error *err) {
+    for (uint32_t i = 0; i < nodes->paths.count; i++)
+        if (nodes->items[i].is_array &&
+            refs_icechunk__has_holes(refs_buf_view(&nodes->items[i].metadata)))
+            REFS_TRY(seal_node(&nodes->items[i], err));
     return REFS_OK;
 }
 

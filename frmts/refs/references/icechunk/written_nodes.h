@@ -58,6 +58,9 @@ refs_status refs_icechunk__nodes_document(refs_written_nodes *nodes, refs_str ke
 /** Adds the groups that nodes lie in, and makes metadata of all documents. */
 refs_status refs_icechunk__nodes_complete(refs_written_nodes *nodes, refs_error *err);
 
+/** Has arrays that record holes say of which manifests these are, once all manifests are there. */
+refs_status refs_icechunk__nodes_seal(refs_written_nodes *nodes, refs_error *err);
+
 /** Adds all nodes of a snapshot as they are. */
 refs_status refs_icechunk__nodes_of_snapshot(const refs_icechunk_snapshot *snapshot,
                                              refs_written_nodes *nodes, refs_error *err);
