@@ -377,6 +377,32 @@ class FirstPage(unittest.TestCase):
         self.assertTrue(230 < least < most < 330, (least, most))
 
 
+class ErrorCodes(unittest.TestCase):
+    """docs/error-codes.md lists the codes of include/refs/error.h, with the numbers that GDAL reports."""
+
+    def test_of_the_page_are_those_of_the_header_in_its_order(self):
+        header = read("include/refs/error.h")
+        enumerators = re.findall(r"\bREFS_([A-Z_]+)(?: = 0)?,? */\*\*<|REFS_(OK) = 0", section_of_enum(header))
+        listed = [quoted(cells[0])[0] for cells in rows(read("docs/error-codes.md"))]
+        self.assertEqual(listed, [first or second for first, second in enumerators])
+        named = re.search(r"codes\[\] = \{(.*?)\}", header, re.S).group(1)
+        self.assertEqual(listed, re.findall(r'"(\w+)"', named))
+
+    def test_have_the_numbers_of_gdal(self):
+        table = dict(re.findall(r"\{REFS_(\w+), (CPLE_\w+)\}", read("frmts/refs/gdal/report.cpp")))
+        table["OK"] = "CPLE_None"
+        self.assertEqual({quoted(cells[0])[0]: quoted(cells[3])[0] for cells in rows(read("docs/error-codes.md"))}, table)
+
+    def test_of_python_are_documented(self):
+        codes = re.search(r"code: (.*?)\n *name:", read("python/gdal_refs/errors.py"), re.S).group(1)
+        listed = {quoted(cells[0])[0] for cells in rows(read("docs/error-codes.md"))}
+        self.assertEqual(set(re.findall(r'"(\w+)"', codes)), listed - {"OK", "NOMEM"})
+
+
+def section_of_enum(header):
+    return re.search(r"enum REFS_MUST_CHECK refs_status \{(.*?)\}", header, re.S).group(1)
+
+
 class Names(unittest.TestCase):
     """What stands between backquotes on the pages for those who carry on."""
     PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/security.md", "docs/limits.md", "docs/adding.md", "docs/parts.md", *names("docs/cf*.md"),

@@ -127,7 +127,8 @@ TEST(BadInput, ATargetThatIsGoneIsNamedOnceWithWhatToDo) {
     const std::string path = set.array({"v", {1, 6}}).range("v/0.0", "gone.bin", 0, 24).save();
     const std::string target = memory_path("gone.bin");
     const std::string said = failure_of_reading(open(path));
-    EXPECT_EQ(said.find(path + ": v/0.0: " + target + " [0+24]: No such file or directory"), 0u)
+    EXPECT_EQ(
+        said.find("IO: " + path + ": v/0.0: " + target + " [0+24]: No such file or directory"), 0u)
         << said;
     EXPECT_NE(said.find("-oo URL_REWRITE"), std::string::npos) << said;
 }
@@ -252,7 +253,7 @@ TEST(BadInput, ChunksThatCannotBeCountedAreALimitAndNeverAnotherChunk) {
                                  .save("uncountable.json");
     ErrorLog log;
     EXPECT_EQ(open(subdataset(path, "v")), nullptr);
-    EXPECT_EQ(log.text().find(path + ": /v: has more chunks"), 0u) << log.text();
+    EXPECT_EQ(log.text().find("LIMIT: " + path + ": /v: has more chunks"), 0u) << log.text();
 
     const auto dataset = open(subdataset(countable.array({"v", {2, most, most}, "|u1", {1, 1, 1}})
                                              .bytes("v/0.0.0", "A")

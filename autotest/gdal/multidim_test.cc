@@ -100,15 +100,17 @@ TEST(MultidimGroup, SaysWhatThereIsWhereSomethingElseIsAskedFor) {
     for (const auto &[name, said] : rows) {
         const ErrorLog log;
         EXPECT_EQ(array_of(root, name.c_str()), nullptr);
-        EXPECT_EQ(log.failures(), std::vector<std::string>{path + ": there is " + said});
+        EXPECT_EQ(log.failures(),
+                  std::vector<std::string>{"NOT_FOUND: " + path + ": there is " + said});
     }
     const ErrorLog log;
     EXPECT_EQ(array_of(inner, "rainy"), nullptr);
     EXPECT_EQ(Group(GDALGroupOpenGroup(root.get(), "gg", nullptr)), nullptr);
-    EXPECT_EQ(log.failures(),
-              (std::vector<std::string>{
-                  path + ": there is no array rainy; did you mean /g/h/rain? " + there,
-                  path + ": there is no group gg; there are /g, /g/h"}));
+    EXPECT_EQ(
+        log.failures(),
+        (std::vector<std::string>{
+            "NOT_FOUND: " + path + ": there is no array rainy; did you mean /g/h/rain? " + there,
+            "NOT_FOUND: " + path + ": there is no group gg; there are /g, /g/h"}));
 }
 
 TEST(MultidimGroup, CountsNamesWithASlashInFrontFromTheRoot) {

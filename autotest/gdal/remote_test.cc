@@ -212,8 +212,8 @@ TEST_F(Remote, TargetsAreNamedByTheirWholeUrlOverEachEngine) {
     for (const char *engine : {"CURL", "VSI"}) {
         const Option option("REFS_HTTP_ENGINE", engine);
         const std::string message = failure_of_reading(open("REFS:" + server->url("set.json")));
-        EXPECT_EQ(message.find(server->url("set.json") + ": v/0.0: " + server->url("absent.bin") +
-                               " [4+24]: HTTP "),
+        EXPECT_EQ(message.find("IO: " + server->url("set.json") +
+                               ": v/0.0: " + server->url("absent.bin") + " [4+24]: HTTP "),
                   0u)
             << engine << ": " << message;
         EXPECT_NE(message.find("URL_REWRITE=old=>new"), std::string::npos) << message;
@@ -222,7 +222,9 @@ TEST_F(Remote, TargetsAreNamedByTheirWholeUrlOverEachEngine) {
     }
     ErrorLog log;
     EXPECT_EQ(open("REFS:" + server->url("set.json") + ":w"), nullptr);
-    EXPECT_EQ(log.text().find(server->url("set.json") + ": there is no array w"), 0u) << log.text();
+    EXPECT_EQ(log.text().find("NOT_FOUND: " + server->url("set.json") + ": there is no array w"),
+              0u)
+        << log.text();
 }
 
 namespace {

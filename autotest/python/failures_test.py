@@ -66,6 +66,15 @@ class Served(unittest.TestCase):
         self.assertEqual(dataset.counters["requests"], 1)
         self.assertEqual(len(server.requests("v.bin")), 1)
 
+    def test_refusals_are_permission_errors(self):
+        for status in (401, 403):
+            server = self.serve({"/v.bin": {"status": status}})
+            dataset = gdal_refs.open(server.url("refs.json"))
+            with self.assertRaises(PermissionError) as raised:
+                dataset["v"][3]
+            self.assertEqual(raised.exception.code, "FORBIDDEN")
+            self.assertIn(f"HTTP {status}", str(raised.exception))
+
     def test_points_over_http_are_one_plan(self):
         server = self.serve()
         dataset = gdal_refs.open(server.url("refs.json"))

@@ -30,7 +30,8 @@ extern "C" {
 #define REFS_MUST_CHECK
 #endif
 
-/** The result of a call. Each kind of failure calls for a different action by the caller. */
+/** The result of a call, and the code of a failure: each calls for a different action by the caller
+ * (docs/error-codes.md). A new one goes to the end: programs know the numbers. */
 typedef enum REFS_MUST_CHECK refs_status {
     REFS_OK = 0,
     REFS_NOMEM,       /**< memory ran out: give up */
@@ -40,7 +41,9 @@ typedef enum REFS_MUST_CHECK refs_status {
     REFS_CORRUPT,     /**< bytes are not what they claim to be */
     REFS_IO,          /**< bytes exist but did not arrive */
     REFS_LIMIT,       /**< a budget would be exceeded */
-    REFS_CANCELLED    /**< the caller asked to stop */
+    REFS_CANCELLED,   /**< the caller asked to stop */
+    REFS_FORBIDDEN,   /**< bytes exist, but these credentials or permissions do not suffice */
+    REFS_CHANGED      /**< bytes are not those of the state that was opened or referenced */
 } refs_status;
 
 /** Bytes of an error message, its ending NUL included; longer ones are cut. */
@@ -72,6 +75,25 @@ void refs_error_clear(refs_error *err);
 
 /** The name of a status in words for people, for example "not found". Never NULL. */
 const char *refs_status_text(refs_status status);
+
+/** The code of a status as programs compare it, for example "NOT_FOUND": the enumerator without its
+ * prefix. "REFS" for a status that this header does not know. */
+static inline const char *refs_status_code(refs_status status) {
+    static const char *const codes[] = {"OK",          "NOMEM",     "INVALID", "NOT_FOUND",
+                                        "UNSUPPORTED", "CORRUPT",   "IO",      "LIMIT",
+                                        "CANCELLED",   "FORBIDDEN", "CHANGED"};
+    return (unsigned)status < sizeof codes / sizeof *codes ? codes[status] : "REFS";
+}
+
+/** Whether bytes exist, or may exist, but were not read: REFS_IO, REFS_FORBIDDEN or REFS_CHANGED.
+ */
+static inline bool refs_status_is_unreadable(refs_status status) {
+    return status == REFS_IO || status == REFS_FORBIDDEN || status == REFS_CHANGED;
+}
+
+/** The status of a failed call of the system that left `number` in errno: REFS_NOT_FOUND,
+ * REFS_FORBIDDEN or REFS_IO. */
+refs_status refs_status_of_errno(int number);
 
 /** Returns from the calling function when `expression` is not REFS_OK. */
 #define REFS_TRY(expression)                                                                       \

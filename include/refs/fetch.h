@@ -65,10 +65,10 @@ typedef struct refs_fetch_stats {
 
 /** The treatment of a location that is not in the state that the client expects. */
 typedef enum refs_changed {
-    REFS_CHANGED_ERROR,  /**< REFS_IO, with what is known and what was expected */
+    REFS_CHANGED_ERROR,  /**< the status REFS_CHANGED, with what is known and what was expected */
     REFS_CHANGED_WARN,   /**< a note for each location */
     REFS_CHANGED_IGNORE, /**< nothing */
-    REFS_CHANGED_STRICT  /**< REFS_IO, also where it may only have been copied */
+    REFS_CHANGED_STRICT  /**< the same, also where it may only have been copied */
 } refs_changed;
 
 /** The advice for people, in the words of the program that they use. Members are NULL where it has

@@ -18,7 +18,8 @@ from ._register import PACKAGES, RegistrationError, driver_path, register, regis
 
 # Names and the modules that have them, which are imported when they are used: they need NumPy.
 _MODULES = {"Array": "dataset", "Dataset": "dataset", "RefsWarning": "dataset",
-            "RefsError": "errors", "RefsNotFoundError": "errors"}
+            "RefsError": "errors", "RefsNotFoundError": "errors",
+            "RefsForbiddenError": "errors"}
 
 __all__ = [*_MODULES, "open", "store", "PACKAGES", "RegistrationError", "driver_path", "register", "versions"]
 

@@ -4,7 +4,8 @@
 class RefsError(Exception):
     """A failure of REFS. `str(error)` says what failed, what was expected and what was found.
 
-    code: "INVALID", "NOT_FOUND", "UNSUPPORTED", "CORRUPT", "IO", "LIMIT" or "CANCELLED"
+    code: "INVALID", "NOT_FOUND", "UNSUPPORTED", "CORRUPT", "IO", "LIMIT", "CANCELLED", "FORBIDDEN" or "CHANGED"
+        (docs/error-codes.md says what each calls for)
     name: what was opened
     key: the key of the chunk or document in the set, or ""
     url: the file that it is in, or ""
@@ -24,7 +25,15 @@ class RefsNotFoundError(RefsError, FileNotFoundError):
     __str__ = Exception.__str__
 
 
+class RefsForbiddenError(RefsError, PermissionError):
+    """Credentials or permissions do not suffice."""
+
+    __str__ = Exception.__str__
+
+
+_KINDS = {"NOT_FOUND": RefsNotFoundError, "FORBIDDEN": RefsForbiddenError}
+
+
 def make(message, code, name, key, url):
     """The exception of a failure, for the extension."""
-    kind = RefsNotFoundError if code == "NOT_FOUND" else RefsError
-    return kind(message, code, name, key, url)
+    return _KINDS.get(code, RefsError)(message, code, name, key, url)

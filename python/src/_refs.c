@@ -27,9 +27,6 @@
  * to it with Python 3.11. It fails unless the object has a contiguous, writable buffer. */
 extern int PyObject_AsWriteBuffer(PyObject *object, void **buffer, Py_ssize_t *size);
 
-static const char *const codes[] = {"OK",      "NOMEM", "INVALID", "NOT_FOUND", "UNSUPPORTED",
-                                    "CORRUPT", "IO",    "LIMIT",   "CANCELLED"};
-
 static PyObject *text_of(const char *text, Py_ssize_t size) {
     return PyUnicode_DecodeUTF8(text, size, "surrogateescape");
 }
@@ -46,12 +43,11 @@ static PyObject *raise_failure(refs_status status, const char *name, const refs_
     refs_error_place place;
     if (status == REFS_NOMEM) return PyErr_NoMemory();
     refs_error_locate(error, &place);
-    const char *code = (size_t)status < sizeof codes / sizeof *codes ? codes[status] : "?";
     PyObject *errors = PyImport_ImportModule("gdal_refs.errors");
     PyObject *made =
         errors != NULL ? PyObject_CallMethod(errors, "make", "NsNNN", text_or_none(error->message),
-                                             code, text_or_none(name), text_or_none(place.key),
-                                             text_or_none(place.url))
+                                             refs_status_code(status), text_or_none(name),
+                                             text_or_none(place.key), text_or_none(place.url))
                        : NULL;
     if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
     Py_XDECREF(made);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -55,10 +56,26 @@ TEST(Error, IsForgottenWhenCleared) {
 
 TEST(Error, NamesEveryStatusDifferently) {
     std::set<std::string> names;
-    for (int status = REFS_OK; status <= REFS_CANCELLED; status++)
+    for (int status = REFS_OK; status <= REFS_CHANGED; status++) {
         names.insert(refs_status_text(static_cast<refs_status>(status)));
-    EXPECT_EQ(names.size(), static_cast<size_t>(REFS_CANCELLED) + 1);
-    EXPECT_EQ(names.count("unknown status"), 0u);
+        names.insert(refs_status_code(static_cast<refs_status>(status)));
+    }
+    EXPECT_EQ(names.size(), 2 * (static_cast<size_t>(REFS_CHANGED) + 1));
+    EXPECT_EQ(names.count("unknown status") + names.count("REFS"), 0u);
+    EXPECT_STREQ(refs_status_code(static_cast<refs_status>(REFS_CHANGED + 1)), "REFS");
+}
+
+TEST(Error, HasTheCodeOfItsEnumerator) {
+    EXPECT_STREQ(refs_status_code(REFS_NOT_FOUND), "NOT_FOUND");
+    EXPECT_STREQ(refs_status_code(REFS_FORBIDDEN), "FORBIDDEN");
+    EXPECT_STREQ(refs_status_code(REFS_CHANGED), "CHANGED");
+}
+
+TEST(Error, OfTheSystemIsAStatus) {
+    EXPECT_EQ(refs_status_of_errno(ENOENT), REFS_NOT_FOUND);
+    EXPECT_EQ(refs_status_of_errno(ENOTDIR), REFS_NOT_FOUND);
+    EXPECT_EQ(refs_status_of_errno(EACCES), REFS_FORBIDDEN);
+    EXPECT_EQ(refs_status_of_errno(EIO), REFS_IO);
 }
 
 TEST(Error, ShowsVariablesUnderTheNamesThatNetcdfGivesThem) {

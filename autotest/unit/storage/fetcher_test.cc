@@ -158,7 +158,7 @@ TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
     EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED},
                      {0, "digits", 8, 5, 0, REFS_RANGE_REQUIRED}}),
-              REFS_IO);
+              REFS_CHANGED);
     EXPECT_STREQ(error.message,
                  "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
                  "or replaced: open it again or, where a set refers to it, make that set again");
@@ -168,7 +168,7 @@ TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
 TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
     EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, REFS_RANGE_REQUIRED},
                      {0, "digits", 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}}),
-              REFS_IO);
+              REFS_CHANGED);
     EXPECT_EQ(failed, 0u);
 }
 
@@ -176,13 +176,13 @@ TEST_F(Fetcher, AdvisesNothingThatItsProgramDoesNotHave) {
     refs_fetcher_free(fetcher);
     ASSERT_EQ(refs_fetcher_open(vfs.get(), nullptr, &fetcher, &error), REFS_OK);
     EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, REFS_RANGE_REQUIRED}}), REFS_IO);
-    EXPECT_STREQ(error.message, "nowhere: there is no such file");
+    EXPECT_STREQ(error.message, "nowhere: no such file");
 }
 
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
     EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, REFS_RANGE_REQUIRED}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
-    EXPECT_STREQ(error.message, "nowhere: there is no such file (where files moved, do this)");
+    EXPECT_STREQ(error.message, "nowhere: no such file (where files moved, do this)");
     EXPECT_EQ(failed, 0u);
 }
 

@@ -151,7 +151,7 @@ TEST_F(Near, HandsOverRangesThatOverlap) {
 TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
     auto asked = row(2, 400000);
     asked.push_back({0, "file", fileBytes - 10, 20, 0, REFS_RANGE_REQUIRED});
-    EXPECT_EQ(fetch(asked), REFS_IO);
+    EXPECT_EQ(fetch(asked), REFS_CHANGED);
     EXPECT_EQ(std::string(error.message)
                   .find("the file has only 12582912 bytes, and 12582902 to 12582921 are asked "),
               0u)

@@ -1,6 +1,7 @@
 /* error.c -- see error.h. */
 #include "refs/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,8 +75,17 @@ const char *refs_status_text(refs_status status) {
         return "over a limit";
     case REFS_CANCELLED:
         return "cancelled";
+    case REFS_FORBIDDEN:
+        return "permission denied";
+    case REFS_CHANGED:
+        return "changed";
     }
     return "unknown status";
+}
+
+refs_status refs_status_of_errno(int number) {
+    if (number == ENOENT || number == ENOTDIR) return REFS_NOT_FOUND;
+    return number == EACCES || number == EPERM ? REFS_FORBIDDEN : REFS_IO;
 }
 
 void refs_note(const refs_notes *notes, refs_note_kind kind, const char *format, ...) {

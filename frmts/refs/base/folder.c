@@ -27,8 +27,7 @@ static refs_status visit_all(DIR *entries, const char *shown, const refs_folder_
 /* Closes `entries`, NULL where it could not be opened. */
 static refs_status visit_opened(DIR *entries, const char *shown, const refs_folder_visitor *visitor,
                                 refs_error *err) {
-    if (entries == NULL)
-        return fail(errno == ENOENT || errno == ENOTDIR ? REFS_NOT_FOUND : REFS_IO, shown, err);
+    if (entries == NULL) return fail(refs_status_of_errno(errno), shown, err);
     const refs_status status = visit_all(entries, shown, visitor, err);
     const int why = errno;
     closedir(entries);

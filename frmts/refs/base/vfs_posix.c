@@ -19,11 +19,11 @@ static refs_status posix_open(void *self, const char *location, void **handle, r
     /* A pipe that nobody writes to would not be opened before somebody does. */
     int descriptor = open(location, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return refs_fail(err, errno == ENOENT || errno == ENOTDIR ? REFS_NOT_FOUND : REFS_IO,
-                         "%s: %s", location, strerror(errno));
+        return refs_fail(err, refs_status_of_errno(errno), "%s: %s", location, strerror(errno));
     if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
         close(descriptor);
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: is a pipe or a device, and no file", location);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected a file, found a pipe or a device",
+                         location);
     }
     posix_file *file = refs_alloc(sizeof *file);
     if (file == NULL) {
@@ -87,8 +87,7 @@ static refs_status posix_validators(void *self, const char *location,
     (void)self;
     struct stat status;
     if (stat(location, &status) != 0)
-        return refs_fail(err, errno == ENOENT ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location,
-                         strerror(errno));
+        return refs_fail(err, refs_status_of_errno(errno), "%s: %s", location, strerror(errno));
     fill_validators(&status, validators);
     return REFS_OK;
 }

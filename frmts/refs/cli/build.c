@@ -992,7 +992,8 @@ static void clear(build *all) {
 
 static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->arguments->resume) remove_empty_kept(all);
-    for (size_t i = 0; i < all->skipped.n; i++) tool_tell("left out: ", all->skipped.items[i]);
+    for (size_t i = 0; i < all->skipped.n; i++)
+        tool_tell("left out: ", "SKIPPED", all->skipped.items[i]);
     if (status != REFS_OK) tool_complain(err);
     tool_exit result = status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED : TOOL_OK;
     clear(all);

@@ -56,15 +56,16 @@ static refs_status note_refs(tool_checking *at, refs_error *err) {
         from.array = refs_hierarchy_array(at->set.hierarchy, i);
         const char *path = from.array->path;
         if (from.array->status != REFS_OK) {
-            REFS_TRY(
-                tool_findings_add(&at->findings, TOOL_PROBLEM, path, from.array->problem, err));
+            const tool_found found = {TOOL_PROBLEM, from.array->status, from.array->problem};
+            REFS_TRY(tool_findings_add(&at->findings, path, found, err));
             continue;
         }
         const refs_chunk_keys keys = tool_keys(from.array, n);
         refs_error problem = REFS_ERROR_INIT;
         const refs_status status = refs_set_each_chunk(at->set.set, &keys, &visitor, &problem);
-        if (status == REFS_INVALID) /* of a name, by which nothing can be looked at */
-            REFS_TRY(tool_findings_add(&at->findings, TOOL_PROBLEM, path, problem.message, err));
+        const tool_found found = {TOOL_PROBLEM, status, problem.message};
+        if (status == REFS_INVALID) /* the name of the array cannot be part of a key */
+            REFS_TRY(tool_findings_add(&at->findings, path, found, err));
         else if (status != REFS_OK)
             return refs_fail(err, status, "%s", problem.message);
     }
@@ -86,12 +87,13 @@ typedef struct recordings {
     size_t n, capacity;
 } recordings;
 
-/* A source whose name means nothing here, or may not be looked at. */
-static refs_status report_source(tool_checking *at, refs_str url, const char *problem,
+/* Reports a source whose URL cannot, or may not, be opened here. */
+static refs_status report_source(tool_checking *at, refs_str url, const refs_error *problem,
                                  refs_error *err) {
+    const tool_found found = {TOOL_PROBLEM, problem->status, problem->message};
     char *name = refs_str_copy(url);
     if (name == NULL) return refs_fail_nomem(err);
-    const refs_status status = tool_findings_add(&at->findings, TOOL_PROBLEM, name, problem, err);
+    const refs_status status = tool_findings_add(&at->findings, name, found, err);
     refs_free(name);
     return status;
 }
@@ -121,7 +123,7 @@ static refs_status note_state(void *user, const refs_source_state *state, refs_e
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = refs_url_map(state->url, &context, &location, &problem);
     if (status == REFS_INVALID || status == REFS_UNSUPPORTED)
-        status = report_source(all->at, state->url, problem.message, err);
+        status = report_source(all->at, state->url, &problem, err);
     else if (status != REFS_OK)
         status = refs_fail(err, status, "%s", problem.message);
     else
@@ -152,7 +154,7 @@ static refs_status measure_target(void *user, size_t number, refs_error *err) {
     tool_target *found = &at->targets[number];
     refs_error problem = REFS_ERROR_INIT;
     const char *location = refs_intern_get(&at->locations, (uint32_t)number).data;
-    const refs_status status = measure(at, location, &found->now, &problem);
+    const refs_status status = found->status = measure(at, location, &found->now, &problem);
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
     if (status != REFS_OK) found->problem = refs_str_copy(refs_str_from(problem.message));
@@ -174,14 +176,16 @@ static refs_status measure_targets(tool_checking *at, refs_error *err) {
 static refs_status compare_sizes(tool_checking *at, refs_error *err) {
     char text[256];
     for (uint32_t id = 0; id < at->locations.count; id++) {
-        const tool_target *found = &at->targets[id];
-        const char *problem = found->problem;
-        if (!found->is_measured || (problem == NULL && found->end <= found->now.size)) continue;
+        const tool_target *target = &at->targets[id];
+        if (!target->is_measured || (target->problem == NULL && target->end <= target->now.size))
+            continue;
         snprintf(text, sizeof text, "has %llu bytes, and %s refers to bytes up to %llu",
-                 (unsigned long long)found->now.size, found->array, (unsigned long long)found->end);
-        REFS_TRY(tool_findings_add(&at->findings, TOOL_PROBLEM,
-                                   refs_intern_get(&at->locations, id).data,
-                                   problem != NULL ? problem : text, err));
+                 (unsigned long long)target->now.size, target->array,
+                 (unsigned long long)target->end);
+        const tool_found is_short = {TOOL_PROBLEM, REFS_CHANGED, text};
+        const tool_found is_unreadable = {TOOL_PROBLEM, target->status, target->problem};
+        REFS_TRY(tool_findings_add(&at->findings, refs_intern_get(&at->locations, id).data,
+                                   target->problem != NULL ? is_unreadable : is_short, err));
     }
     return REFS_OK;
 }
@@ -191,18 +195,18 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
     char text[512];
     for (size_t i = 0; i < all->n; i++) {
         const recorded_state *was = &all->items[i];
-        const tool_target *found = &at->targets[was->target];
+        const tool_target *target = &at->targets[was->target];
         const refs_expected expected = {.etag = was->etag,
                                         .modified_s = was->modified_s,
                                         .modified_ns = was->modified_ns,
                                         .size = was->size};
-        const refs_known_state known = {found->now.etag, found->now.modified_s, found->now.size,
-                                        found->now.modified_ns};
-        if (found->is_measured && found->problem == NULL &&
+        const refs_known_state known = {target->now.etag, target->now.modified_s, target->now.size,
+                                        target->now.modified_ns};
+        const tool_found changed = {TOOL_PROBLEM, REFS_CHANGED, text};
+        if (target->is_measured && target->problem == NULL &&
             refs_expected_differs(&expected, &known, text, sizeof text))
-            REFS_TRY(tool_findings_add(&at->findings, TOOL_PROBLEM,
-                                       refs_intern_get(&at->locations, was->target).data, text,
-                                       err));
+            REFS_TRY(tool_findings_add(
+                &at->findings, refs_intern_get(&at->locations, was->target).data, changed, err));
     }
     return REFS_OK;
 }

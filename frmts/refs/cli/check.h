@@ -16,6 +16,7 @@ typedef struct tool_target {
     bool is_measured; /**< `now` and `problem` are known */
     refs_vfs_validators now;
     char *problem; /**< why it cannot be opened; or NULL */
+    refs_status status;
 } tool_target;
 
 typedef struct tool_checking {

@@ -132,18 +132,18 @@ static refs_status decode_strings(stored_array *in, refs_error *err) {
     tool_findings *findings = &in->at->findings;
     refs_error problem = REFS_ERROR_INIT;
     refs_buf values = REFS_BUF_INIT;
-    if (in->most < in->n_chunks)
-        return tool_findings_add(
-            findings, TOOL_NOT_DECODED, in->meta->path,
-            "strings are decoded whole, which takes more chunks than --sample allows", err);
+    const tool_found too_many = {
+        TOOL_NOT_DECODED, REFS_LIMIT,
+        "strings are decoded whole, which takes more chunks than --sample allows"};
+    if (in->most < in->n_chunks) return tool_findings_add(findings, in->meta->path, too_many, err);
     const refs_status status = refs_array_read_strings(in->array, MAX_STRINGS, &values, &problem);
     refs_buf_clear(&values);
     if (status == REFS_OK) return REFS_OK;
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
-    return tool_findings_add(findings,
-                             status == REFS_UNSUPPORTED ? TOOL_NOT_DECODED : TOOL_FAILED_READ,
-                             in->meta->path, problem.message, err);
+    const tool_found found = {status == REFS_UNSUPPORTED ? TOOL_NOT_DECODED : TOOL_FAILED_READ,
+                              status, problem.message};
+    return tool_findings_add(findings, in->meta->path, found, err);
 }
 
 static refs_status count_chunks(stored_array *in, refs_error *err) {
@@ -153,9 +153,8 @@ static refs_status count_chunks(stored_array *in, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = refs_array_open(&context, in->meta, &in->array, &problem);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    if (status != REFS_OK)
-        return tool_findings_add(&in->at->findings, TOOL_NOT_DECODED, in->meta->path,
-                                 problem.message, err);
+    const tool_found found = {TOOL_NOT_DECODED, status, problem.message};
+    if (status != REFS_OK) return tool_findings_add(&in->at->findings, in->meta->path, found, err);
     const refs_status counted = refs_set_each_chunk(in->at->set.set, &keys, &counter, &problem);
     if (counted != REFS_INVALID) return refs_fail(err, counted, "%s", problem.message);
     /* A name that means nothing, which check.c has found as well. */

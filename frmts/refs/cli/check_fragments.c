@@ -34,8 +34,8 @@ static refs_status inspect_array(inspecting *in, tool_arrays *arrays, refs_error
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = tool_arrays_open_array(arrays, in->i, &problem);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    if (status != REFS_OK)
-        return tool_findings_add(&in->at->findings, TOOL_PROBLEM, meta->path, problem.message, err);
+    const tool_found found = {TOOL_PROBLEM, status, problem.message};
+    if (status != REFS_OK) return tool_findings_add(&in->at->findings, meta->path, found, err);
     return refs_aggregation_each(meta, inspect, in, err);
 }
 

@@ -77,9 +77,8 @@ static refs_status report_of_target(tool_reads *reads, const tool_queued_read *r
     refs_status status = refs_buf_printf(&text, err, "%s: %s", read->meta->path, read->problem);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *location = refs_intern_get(&at->locations, read->target).data;
-    if (status == REFS_OK)
-        status = tool_findings_add(&at->findings, TOOL_FAILED_READ, location,
-                                   (const char *)text.data, err);
+    const tool_found found = {TOOL_FAILED_READ, read->status, (const char *)text.data};
+    if (status == REFS_OK) status = tool_findings_add(&at->findings, location, found, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -90,12 +89,12 @@ static refs_status report(tool_reads *reads, refs_error *err) {
         if (read->problem == NULL) continue;
         const bool is_unsupported =
             read->status == REFS_UNSUPPORTED && read->is_unsupported != NULL;
+        const tool_found found = {is_unsupported ? TOOL_NOT_DECODED : TOOL_FAILED_READ,
+                                  read->status, read->problem};
         if (!is_unsupported && read->target != TOOL_NO_TARGET)
             REFS_TRY(report_of_target(reads, read, err));
         else
-            REFS_TRY(tool_findings_add(&reads->at->findings,
-                                       is_unsupported ? TOOL_NOT_DECODED : TOOL_FAILED_READ,
-                                       read->meta->path, read->problem, err));
+            REFS_TRY(tool_findings_add(&reads->at->findings, read->meta->path, found, err));
     }
     return REFS_OK;
 }

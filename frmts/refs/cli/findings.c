@@ -8,6 +8,7 @@ typedef struct tool_finding {
     refs_buf text; /* of problems, "; " between them */
     char *failure; /* of the first read that failed; or NULL */
     uint64_t n_failed;
+    refs_status status; /* of the first */
     bool is_problem, is_not_decoded;
 } tool_finding;
 
@@ -29,18 +30,19 @@ static refs_status add_text(tool_finding *finding, const char *before, const cha
     return refs_buf_printf(&finding->text, err, "%s%s%s", between, before, text);
 }
 
-refs_status tool_findings_add(tool_findings *findings, tool_finding_kind kind, const char *name,
-                              const char *text, refs_error *err) {
+refs_status tool_findings_add(tool_findings *findings, const char *name, tool_found found,
+                              refs_error *err) {
     tool_finding *finding = NULL;
     REFS_TRY(find(findings, name, &finding, err));
-    if (kind == TOOL_NOT_DECODED) {
+    if (finding->status == REFS_OK) finding->status = found.status;
+    if (found.kind == TOOL_NOT_DECODED) {
         finding->is_not_decoded = true;
-        return add_text(finding, "was not decoded: ", text, err);
+        return add_text(finding, "was not decoded: ", found.text, err);
     }
     finding->is_problem = true;
-    if (kind == TOOL_PROBLEM) return add_text(finding, "", text, err);
+    if (found.kind == TOOL_PROBLEM) return add_text(finding, "", found.text, err);
     if (finding->n_failed++ > 0) return REFS_OK;
-    finding->failure = refs_str_copy(refs_str_from(text));
+    finding->failure = refs_str_copy(refs_str_from(found.text));
     return finding->failure != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -69,11 +71,14 @@ static refs_status sum_up(const tool_finding *finding, refs_buf *text, refs_erro
     return refs_buf_append(text, "", 1, err);
 }
 
-static refs_status print_json(const char *name, const char *text, refs_error *err) {
+static refs_status print_json(const char *name, refs_status code, const char *text,
+                              refs_error *err) {
     refs_buf json = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&json, err, "{\"source\":");
     if (status == REFS_OK) status = refs_json_write_string(refs_str_from(name), &json, err);
-    if (status == REFS_OK) status = refs_buf_printf(&json, err, ",\"problem\":");
+    if (status == REFS_OK)
+        status =
+            refs_buf_printf(&json, err, ",\"code\":\"%s\",\"problem\":", refs_status_code(code));
     if (status == REFS_OK) status = refs_json_write_string(refs_str_from(text), &json, err);
     if (status == REFS_OK) printf("%.*s}\n", (int)json.size, (const char *)json.data);
     refs_buf_clear(&json);
@@ -89,7 +94,7 @@ static refs_status print_finding(const char *name, const tool_finding *finding, 
     if (status == REFS_OK) status = tool_append_told((const char *)text.data, &shown);
     const char *told = (const char *)shown.data;
     if (status == REFS_OK && json)
-        status = print_json(told, told + size, err);
+        status = print_json(told, finding->status, told + size, err);
     else if (status == REFS_OK)
         printf("%s: %s\n", told, told + size);
     refs_buf_clear(&text);

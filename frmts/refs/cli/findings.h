@@ -19,15 +19,23 @@ typedef enum tool_finding_kind {
     TOOL_NOT_DECODED
 } tool_finding_kind;
 
-refs_status tool_findings_add(tool_findings *findings, tool_finding_kind kind, const char *name,
-                              const char *text, refs_error *err);
+/** What was found: of which kind, the status of the failure, and its message. */
+typedef struct tool_found {
+    tool_finding_kind kind;
+    refs_status status;
+    const char *text;
+} tool_found;
+
+refs_status tool_findings_add(tool_findings *findings, const char *name, tool_found found,
+                              refs_error *err);
 
 /** Names with problems, and names of which something was not decoded. */
 uint64_t tool_findings_n_problems(const tool_findings *findings);
 uint64_t tool_findings_n_not_decoded(const tool_findings *findings);
 
-/** Prints a line for each name, in the order in which they came, without secrets; as JSON where
- * that is asked for. After a signal, as many as the reader takes without being waited for. */
+/** Prints a line for each name, in the order in which they came, without secrets; as JSON, with
+ * the code of the first failure, where that is requested. After a signal, as many as the reader
+ * takes without being waited for. */
 refs_status tool_findings_print(const tool_findings *findings, const tool_arguments *arguments,
                                 refs_error *err);
 void tool_findings_clear(tool_findings *findings);

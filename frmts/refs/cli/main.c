@@ -15,6 +15,7 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
             result = TOOL_OK;
         } else {
             tool_watch_signals();
+            if (arguments.json) tool_print_messages_as_json();
             result = verb->run(&arguments);
         }
     }

@@ -18,6 +18,7 @@ static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static _Atomic sig_atomic_t interrupted_by; /* a signal, or 0; read by any thread */
 static int nowhere = -1;                    /* /dev/null */
+static bool messages_are_json;              /* set before there are threads */
 static int output = -1;                     /* standard output, also after a signal */
 
 /* All further output is discarded: a reader that is behind would be waited for. A second signal has
@@ -164,22 +165,32 @@ refs_status tool_append_told(const char *text, refs_buf *told) {
 
 /* At once, as other threads may have something to say. An interrupted run says that alone, not
  * what has failed because of it. */
-void tool_tell(const char *before, const char *text) {
+void tool_tell(const char *before, const char *code, const char *text) {
     if (!tool_go_on(NULL)) return;
-    refs_buf told = REFS_BUF_INIT;
-    const bool is_told = tool_append_told(text, &told) == REFS_OK;
-    fprintf(stderr, "refs: %s%s\n", before,
-            is_told ? (const char *)told.data : refs_status_text(REFS_NOMEM));
-    refs_buf_clear(&told);
+    refs_buf shown = REFS_BUF_INIT, json = REFS_BUF_INIT;
+    const bool is_shown = tool_append_told(text, &shown) == REFS_OK;
+    const char *message = is_shown ? (const char *)shown.data : refs_status_text(REFS_NOMEM);
+    if (messages_are_json && refs_json_write_string(refs_str_from(message), &json, NULL) == REFS_OK)
+        fprintf(stderr, "{\"code\":\"%s\",\"message\":%.*s}\n", code, (int)json.size,
+                (const char *)json.data);
+    else
+        fprintf(stderr, "refs: %s%s\n", before, message);
+    refs_buf_clear(&json);
+    refs_buf_clear(&shown);
+}
+
+void tool_print_messages_as_json(void) {
+    messages_are_json = true;
 }
 
 void tool_complain(const refs_error *err) {
-    tool_tell("", err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    tool_tell("", refs_status_code(err->status),
+              err->message[0] != '\0' ? err->message : refs_status_text(err->status));
 }
 
 void tool_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
-    if (kind == REFS_NOTE_WARNING) tool_tell("warning: ", text);
+    if (kind == REFS_NOTE_WARNING) tool_tell("warning: ", "WARNING", text);
 }
 
 /* -- sets -------------------------------------------------------------------------------------- */

@@ -85,8 +85,12 @@ refs_status tool_append_shown(const char *text, refs_buf *shown);
 refs_status tool_append_told(const char *text, refs_buf *told);
 
 /** Prints a line on standard error: "refs: ", what comes before, and a message as tool_append_told
- * has it. All messages of the core come this way. */
-void tool_tell(const char *before, const char *message);
+ * has it; as JSON, {"code": …, "message": …}. All messages of the core come this way. `code` is
+ * that of a status (refs_status_code), WARNING or SKIPPED. */
+void tool_tell(const char *before, const char *code, const char *message);
+
+/** Has the messages of this process be JSON, as what it prints. Called before there are threads. */
+void tool_print_messages_as_json(void);
 void tool_complain(const refs_error *err);
 void tool_note(void *user, refs_note_kind kind, const char *text);
 

@@ -830,7 +830,7 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
     in->scratch.size = 0;
     const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
-    if (!in->source.is_file && (status == REFS_IO || status == REFS_NOT_FOUND)) {
+    if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
         if (is_told_first(in->join, meta->path))
             refs_note(&in->join->options.notes, REFS_NOTE_WARNING,
                       "%s: cannot be compared with other sources, and the values of the first are "

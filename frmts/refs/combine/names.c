@@ -283,7 +283,7 @@ static refs_status add_inner(const expansion *all, const char *folder, unsigned 
                              refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status = add_folder(all, folder, depth, &problem);
-    if (status == REFS_IO || status == REFS_NOT_FOUND) return add(all, folder, err);
+    if (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND) return add(all, folder, err);
     return refs_fail(err, status, "%s", problem.message);
 }
 

@@ -54,7 +54,8 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
 /* The files of a set may be gone long after it was made. */
 static refs_status fail_read(const refs_join_source *source, refs_status status,
                              const refs_error *problem, refs_error *err) {
-    if (status != REFS_IO || source->is_file) return refs_fail(err, status, "%s", problem->message);
+    if (!refs_status_is_unreadable(status) || source->is_file)
+        return refs_fail(err, status, "%s", problem->message);
     return refs_fail(err, status,
                      "%s: joining reads the coordinates and other small variables of a set, and "
                      "this one is in that file alone: where it is gone for good, index the files "

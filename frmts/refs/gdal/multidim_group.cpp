@@ -46,7 +46,7 @@ void reportMissing(const RefsArchive &archive, const char *what, const std::stri
     refs_error error = REFS_ERROR_INIT;
     (void)refs_fail(&error, REFS_NOT_FOUND, "%s: there is no %s %s%s", archive.location().c_str(),
                     what, name.c_str(), RefsInstead(name, there).c_str());
-    if (RefsHideSecrets(error.message) != CPLGetLastErrorMsg()) RefsReport(error);
+    if (!RefsIsReported(error)) RefsReport(error);
 }
 
 /** Which arrays are listed: as the netCDF driver has it, all that have dimensions. */

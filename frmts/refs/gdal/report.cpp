@@ -16,14 +16,16 @@ struct ErrorNumber {
     CPLErrorNum number;
 };
 
-constexpr std::array<ErrorNumber, 8> errorNumbers{{{REFS_NOMEM, CPLE_OutOfMemory},
-                                                   {REFS_INVALID, CPLE_AppDefined},
-                                                   {REFS_NOT_FOUND, CPLE_OpenFailed},
-                                                   {REFS_UNSUPPORTED, CPLE_NotSupported},
-                                                   {REFS_CORRUPT, CPLE_AppDefined},
-                                                   {REFS_IO, CPLE_FileIO},
-                                                   {REFS_LIMIT, CPLE_AppDefined},
-                                                   {REFS_CANCELLED, CPLE_UserInterrupt}}};
+constexpr std::array<ErrorNumber, 10> errorNumbers{{{REFS_NOMEM, CPLE_OutOfMemory},
+                                                    {REFS_INVALID, CPLE_AppDefined},
+                                                    {REFS_NOT_FOUND, CPLE_OpenFailed},
+                                                    {REFS_UNSUPPORTED, CPLE_NotSupported},
+                                                    {REFS_CORRUPT, CPLE_AppDefined},
+                                                    {REFS_IO, CPLE_FileIO},
+                                                    {REFS_LIMIT, CPLE_AppDefined},
+                                                    {REFS_CANCELLED, CPLE_UserInterrupt},
+                                                    {REFS_FORBIDDEN, CPLE_FileIO},
+                                                    {REFS_CHANGED, CPLE_FileIO}}};
 
 CPLErrorNum errorNumberOf(refs_status status) {
     for (const auto &entry : errorNumbers)
@@ -68,9 +70,16 @@ CPLErr RefsReport(const refs_error &error) {
     RefsRaiseNotes();
     const char *general = refs_status_text(error.status);
     showHidden(error.message[0] != '\0' ? error.message : general, general, [&](const char *text) {
-        CPLError(CE_Failure, errorNumberOf(error.status), "%s", text);
+        CPLError(CE_Failure, errorNumberOf(error.status), "%s: %s", refs_status_code(error.status),
+                 text);
     });
     return CE_Failure;
+}
+
+bool RefsIsReported(const refs_error &error) {
+    const std::string text =
+        std::string(refs_status_code(error.status)) + ": " + RefsHideSecrets(error.message);
+    return text == CPLGetLastErrorMsg();
 }
 
 refs_fetch_advice RefsAdvice() {

@@ -11,8 +11,12 @@
 /** `text` with all that is secret taken out of its URLs. */
 std::string RefsHideSecrets(const char *text);
 
-/** Raises `error` as one CPLError and returns CE_Failure. */
+/** Raises `error` as one CPLError, whose message begins with the code of the error
+ * (docs/error-codes.md), and returns CE_Failure. */
 CPLErr RefsReport(const refs_error &error);
+
+/** Whether the last CPLError of this thread is that of `error`. */
+bool RefsIsReported(const refs_error &error);
 
 /** The advice for users of the driver. */
 refs_fetch_advice RefsAdvice();

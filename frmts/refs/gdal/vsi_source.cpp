@@ -63,6 +63,15 @@ bool isAbsentThere() {
            EQUAL(VSIGetLastErrorMsg(), "HTTP response code: 404");
 }
 
+/** REFS_FORBIDDEN where permissions or credentials do not suffice, else REFS_IO. */
+refs_status statusOfRefusal(const char *location, int number) {
+    const char *said = VSIGetLastErrorMsg();
+    const bool isForbidden = isRemote(location) ? EQUAL(said, "HTTP response code: 401") ||
+                                                      EQUAL(said, "HTTP response code: 403")
+                                                : refs_status_of_errno(number) == REFS_FORBIDDEN;
+    return isForbidden ? REFS_FORBIDDEN : REFS_IO;
+}
+
 refs_status failOpen(const char *location, const std::string &said, refs_error *err) {
     const int number = errno;
     std::string why = said;
@@ -72,10 +81,10 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
     if (why.empty()) why = absent ? "No such file or directory" : "cannot be opened";
     const std::string advice = isRemote(location) ? RefsS3ncAdvice(location) : "";
     if (!advice.empty()) why += " (" + advice + ")";
+    const refs_status status = absent ? REFS_NOT_FOUND : statusOfRefusal(location, number);
     // VSI mostly says the name itself.
-    if (why.find(location) != std::string::npos)
-        return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s", why.c_str());
-    return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location, why.c_str());
+    if (why.find(location) != std::string::npos) return refs_fail(err, status, "%s", why.c_str());
+    return refs_fail(err, status, "%s: %s", location, why.c_str());
 }
 
 /** The name of a file of this machine that `name` is a part of, or made of: what is left of it

@@ -23,6 +23,8 @@ int ncrefs_code_of(refs_status status) {
         return NC_EFILTER;
     case REFS_LIMIT:
         return NC_EVARSIZE;
+    case REFS_FORBIDDEN:
+        return EACCES;
     default:
         return NC_EIO;
     }

@@ -78,7 +78,7 @@ static bool is_settled(const refs_candidate *candidate, refs_status status) {
     return status == REFS_OK || status == REFS_NOMEM ||
            (candidate->kind == REFS_CANDIDATE_ITSELF && status == REFS_UNSUPPORTED) ||
            (candidate->kind == REFS_CANDIDATE_REPOSITORY && status != REFS_NOT_FOUND &&
-            status != REFS_IO);
+            !refs_status_is_unreadable(status));
 }
 
 /* If a location was not answered, no other candidate is tried: each would take as long. */
@@ -98,7 +98,8 @@ static const refs_error *choose_problem(const refs_candidates *candidates,
     }
     if (itself == NULL || inside == NULL) return itself == NULL ? inside : itself;
     /* A folder can be opened as a file on no machine: what is in it was read, and is wrong. */
-    const bool is_folder = itself->status == REFS_IO && inside->status != REFS_IO;
+    const bool is_folder =
+        refs_status_is_unreadable(itself->status) && !refs_status_is_unreadable(inside->status);
     return itself->status == REFS_NOT_FOUND || is_folder ? inside : itself;
 }
 
@@ -126,14 +127,14 @@ static refs_status fail_without_version(const refs_candidates *candidates, const
                                         refs_error *err) {
     const refs_str folder = candidates->named.folder;
     if (is_local_file(vfs, folder))
-        return refs_fail(err, REFS_INVALID,
-                         "%.*s: is a file, and no Icechunk repository: these alone have branches, "
-                         "tags and snapshots: leave what asks for one out of the name and options",
-                         REFS_STR_ARG(folder));
+        return refs_fail(
+            err, REFS_INVALID,
+            "%.*s: expected an Icechunk repository, found a file: only repositories have branches, "
+            "tags and snapshots: leave them out of the name and the options",
+            REFS_STR_ARG(folder));
     return refs_fail(err, REFS_NOT_FOUND,
-                     "%.*s: there is no Icechunk repository, or none with that branch or tag "
-                     "(without one the branch main is opened; names of format 1 are those of the "
-                     "folders in refs/)",
+                     "%.*s: no Icechunk repository with that branch or tag (default: branch main; "
+                     "in format 1 the folders in refs/ are the branches and tags)",
                      REFS_STR_ARG(folder));
 }
 
@@ -156,13 +157,11 @@ static bool is_like_repository(const refs_vfs *vfs, refs_str folder) {
 }
 
 static refs_status fail_without_beginning(refs_str folder, refs_error *err) {
-    return refs_fail(
-        err, REFS_IO,
-        "%.*s: is a folder with snapshots and manifests, as an Icechunk repository "
-        "is, but has neither a file \"repo\" that begins as one nor, of format 1, the "
-        "branch \"main\" or the tag that is asked for (repositories of Icechunk before "
-        "version 0.2, in MessagePack, are not read)",
-        REFS_STR_ARG(folder));
+    return refs_fail(err, REFS_IO,
+                     "%.*s: looks like an Icechunk repository (snapshots and manifests), but has "
+                     "neither a valid file \"repo\" nor, in format 1, the requested branch or tag "
+                     "(repositories that Icechunk wrote before 0.2 are not supported)",
+                     REFS_STR_ARG(folder));
 }
 
 /* "#brnch=main" may be a part of a file's name, and mostly is not. */
@@ -171,11 +170,9 @@ static refs_status fail_with_hint(const refs_set_input *input, const refs_error 
     const refs_str key = refs_references__version_unknown_key(refs_str_from(input->name));
     if (said->status != REFS_NOT_FOUND || key.size == 0)
         return refs_fail(err, said->status, "%s", said->message);
-    return refs_fail(
-        err, said->status,
-        "%s (\"%.*s=\" asks for no state of a repository: branch=, tag=, snapshot= and "
-        "as_of= do)",
-        said->message, REFS_STR_ARG(key));
+    return refs_fail(err, said->status,
+                     "%s (unknown \"%.*s=\": expected branch=, tag=, snapshot= or as_of=)",
+                     said->message, REFS_STR_ARG(key));
 }
 
 /* Sets the location of the input to the first candidate that is there and may be a set. */
@@ -186,7 +183,7 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
         problems[i] = (refs_error)REFS_ERROR_INIT;
         refs_status status = try_candidate(input, &candidates->list[i], what, &problems[i]);
         if (is_settled(&candidates->list[i], status) ||
-            (status == REFS_IO && was_silent(input->vfs, &candidates->list[i])))
+            (refs_status_is_unreadable(status) && was_silent(input->vfs, &candidates->list[i])))
             return refs_fail(err, status, "%s", problems[i].message);
         problems[i].status = status;
     }
@@ -195,7 +192,7 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
         candidates->named.is_certain || refs_references__version_is_said(&input->options->version);
     if (is_asked && !has_repository(candidates, problems))
         return fail_without_version(candidates, input->vfs, err);
-    if (said->status == REFS_IO && !has_repository(candidates, problems) &&
+    if (refs_status_is_unreadable(said->status) && !has_repository(candidates, problems) &&
         is_like_repository(input->vfs, candidates->named.folder))
         return fail_without_beginning(candidates->named.folder, err);
     return fail_with_hint(input, said, err);
@@ -207,7 +204,8 @@ static refs_status check_version(const refs_set_input *input, const found *what,
         !refs_references__version_is_said(&input->options->version))
         return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "a branch, tag, snapshot or time can be asked for of an Icechunk repository");
+                     "only Icechunk repositories have branches, tags and snapshots: leave them out "
+                     "of the name and the options");
 }
 
 static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
@@ -239,7 +237,7 @@ static refs_status open_chosen(const refs_candidates *candidates, refs_set_input
 static refs_status check_rewrites(const char *const *rewrites, refs_error *err) {
     for (; rewrites != NULL && *rewrites != NULL; rewrites++)
         if (strstr(*rewrites, "=>") == NULL)
-            return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
+            return refs_fail(err, REFS_INVALID, "rewrite \"%s\": expected OLD=>NEW", *rewrites);
     return REFS_OK;
 }
 

@@ -28,11 +28,11 @@ static int64_t date_of(const refs_vfs_validators *validators) {
 }
 
 static refs_status fail_gone(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "%s: the set is not there any more: open it again", what);
+    return refs_fail(err, REFS_CHANGED, "%s: the set does not exist any more: open it again", what);
 }
 
 static refs_status fail_anew(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT,
+    return refs_fail(err, REFS_CHANGED,
                      "%s: the set was rewritten since it was opened: open it again", what);
 }
 

@@ -43,7 +43,7 @@ static refs_status open_once(const refs_references *from, const char *location, 
 refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,
                                  refs_error *err) {
     refs_status status = open_once(from, location, set, err);
-    for (int i = 0; i < MAX_REPLACED && status == REFS_IO; i++) {
+    for (int i = 0; i < MAX_REPLACED && refs_status_is_unreadable(status); i++) {
         if (refs_watch_is_current(from->watch)) break;
         refs_watch_forget(from->watch, location);
         refs_error_clear(err);

@@ -96,7 +96,7 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
         return REFS_OK;
     }
     const char *advice = fetcher->options.advice.changed;
-    return refs_fail(err, REFS_IO,
+    return refs_fail(err, REFS_CHANGED,
                      "it changed since references to it were made: %s (index it again%s%s%s)",
                      difference, advice != NULL ? "; " : "", advice != NULL ? advice : "",
                      advice != NULL ? " reads it all the same" : "");

@@ -398,7 +398,7 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         validators->total < transfer->offset + transfer->length) {
         (void)refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
         refs_error_prefix(err, "HTTP %ld", status);
-        return REFS_IO;
+        return REFS_CHANGED;
     }
     char check[256];
     const char *advice = NULL;
@@ -418,9 +418,10 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         const char *of_host = host->advice(host->self, transfer->location, status);
         if (of_host != NULL) advice = of_host;
     }
-    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s%s%s", status, code[0] != '\0' ? " " : "", code,
-                     advice != NULL ? " (" : "", advice != NULL ? advice : "",
-                     advice != NULL ? ")" : "");
+    const bool is_forbidden = status == 401 || status == 403 || status == 407;
+    return refs_fail(err, is_forbidden ? REFS_FORBIDDEN : REFS_IO, "HTTP %ld%s%s%s%s%s", status,
+                     code[0] != '\0' ? " " : "", code, advice != NULL ? " (" : "",
+                     advice != NULL ? advice : "", advice != NULL ? ")" : "");
 }
 
 uint64_t refs_transfer__login_key(const refs_transfer *transfer) {
