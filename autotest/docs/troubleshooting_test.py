@@ -117,20 +117,20 @@ def names_another_array():
         return world.said(world.set(refs_of("AAAA")) + ":/w")
 
 
-@produces("it begins as …, not as a reference set")
+@produces("expected a reference set, found …")
 def gives_the_data_for_the_set():
     with World() as world:
         return world.said(world.set("PAR1"))
 
 
-@produces("it does not begin as a reference set", "the file is empty")
+@produces("not a reference set", "the file is empty")
 def gives_another_file():
     with World() as world:
         world.said(world.set("no set"))
         return world.said(world.set("", "empty.json"))
 
 
-@produces("it is not a netCDF file, as its name says", "it begins as …")
+@produces("expected a netCDF file, as its name says", "although it begins like one, with …")
 def gives_a_damaged_file():
     with World() as world:
         world.said(world.set("no set", "a.nc"))
@@ -224,7 +224,7 @@ def writes_the_object_again():
         return world.said(world.set(refs), times=2)
 
 
-@produces("the file was replaced since it was first read")
+@produces("the file was replaced after it was first read")
 def writes_the_file_again():
     with World() as world:
         world.folder.write("v.bin", bytes(1 << 20))
@@ -308,8 +308,8 @@ for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
     produces(message)(lambda part=part: said_of_sample(part))
 
 
-@produces("more than N references", "inline values have more than N bytes",
-          "generators make more references than the limit allows", "renders to more than N bytes")
+@produces("more references than the limit of N", "the inline values need more than the limit of N bytes",
+          "the generators produce more references than the limit", "renders to more than N bytes")
 def meets_limits():
     with World() as world:
         refs = refs_of("AAAA")

@@ -156,7 +156,7 @@ class ExternalLinks(Case):
                    ("nothing", h5py.SoftLink("/gone/x")))
         self.expect("a.h5", "soft", "in/soft", "group/y", "y", "z")
         found, said = self.notes("a.h5")
-        self.assertEqual(sum("gone.h5:/: there is no such file" in text for text in said), 2)
+        self.assertEqual(sum("gone.h5:/: no such file" in text for text in said), 2)
         self.assertEqual(found, {
             "own", "x", "soft", "in/soft", "y", "z", *(f"{top}{name}" for top in ("all/group/", "group/")
                                                        for name in ("y", "deep/z")), "all/x", "all/words"})
@@ -183,10 +183,9 @@ class ExternalLinks(Case):
                    ("y", h5py.ExternalLink("parts/b.h5", "/gone")))
         found, said = self.notes("a.h5")
         self.assertEqual(found, {"own"})
-        self.assertIn("another file, gone.h5:/x: there is no such file",
+        self.assertIn("another file, gone.h5:/x: no such file",
                       " ".join(said))
-        self.assertIn("another file, parts/b.h5:/gone: there is no "
-                      "group or dataset of that name", " ".join(said))
+        self.assertIn("another file, parts/b.h5:/gone: no group or dataset has that name", " ".join(said))
 
 
 class VirtualDatasets(Case):
@@ -343,7 +342,7 @@ class VirtualDatasets(Case):
         self.virtual(layout, name="types")
         for name, problem in (("shapes", "they have other shapes"),
                               ("offsets", "a part begins within a chunk"),
-                              ("types", "a part of it has another type")):
+                              ("types", "a source dataset has another data type")):
             with self.assertRaisesRegex(RuntimeError, problem):
                 read(self.path("v.h5"), name)
 
@@ -380,7 +379,7 @@ class ExternalStorage(Case):
     def test_in_a_file_that_is_not_there(self):
         self.write("v", np.arange(6), [("a.bin", 0, h5py.h5f.UNLIMITED)])
         os.remove(self.path("a.bin"))
-        with self.assertRaisesRegex(RuntimeError, "in another file, a.bin, which is not there"):
+        with self.assertRaisesRegex(RuntimeError, "its external file a.bin does not exist"):
             read(self.path("e.h5"), "v")
 
 

@@ -88,7 +88,7 @@ TEST(Open, RefusesPipesDevicesAndStandardInput) {
         EXPECT_NE(log.text().find(": save it as a file, sets are read at any place"),
                   std::string::npos)
             << name << ": " << log.text();
-        EXPECT_EQ(log.text().rfind(name + ": is ", 0), 0u) << log.text();
+        EXPECT_EQ(log.text().rfind("UNSUPPORTED: " + name + ": ", 0), 0u) << log.text();
 
         Set set;
         add_small_array(set);
@@ -422,13 +422,13 @@ TEST(OpenValues, OptionsAreLimitsAndChecked) {
     const struct {
         const char *option, *said;
     } cases[] = {
-        {"MAX_REFERENCES=2", "more than 2 references"},
+        {"MAX_REFERENCES=2", "more references than the limit of 2"},
         {"URL_REWRITE=old", "s.json: open option URL_REWRITE: \"old\" has no \"=>\""},
         {"TEMPLATES=u", "s.json: open option TEMPLATES: \"u\" has no \"=\""},
-        {"MAX_GENERATED=1", "generators make more references"},
+        {"MAX_GENERATED=1", "generators produce more references"},
         {"MAX_TEMPLATE_DEPTH=0", "templates call each other more than 0 deep"},
         {"MAX_RENDERED_BYTES=5", "it renders to more than 5 bytes"},
-        {"MAX_INLINE_BYTES=5", "inline values have more than 5 bytes"},
+        {"MAX_INLINE_BYTES=5", "the inline values need more than the limit of 5 bytes"},
         {"MAX_TEMPLATE_DEPTH=33", "MAX_TEMPLATE_DEPTH=33: a whole number up to 32 is needed"},
         {"MAX_REFERENCES=many", "MAX_REFERENCES=many: a whole number up to"},
     };

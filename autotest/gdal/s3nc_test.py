@@ -210,7 +210,7 @@ class Files(Case):
         self.assertEqual(said, [])
 
     def test_a_file_that_the_option_names_must_be_there(self):
-        self.assertIn("/nowhere/s3nc.json: there is no such file",
+        self.assertIn("/nowhere/s3nc.json: no such file",
                       self.fails(self.local_set(), S3NC_CONFIG="/nowhere/s3nc.json"))
 
     def test_a_broken_file_is_one_error_that_names_it(self):

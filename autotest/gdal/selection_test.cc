@@ -221,7 +221,7 @@ TEST(Selection, OfAMisspeltAxisNamesTheOneThatIsMeant) {
     const std::string path = cube();
     for (const char *name : {"Time", "tme", "tiem", "timee"}) {
         const std::string failure = failure_of_opening("REFS:\"" + path + "\":v[" + name + "=#0]");
-        EXPECT_NE(failure.find("did you mean time? there are "), std::string::npos) << failure;
+        EXPECT_NE(failure.find("did you mean time? band axes: "), std::string::npos) << failure;
     }
     EXPECT_EQ(failure_of_opening("REFS:\"" + path + "\":v[xyz=#0]").find("did you mean"),
               std::string::npos);

@@ -389,7 +389,7 @@ TEST(SetList, OfSeveralAsksWhichOneAnArrayIsOf) {
 TEST(SetList, RefusesNumbersThatMakeNoSense) {
     const std::string path = list_of_sets();
     const std::pair<std::string, const char *> rows[] = {
-        {"#2", "there is no set number 2 among 2"},
+        {"#2", "no set 2: the file has 2, counted from 0"},
         {"#", "the number of a set and the path of an array may follow \"#\""},
         {"#1x", "the number of a set and the path of an array may follow \"#\""},
         {"#12345678901234567890", "the number of a set and the path of an array"},

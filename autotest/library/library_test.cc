@@ -137,7 +137,7 @@ TEST_F(Library, RefusesTargetsThatAreTooSmallAndPointsThatDoNotPair) {
                              listed(REFS_AXIS_POINTS, one)};
     error = REFS_ERROR_INIT;
     EXPECT_EQ(refs_dataset_read(dataset, z, odd, &target, &error), REFS_INVALID);
-    EXPECT_STREQ(error.message, "/z: dimension 3 has 1 points, others have 2");
+    EXPECT_STREQ(error.message, "/z: dimension 3 has 1 points: expected 2, as the others have");
 }
 
 TEST_F(Library, RefusesElementsOutsideBesideAnAxisWithoutElements) {
@@ -196,7 +196,7 @@ TEST_F(Library, ReadsTextsOfVariableLengthAsTextsOnly) {
     const refs_axis all = range(0, 2);
     EXPECT_EQ(refs_dataset_read(dataset, s, &all, &target, &error), REFS_UNSUPPORTED);
     EXPECT_STREQ(error.message,
-                 "/s: texts have no fixed size: read them with refs_dataset_read_texts");
+                 "/s: strings have no fixed size: read them with refs_dataset_read_texts");
     refs_texts *texts = nullptr;
     ASSERT_EQ(refs_dataset_read_texts(dataset, s, nullptr, &texts, &error), REFS_OK)
         << error.message;
@@ -208,7 +208,7 @@ TEST_F(Library, SaysWhichOptionIsWrong) {
     const struct {
         const char *option, *message;
     } wrong[] = {
-        {"BRNCH=main", "there is no option BRNCH: did you mean BRANCH?"},
+        {"BRNCH=main", "unknown option BRNCH: did you mean BRANCH?"},
         {"BRANCH", "expected an option KEY=VALUE, found \"BRANCH\""},
         {"MISSING=MAYBE", "option MISSING: expected ERROR, FILL or WARN, found \"MAYBE\""},
         {"SET=first", "option SET: expected a number from 0 to 2147483647, found \"first\""},
@@ -353,7 +353,7 @@ TEST_F(Library, HasNoFragmentsOfWhatIsNoAggregation) {
     EXPECT_EQ(refs_dataset_list_fragments(dataset, refs_dataset_find(dataset, "z"), &listing,
                                           &lengths, &error),
               REFS_INVALID);
-    EXPECT_STREQ(error.message, "/z: is no aggregation, or has no dimension 0");
+    EXPECT_STREQ(error.message, "/z: not an aggregation, or without dimension 0");
 }
 
 /* Along x, whose end nothing has, and y, whose begin nothing has. */

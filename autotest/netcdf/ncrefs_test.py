@@ -468,7 +468,7 @@ class Names(Case):
             json.dump(sets, file)
         self.assertEqual(values(self.with_sets("ncdump", self.path("list.json#set=1"))), {"v": "3, 4"})
         self.environment["NCREFS_VERBOSE"] = "YES"
-        self.assertIn("holds 2 reference sets", self.with_sets("ncdump", self.path("list.json"), status=1))
+        self.assertIn("has 2 reference sets", self.with_sets("ncdump", self.path("list.json"), status=1))
         with open(self.path("list.json"), "w", encoding="utf-8") as file:
             json.dump(sets[:1], file)
         self.assertEqual(values(self.with_sets("ncdump", self.path("list.json"))), {"v": "1, 2"})

@@ -2082,7 +2082,7 @@ class Move(Folder):
         at = master.index(b"by hand") - 4  # how long this attribute is
         with open("wild.nc", "wb") as file:
             file.write(master[:at] + b"\xff\xff\xfe\xfc" + master[at + 4 :])
-        refuse("wild.nc", "a name or an attribute of")
+        refuse("wild.nc", "a name or an attribute has")
         self.split("four.nca", cfa_version="1.13")
         with open("four.nca", "r+b") as file:
             file.truncate(os.path.getsize("four.nca") - 40)

@@ -325,14 +325,14 @@ class DataFiles(Confined):
         self.assertFalse(os.path.exists("all.json"))
         status, said = run("index", *names, "--along", "x", "--skip-errors", "-o", "all.json")
         self.assertEqual(status, 1, said)
-        self.assertRegex(said, f"left out: {url}/link.h5: /v: .*it is a link to another file, ")
+        self.assertRegex(said, f"left out: {url}/link.h5: /v: .*external link to ")
         with open("all.json", encoding="utf-8") as file:
             self.assertIn("s/.zarray", json.load(file)["refs"])
 
     def test_with_links_that_lead_nowhere_are_left_out_with_a_warning(self):
         self.put("link.h5", "link.h5")
         os.remove("local.h5")
-        why = f"it is a link to another file, {self.folder}/local.h5:/s: there is no such file"
+        why = f"external link to {self.folder}/local.h5:/s: no such file"
         status, said = run("index", "link.h5", "-o", "a.json")
         self.assertEqual(status, 0, said)
         self.assertRegex(said, f"link.h5: v is left out: .*{why}")
@@ -352,7 +352,7 @@ class DataFiles(Confined):
         os.truncate("local.h5", 600)
         status, said = run("index", "link.h5", "-o", "a.json")
         self.assertEqual(status, 1, said)
-        self.assertRegex(said, "refs: link.h5: /v: .*it is a link to another file, ")
+        self.assertRegex(said, "refs: link.h5: /v: .*external link to ")
         self.assertFalse(os.path.exists("a.json"))
 
     def test_of_hdf5_name_local_files_where_that_is_allowed(self):
@@ -601,7 +601,7 @@ class Catalogues(Confined):
         url = self.serve(faults)
         status, said = run("index", f"{url}/c.json", "-o", "a.json")
         self.assertEqual(status, 1)
-        self.assertIn("10000 documents", said)
+        self.assertIn("more documents than the limit of 10000", said)
 
 
 class Redirects(Confined):

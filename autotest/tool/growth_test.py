@@ -277,7 +277,7 @@ class Readers(Steps):
         self.expect(self.open(), [0, 1, 2, 5, 6, 7])
         before = self.open().GetRootGroup().OpenMDArray("t")
         os.rename("all.parq", "elsewhere.parq")
-        with self.assertRaisesRegex(RuntimeError, "not there any more"):
+        with self.assertRaisesRegex(RuntimeError, "does not exist any more"):
             before.ReadAsArray()
 
     def test_that_open_while_it_is_written_anew_see_whole_states(self):
@@ -416,7 +416,7 @@ class Servers(Steps):
     def test_that_are_gone_are_no_missing_values(self):
         before = self.make_and_open()
         shutil.rmtree(os.path.join(self.served.served, "all.parq"))
-        with self.assertRaisesRegex(RuntimeError, "not there any more"):
+        with self.assertRaisesRegex(RuntimeError, "does not exist any more"):
             before.ReadAsArray([2, 10], [1, 5])
 
     def test_that_grow_are_read_on(self):
@@ -600,7 +600,7 @@ class Remembered(Steps):
                                  ({"along": ["time", None]}, 'no list of strings as "along"'),
                                  ({"variables": {}}, 'no list of strings as "variables"'),
                                  ({"pattern": 5}, 'no string as "pattern"'), ({"group": ["g"]}, 'no string as "group"'),
-                                 ({"inline": "many"}, 'no number of bytes as "inline"'), ([], "joined is not an object")):
+                                 ({"inline": "many"}, 'no number of bytes as "inline"'), ([], '"joined": expected an object')):
             with self.subTest(joined):
                 refs[key] = json.dumps({**attributes, "joined": joined})
                 with open("all.json", "w", encoding="utf-8") as file:
@@ -618,7 +618,7 @@ class Remembered(Steps):
         refs = made.get("refs", made)
         (key,) = [key for key in refs if "joined" in refs[key]]
         attributes = json.loads(refs[key]) if isinstance(refs[key], str) else refs[key]
-        for sources, problem in ((5, "sources is not a list"), ([{}], "sources[0] has no url")):
+        for sources, problem in ((5, "sources: expected a list"), ([{}], "sources[0] has no url")):
             refs[key] = json.dumps({**attributes, "sources": sources})
             with open("all.json", "w", encoding="utf-8") as file:
                 json.dump(made, file)

@@ -162,8 +162,9 @@ TEST(JsonReader, ReadsTheSameFromPartsOfAnySize) {
 TEST(JsonReader, FindsErrorsInPartsOfAnySize) {
     const std::string text = "{\"a\": [1, 2,\n \"x\\u00g1\"]}";
     for (size_t part = 1; part <= text.size(); part++)
-        EXPECT_EQ(Reader(text, part, 1000).Rest(),
-                  "{ K:a [ N:1 N:2 error: line 2, column 4: \\u without four digits")
+        EXPECT_EQ(
+            Reader(text, part, 1000).Rest(),
+            "{ K:a [ N:1 N:2 error: line 2, column 4: expected four hexadecimal digits after \\u")
             << part;
 }
 
@@ -313,9 +314,9 @@ TEST(JsonReader, RefusesMalformedDocuments) {
         {"]", "line 1, column 1: ']' where a value should be"},
         {"\"abc", "line 1, column 5: the text ends where a closing quote should be"},
         {"\"a\nb", "line 2, column 2: the text ends where a closing quote should be"},
-        {"\"\\x\"", "line 1, column 2: unknown escape in a string"},
-        {"\"\\", "line 1, column 2: unknown escape in a string"},
-        {"\"\\u12\"", "line 1, column 2: \\u without four digits"},
+        {"\"\\x\"", "line 1, column 2: unknown escape sequence in a string"},
+        {"\"\\", "line 1, column 2: unknown escape sequence in a string"},
+        {"\"\\u12\"", "line 1, column 2: expected four hexadecimal digits after \\u"},
         {"01", "line 1, column 2: '1' where the end of the document should be"},
         {"[01]", "line 1, column 3: '1' where ',' or ']' should be"},
         {"1.", "line 1, column 3: the text ends where a digit should be"},

@@ -151,7 +151,8 @@ TEST(JsonTree, TakesNoMoreMemoryThanItMay) {
     refs_json_doc *doc = nullptr;
     refs_error err = REFS_ERROR_INIT;
     EXPECT_EQ(refs_json_parse(View(text + "0]"), &doc, &err), REFS_LIMIT);
-    EXPECT_STREQ(err.message, "JSON of 18874371 bytes takes more than 335544320 in memory");
+    EXPECT_STREQ(err.message,
+                 "JSON of 18874371 bytes needs more memory than the limit of 335544320 bytes");
     EXPECT_EQ(doc, nullptr);
 }
 

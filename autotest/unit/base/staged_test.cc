@@ -111,7 +111,7 @@ TEST_F(Staged, CommitsAllOrNothing) {
     refs_error err = REFS_ERROR_INIT;
     put(path("two"), "of somebody else");
     EXPECT_EQ(refs_staged_commit(all, 3, &err), REFS_IO);
-    EXPECT_NE(std::string(err.message).find("was written by another program"), std::string::npos)
+    EXPECT_NE(std::string(err.message).find("another program wrote it"), std::string::npos)
         << err.message;
     EXPECT_FALSE(fs::exists(path("one")));
     EXPECT_EQ(get(path("two")), "of somebody else");
@@ -162,7 +162,7 @@ TEST_F(Staged, ChecksANameWithoutMakingAnything) {
     fs::create_symlink("set", path("link"));
     EXPECT_EQ(refs_staged_check(path("set").c_str(), REFS_STAGED_FILE, nullptr, &err),
               REFS_INVALID);
-    EXPECT_NE(std::string(err.message).find("is a folder, expected a file"), std::string::npos);
+    EXPECT_NE(std::string(err.message).find("expected a file, found a folder"), std::string::npos);
     EXPECT_EQ(refs_staged_check(path("link").c_str(), REFS_STAGED_FOLDER, &target, nullptr),
               REFS_OK);
     ASSERT_NE(target, nullptr);

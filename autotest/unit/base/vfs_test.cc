@@ -78,7 +78,7 @@ TEST_F(PosixFiles, AreNoPipesAndNoDevices) {
         void *handle = nullptr;
         refs_error err = REFS_ERROR_INIT;
         EXPECT_EQ(vfs_->open(vfs_->self, name.c_str(), &handle, &err), REFS_UNSUPPORTED);
-        EXPECT_EQ(err.message, name + ": is a pipe or a device, and no file");
+        EXPECT_EQ(err.message, name + ": expected a file, found a pipe or a device");
     }
     std::remove(pipe.c_str());
 }

@@ -61,7 +61,7 @@ class Watch : public testing::Test {
     const refs_vfs *vfs_ = nullptr;
 };
 
-const char replaced[] = "was replaced since it was first read";
+const char replaced[] = "was replaced after it was first read";
 
 } // namespace
 

@@ -363,8 +363,8 @@ TEST(AffineOfUnreadableAxes, WarnsWhenValuesDoNotArrive) {
     set.options.require_coordinates = false;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
-    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
-                            "values of bands that it gives are lost: /lon: no values");
+    EXPECT_EQ(set.notes[0], "/lon: coordinate variable ignored, and with it georeferencing or band "
+                            "values: /lon: no values");
 }
 
 TEST(AffineOfUnreadableAxes, FailsUnlessCoordinatesAreOptional) {
@@ -375,8 +375,8 @@ TEST(AffineOfUnreadableAxes, FailsUnlessCoordinatesAreOptional) {
         set.readStatus = status;
         EXPECT_EQ(set.tryToDescribe(), status);
         EXPECT_STREQ(set.error.message,
-                     "/lon: the coordinate variable cannot be read (the open option "
-                     "COORDINATES=OPTIONAL opens the array without its place): /lon: no values");
+                     "/lon: cannot read this coordinate variable (the open option "
+                     "COORDINATES=OPTIONAL opens the array without it): /lon: no values");
         ASSERT_NE(set.description.unread, nullptr);
         EXPECT_STREQ(set.description.unread->path, "/lon");
     }
@@ -421,13 +421,15 @@ TEST(AffineOfUnreadableAxes, FailsWhereTheirMetadataCannotBeRead) {
         set.options.require_coordinates = isRequired;
         if (isRequired) {
             EXPECT_NE(set.tryToDescribe(), REFS_OK);
-            EXPECT_EQ(std::string(set.error.message).find("/lat: the coordinate variable"), 0u)
+            EXPECT_EQ(
+                std::string(set.error.message).find("/lat: cannot read this coordinate variable"),
+                0u)
                 << set.error.message;
             continue;
         }
         EXPECT_FALSE(set.describe().flip_y);
         EXPECT_FALSE(set.description.has_geotransform);
-        EXPECT_TRUE(set.noted("/lat: is left out as coordinate variable"));
+        EXPECT_TRUE(set.noted("/lat: coordinate variable ignored"));
     }
 }
 
@@ -439,8 +441,8 @@ TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
     set.options.require_coordinates = false;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
-    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
-                            "values of bands that it gives are lost: /lon: no values");
+    EXPECT_EQ(set.notes[0], "/lon: coordinate variable ignored, and with it georeferencing or band "
+                            "values: /lon: no values");
 }
 
 /* A set whose files are gone in part still opens. */
@@ -453,7 +455,7 @@ TEST(AffineOfUnreadableAxes, RowsAreOrderedByLatitudesWithoutLongitudes) {
         set.options.require_coordinates = false;
         EXPECT_EQ(set.describe().flip_y, isFromSouth);
         EXPECT_FALSE(set.description.has_geotransform);
-        EXPECT_TRUE(set.noted("/lon: is left out as coordinate variable"));
+        EXPECT_TRUE(set.noted("/lon: coordinate variable ignored"));
     }
 }
 

@@ -322,7 +322,8 @@ TEST(Missing, AreLimitedWithAWarning) {
     set.array("v", {{"y", "x"}, {4, 5}, "\"missing_value\":[" + list + "]", "<i2"});
     EXPECT_EQ(set.describe().n_missing, static_cast<size_t>(REFS_CF_MAX_MISSING));
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_NE(set.notes[0].find("/v: -17 is read as data: expected 16 missing values at most"),
+    EXPECT_NE(set.notes[0].find(
+                  "/v: missing value -17 is read as data: expected at most 16 missing values"),
               std::string::npos)
         << set.notes[0];
 }

@@ -119,8 +119,7 @@ TEST_F(Select, ByTheValueWhereANumberIsAnIndexToo) {
     set.array("v", {{"time", "level", "ens", "site", "y", "x"}, {10, 10, 5, 3, 4, 5}});
     EXPECT_EQ(level("5"), "4+1");
     ASSERT_EQ(set.notes.size(), 1u) << "it is told, once";
-    EXPECT_TRUE(holds(set.notes[0], "[level=5]: is taken for what level has there"))
-        << set.notes[0];
+    EXPECT_TRUE(holds(set.notes[0], "[level=5]: treated as values of level")) << set.notes[0];
     EXPECT_EQ(level("2:4"), "1+3");
     EXPECT_EQ(set.notes.size(), 2u);
     set.notes.clear();
@@ -134,7 +133,7 @@ TEST_F(Select, ByTheValueWhereANumberIsAnIndexToo) {
 
     EXPECT_EQ(level("0:5"), "0+6") << "one of them is no value";
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_TRUE(holds(set.notes[0], "[level=0:5]: is taken for indices")) << set.notes[0];
+    EXPECT_TRUE(holds(set.notes[0], "[level=0:5]: treated as indices")) << set.notes[0];
     for (const char *text : {"#10", "#", "#-1", "#1.", "##1", "# 1", "#1:2"})
         EXPECT_TRUE(holds(level(text), "has no value")) << text << ": " << level(text);
 }
@@ -240,26 +239,25 @@ TEST_F(Select, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(Select, SaysWhichAxesThereAre) {
-    EXPECT_EQ(kept("tim=2", 0),
-              "[tim=2]: there is no axis 'tim' of bands; did you mean time? there are time (10), "
-              "level (4), ens (5), site (3)");
-    EXPECT_EQ(kept("x=3", 0), "[x=3]: x is an axis of the raster, not of its bands: leave it out, "
-                              "and cut the raster when it is read (-projwin or -srcwin of "
-                              "gdal_translate)");
+    EXPECT_EQ(kept("tim=2", 0), "[tim=2]: unknown band axis 'tim'; did you mean time? band axes: "
+                                "time (10), level (4), ens (5), site (3)");
+    EXPECT_EQ(kept("x=3", 0),
+              "[x=3]: x is an axis of the raster, not of its bands: leave it out, and select a "
+              "window when you read (-projwin or -srcwin of gdal_translate)");
 }
 
 TEST_F(Select, SaysWhatIsMissing) {
-    EXPECT_TRUE(holds(time(""), "[time=]: a value is missing behind the =; there are 10: "));
+    EXPECT_TRUE(holds(time(""), "[time=]: expected a value after =; there are 10: "));
     for (const char *text : {":", "1:", ":1"})
-        EXPECT_TRUE(holds(member(text), ": a range has two ends, first:last; there are 5: "))
+        EXPECT_TRUE(holds(member(text), ": expected a range as first:last; there are 5: "))
             << text << ": " << set.error.message;
 }
 
 TEST_F(Select, TellsOfIndicesWhereNoValueIsMeant) {
     EXPECT_EQ(level("1"), "1+1");
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_TRUE(holds(set.notes[0], "[level=1]: is taken for indices from 0, since level has no "
-                                    "such value; write # before each number"))
+    EXPECT_TRUE(holds(set.notes[0], "[level=1]: treated as indices from 0, because level has "
+                                    "no such value; write # before each number"))
         << set.notes[0];
     set.notes.clear();
     EXPECT_EQ(level("#1"), "1+1");
@@ -269,7 +267,7 @@ TEST_F(Select, TellsOfIndicesWhereNoValueIsMeant) {
 
 TEST_F(Select, RefusesElementsThatAreNotSideBySide) {
     set.coordinate("level", {1, 30, 2, 40}, "", "<f4");
-    EXPECT_TRUE(holds(level("25:45"), "not side by side"));
+    EXPECT_TRUE(holds(level("25:45"), "not adjacent"));
     EXPECT_EQ(level("1.:40."), "0+4");
 }
 
@@ -284,7 +282,7 @@ TEST_F(Select, FindsNoAxesInAPicture) {
     set.array("flat", {{"y", "x"}, {4, 5}});
     set.options.selection = "time=1";
     EXPECT_NE(set.tryToDescribe("flat"), REFS_OK);
-    EXPECT_TRUE(holds(set.error.message, "bands; there are none"));
+    EXPECT_TRUE(holds(set.error.message, "band axes: none"));
 }
 
 } // namespace

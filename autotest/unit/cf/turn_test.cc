@@ -169,9 +169,8 @@ TEST_F(Turn, SaysWhyAGridStays) {
     describe(100, 1, 200, REFS_CF_LONGITUDES_FROM_180);
     EXPECT_EQ(set.geotransform(), Values({99.5, 1, 0, 1.5, 0, -1}));
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_EQ(set.notes[0],
-              "/v: stays as it is, LONGITUDES=-180 cannot turn it: 200 columns of 1 degrees "
-              "lie across 180 and are not a whole circle");
+    EXPECT_EQ(set.notes[0], "/v: LONGITUDES=-180 is ignored: 200 columns of 1 degrees lie across "
+                            "180 and are not a whole circle");
 }
 
 TEST_F(Turn, SaysSoOfUnevenLongitudes) {
@@ -180,9 +179,7 @@ TEST_F(Turn, SaysSoOfUnevenLongitudes) {
     set.options.longitudes = REFS_CF_LONGITUDES_FROM_0;
     set.describe();
     ASSERT_EQ(set.notes.size(), 1u);
-    EXPECT_EQ(set.notes[0],
-              "/v: stays as it is, LONGITUDES=0 cannot turn it: its longitudes are not "
-              "evenly spaced");
+    EXPECT_EQ(set.notes[0], "/v: LONGITUDES=0 is ignored: its longitudes are not evenly spaced");
 }
 
 TEST(TurnOfOtherGrids, IsNone) {

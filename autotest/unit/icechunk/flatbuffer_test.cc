@@ -123,12 +123,12 @@ TEST(FlatbufferRoot, MustLieInTheBuffer) {
     refs_flat_table root;
     refs_error err = REFS_ERROR_INIT;
     EXPECT_EQ(refs_icechunk__flat_root(View(""), &root, &err), REFS_CORRUPT);
-    EXPECT_STREQ(err.message, "flatbuffer: the root at byte 0 does not lie in the buffer");
+    EXPECT_STREQ(err.message, "flatbuffer: the root at byte 0 lies outside the buffer");
     refs_error_clear(&err);
     EXPECT_EQ(refs_icechunk__flat_root(View(Number(100, 4) + Number(0, 4)), &root, &err),
               REFS_CORRUPT);
     EXPECT_STREQ(err.message,
-                 "flatbuffer: what is pointed to at byte 0 does not lie in the buffer");
+                 "flatbuffer: the target of an offset at byte 0 lies outside the buffer");
 }
 
 TEST(FlatbufferTable, IsRefusedWithAVtableBeforeTheBufferOrTooShort) {

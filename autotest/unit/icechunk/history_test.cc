@@ -56,8 +56,8 @@ TEST(IcechunkHistory, OfFormat1PassesOverFoldersThatAreLeftOfWhatWasDeleted) {
                                           "snapshot: on dev (child)\nsnapshot: first (child) *\n"
                                           "snapshot: Repository initialized\n");
     repository.vfs.files["repo/refs/branch.dev/ref.json"] = "{}";
-    EXPECT_EQ(History(repository.opened), "repo/refs/branch.dev/ref.json: it names no snapshot, as "
-                                          "{\"snapshot\": \"<id>\"}");
+    EXPECT_EQ(History(repository.opened),
+              "repo/refs/branch.dev/ref.json: expected {\"snapshot\": \"<id>\"}");
 }
 
 TEST(IcechunkHistory, OfFormat1CannotBeListedWhereFoldersCannot) {
@@ -68,8 +68,8 @@ TEST(IcechunkHistory, OfFormat1CannotBeListedWhereFoldersCannot) {
     const refs_icechunk_version version = {};
     refs_icechunk *opened = nullptr;
     ASSERT_EQ(refs_icechunk_open(&source, &version, &opened, nullptr), REFS_OK);
-    EXPECT_EQ(History(opened), "branches and tags of a repository of format 1 are files, which "
-                               "cannot be listed here");
+    EXPECT_EQ(History(opened), "cannot list branches and tags: in format 1 they are files, and "
+                               "this server cannot list folders");
     refs_icechunk_free(opened);
 }
 

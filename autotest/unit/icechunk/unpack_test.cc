@@ -44,7 +44,8 @@ TEST(Unpack, GivesBackWhatWasPackedWhetherOrNotItsSizeIsSaid) {
 
 TEST(Unpack, StopsAtTheLimit) {
     const std::string bomb = Pack(std::string(50000000, 'x'), false);
-    EXPECT_EQ(Unpack(bomb, 1000), "over a limit: it unpacks to more than 1000 bytes");
+    EXPECT_EQ(Unpack(bomb, 1000),
+              "over a limit: it decompresses to more than the limit of 1000 bytes");
     EXPECT_EQ(Unpack(Pack(std::string(1000, 'x'), false), 1000), std::string(1000, 'x'));
     EXPECT_EQ(Unpack(Pack(std::string(1001, 'x'), true), 1000).substr(0, 5), "over ");
 }

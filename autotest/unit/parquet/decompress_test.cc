@@ -57,7 +57,7 @@ TEST(ParquetDecompress, HoldsToTheSizeThatWasPromised) {
             EXPECT_EQ(Decompress(codec, stored, size).status, REFS_CORRUPT) << codec << size;
         }
     EXPECT_EQ(Decompress(parquet::kUncompressed, "0123456789", 9).message,
-              "10 bytes of UNCOMPRESSED do not give 9 bytes");
+              "10 bytes of UNCOMPRESSED do not decompress to 9 bytes");
 }
 
 TEST(ParquetDecompress, FindsDamage) {
@@ -79,8 +79,8 @@ TEST(ParquetDecompress, TakesNoMemoryForWhatCannotCome) {
 
 TEST(ParquetDecompress, NamesWhatItDoesNotRead) {
     EXPECT_EQ(Decompress(4, "x", 1).status, REFS_UNSUPPORTED);
-    EXPECT_EQ(Decompress(4, "x", 1).message, "BROTLI compression is not read");
-    EXPECT_EQ(Decompress(7, "x", 1).message, "LZ4_RAW compression is not read");
+    EXPECT_EQ(Decompress(4, "x", 1).message, "compression BROTLI is not supported");
+    EXPECT_EQ(Decompress(7, "x", 1).message, "compression LZ4_RAW is not supported");
     EXPECT_EQ(Decompress(8, "x", 1).status, REFS_CORRUPT);
-    EXPECT_EQ(Decompress(-1, "x", 1).message, "compression -1 is not supported");
+    EXPECT_EQ(Decompress(-1, "x", 1).message, "unknown compression -1");
 }

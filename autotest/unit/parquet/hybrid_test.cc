@@ -74,5 +74,5 @@ TEST(ParquetHybrid, RefusesRunsBeyondAllRows) {
     const std::string bytes = parquet::Varint(uint64_t{1} << 40) + "x";
     refs_hybrid__init(&hybrid, refs_bytes_view(bytes.data(), bytes.size()), 8);
     EXPECT_EQ(refs_hybrid__next(&hybrid, &number, &err), REFS_CORRUPT);
-    EXPECT_STREQ(err.message, "a run of 549755813888 numbers is too long");
+    EXPECT_STREQ(err.message, "a run of 549755813888 numbers has too many values");
 }

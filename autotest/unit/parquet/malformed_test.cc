@@ -89,17 +89,17 @@ std::string Spoiled(std::function<void(std::string &levels, std::string &values)
 } // namespace
 
 TEST(ParquetMalformed, FilesAreNoParquet) {
-    EXPECT_EQ(Said(""), "corrupt: its 0 bytes are not a parquet file");
-    EXPECT_EQ(Said("\n<!DOCTYPE html>"),
-              "corrupt: its 16 bytes are a web page, not a parquet file: the server that sent them "
-              "may want a login");
-    EXPECT_EQ(Said("PAR1PAR1"), "corrupt: its 8 bytes are not a parquet file");
-    EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: its 14 bytes are not a parquet file");
+    EXPECT_EQ(Said(""), "corrupt: not a Parquet file (0 bytes)");
+    EXPECT_EQ(Said("\n<!DOCTYPE html>"), "corrupt: expected a Parquet file, found a web page of 16 "
+                                         "bytes: the server may require a login");
+    EXPECT_EQ(Said("PAR1PAR1"), "corrupt: not a Parquet file (8 bytes)");
+    EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: not a Parquet file (14 bytes)");
     EXPECT_EQ(Said("PAR1" + std::string(20, 'x')),
-              "corrupt: it is cut: its 24 bytes do not end as a parquet file");
+              "corrupt: truncated: its 24 bytes do not end with the magic bytes of Parquet");
     EXPECT_EQ(Said("PAR1" + LittleEndian(5, 4) + "PAR1"),
-              "corrupt: its footer of 5 bytes is longer than the file");
-    EXPECT_EQ(Said("PAR1" + LittleEndian(0, 4) + "PARE"), "not supported: it is encrypted");
+              "corrupt: its footer of 5 bytes is larger than the file");
+    EXPECT_EQ(Said("PAR1" + LittleEndian(0, 4) + "PARE"),
+              "not supported: encrypted Parquet files are not supported");
 }
 
 TEST(ParquetMalformed, FootersContradictThemselves) {
@@ -108,42 +108,46 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
         const char *said;
     } cases[] = {
         {Struct().List(2, OneColumn()).List(4, {Group(-1, 4, 0)}),
-         "corrupt: row group 0 is not complete"},
+         "corrupt: row group 0 is truncated"},
         {Struct().List(2, OneColumn()).List(4, {Struct().Integer(3, 5)}),
-         "corrupt: row group 0 is not complete"},
-        {Struct().List(4, {Group(1, 4, 0)}), "corrupt: a row group has 1 columns and the schema 0"},
-        {Struct().List(2, OneColumn()).List(4, {Group(1, 2, 0)}), "corrupt: pages are [2+0]"},
-        {Struct().List(2, OneColumn()).List(4, {Group(1, 4, -1)}), "corrupt: pages are [4+-1]"},
+         "corrupt: row group 0 is truncated"},
+        {Struct().List(4, {Group(1, 4, 0)}),
+         "corrupt: a row group has 1 columns: expected 0, as the schema has"},
+        {Struct().List(2, OneColumn()).List(4, {Group(1, 2, 0)}),
+         "corrupt: a column has an invalid byte range: [2+0]"},
+        {Struct().List(2, OneColumn()).List(4, {Group(1, 4, -1)}),
+         "corrupt: a column has an invalid byte range: [4+-1]"},
         {Metadata(OneColumn(), {Group(1, 4, 0)}, 1)
              .Field(2, Struct::kList, "\x2c" + OneColumn()[0].Bytes() + OneColumn()[1].Bytes()),
-         "corrupt: row groups and schema do not fit each other"},
+         "corrupt: its row groups do not match its schema"},
         {Struct().Field(2, Struct::kList, std::string("\x15\x02")),
-         "corrupt: the schema is not a list"},
+         "corrupt: the schema: expected a list"},
         {Struct().Field(4, Struct::kList, std::string("\x15\x02")),
-         "corrupt: row groups are not a list"},
+         "corrupt: the row groups: expected a list"},
         {Struct().List(2, {Struct().Text(4, "r"), Struct().Text(4, "c").Integer(5, INT64_MAX)}),
-         "corrupt: a column has 9223372036854775807 children"},
+         "corrupt: a column has an invalid number of children: 9223372036854775807"},
         {Metadata(OneColumn(), {Group(1, 4, INT64_MAX)}, 1),
-         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 81 bytes"},
+         "corrupt: column offset: its pages [4+9223372036854775807] extend past the end of the "
+         "file of 81 bytes"},
         {Metadata(OneColumn(), {Group(INT64_MAX, 4, 0)}, INT64_MAX),
-         "over a limit: 9223372036854775807 rows are over the limit of 1000"},
+         "over a limit: it has 9223372036854775807 rows: expected at most 1000"},
         {Metadata(OneColumn(), {Group(3, 4, 0)}, 3),
-         "corrupt: column offset: pages end 3 rows too early"},
+         "corrupt: column offset: its pages lack the last 3 rows"},
         {Struct().List(2, OneColumn()).Integer(3, 0).List(4, {}),
-         "corrupt: its footer is not complete"},
+         "corrupt: its footer is truncated"},
         {Struct().Integer(1, 1).List(2, OneColumn()).List(4, {}),
-         "corrupt: its footer is not complete"},
+         "corrupt: its footer is truncated"},
         {Struct().Integer(1, 1).List(2, OneColumn()).Integer(3, 0),
-         "corrupt: its footer is not complete"},
-        {Struct().Integer(1, 1).Integer(3, 0).List(4, {}), "corrupt: its footer is not complete"},
+         "corrupt: its footer is truncated"},
+        {Struct().Integer(1, 1).Integer(3, 0).List(4, {}), "corrupt: its footer is truncated"},
         {Metadata(OneColumn(), {Group(3, 4, 0)}, 5),
-         "corrupt: its row groups have 3 rows, and it says 5"},
+         "corrupt: its row groups have 3 rows: expected 5, as the footer says"},
         {Metadata({OneColumn()[0]}, {}, 0),
-         "corrupt: the columns of the schema are not as many as it says"},
+         "corrupt: the schema has another number of columns than it declares"},
         {Metadata({OneColumn()[0], OneColumn()[1], OneColumn()[1]}, {}, 0),
-         "corrupt: the columns of the schema are not as many as it says"},
+         "corrupt: the schema has another number of columns than it declares"},
         {Metadata({OneColumn()[0], Struct().Integer(1, 2).Text(4, "size")}, {Group(3, 4, 0)}, 3),
-         "corrupt: a row group has a column that the schema does not have"},
+         "corrupt: a row group has a column that the schema lacks"},
     };
     for (const auto &c : cases) EXPECT_EQ(Said(WithFooter(c.footer)), c.said);
 }
@@ -184,27 +188,29 @@ TEST(ParquetMalformed, PagesDoNotHoldWhatTheyPromise) {
         const char *said;
     } cases[] = {
         {Page(1, 8, 8, one), 1, "fine"},
-        {Page(1, 8, 8, one), 2, "corrupt: column offset: pages end 1 rows too early"},
-        {Page(2, 8, 8, one), 2, "corrupt: column offset: values are cut at byte 8"},
-        {Page(2, 8, 8, one), 1, "corrupt: column offset: a page has 2 values for 1 rows"},
+        {Page(1, 8, 8, one), 2, "corrupt: column offset: its pages lack the last 1 rows"},
+        {Page(2, 8, 8, one), 2, "corrupt: column offset: its values are truncated at byte 8"},
+        {Page(2, 8, 8, one), 1,
+         "corrupt: column offset: a page has 2 values: expected 1, as it has rows"},
         {Page(-1, 8, 8, one), 1,
-         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
-        {Page(1, 8, 9, one), 1,
-         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
+         "corrupt: column offset: invalid page header before byte 13 of 21"},
+        {Page(1, 8, 9, one), 1, "corrupt: column offset: invalid page header before byte 13 of 21"},
         {Page(1, 9, 8, one), 1,
-         "corrupt: column offset: 8 bytes of UNCOMPRESSED do not give 9 bytes"},
+         "corrupt: column offset: 8 bytes of UNCOMPRESSED do not decompress to 9 bytes"},
         {Page(1, -1, 8, one), 1,
-         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
+         "corrupt: column offset: invalid page header before byte 13 of 21"},
         {Page(1, INT64_MAX, 8, one), 1,
-         "over a limit: column offset: a page of 9223372036854775807 bytes is over the limit of "
+         "over a limit: column offset: a page has 9223372036854775807 bytes: expected at most "
          "65536"},
         {Page(INT64_MAX, 8, 8, one), 1,
-         "corrupt: column offset: the page before byte 22 of 30 makes no sense"},
+         "corrupt: column offset: invalid page header before byte 22 of 30"},
         {Page(0, 0, 0, "") + Page(1, 8, 8, one), 1, "fine"},
-        {Struct().Bytes(), 1, "corrupt: column offset: the page before byte 1 of 1 makes no sense"},
+        {Struct().Bytes(), 1, "corrupt: column offset: invalid page header before byte 1 of 1"},
     };
     for (const auto &c : cases) EXPECT_EQ(Said(WithPages(c.pages, c.n_rows)), c.said);
-    EXPECT_EQ(Said(WithPages("\xff\xff", 1)).find("corrupt: column offset: metadata make no "), 0u);
+    EXPECT_EQ(
+        Said(WithPages("\xff\xff", 1)).find("corrupt: column offset: its metadata are invalid "),
+        0u);
 }
 
 TEST(ParquetMalformed, EncodingsAreNotRead) {
@@ -217,16 +223,18 @@ TEST(ParquetMalformed, EncodingsAreNotRead) {
                    .Bytes() +
                LittleEndian(0, 8);
     };
-    EXPECT_EQ(Said(WithPages(page(5), 1)), "not supported: column offset: encoding 5 is not read");
+    EXPECT_EQ(Said(WithPages(page(5), 1)),
+              "not supported: column offset: encoding 5 is not supported");
     EXPECT_EQ(Said(WithPages(page(8), 1)),
-              "corrupt: column offset: numbers of 0 bits end at byte 7");
+              "corrupt: column offset: numbers of 0 bits are truncated at byte 7");
 }
 
 TEST(ParquetMalformed, LevelsAreCut) {
     for (const int version : {1, 2}) {
         const std::string said =
             Spoiled([](std::string &levels, std::string &) { levels = ""; }, version);
-        EXPECT_EQ(said, "corrupt: column path: numbers of 1 bits end at byte 0") << version;
+        EXPECT_EQ(said, "corrupt: column path: numbers of 1 bits are truncated at byte 0")
+            << version;
     }
 }
 
@@ -242,7 +250,7 @@ TEST(ParquetMalformed, LevelsAreLongerThanTheirPage) {
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
     EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1), page + LittleEndian(5, 4) + "abcd")),
-              "corrupt: column offset: definition levels of 5 bytes are cut");
+              "corrupt: column offset: definition levels of 5 bytes are truncated");
 }
 
 TEST(ParquetMalformed, LevelsAreLongerThanTheirPageOfVersion2) {
@@ -262,9 +270,9 @@ TEST(ParquetMalformed, LevelsAreLongerThanTheirPageOfVersion2) {
     EXPECT_EQ(said(0, 0), "fine");
     for (const auto &[definition, repetition] :
          {std::pair<int64_t, int64_t>{9, 0}, {-1, 0}, {0, 1}, {INT64_MAX, 0}})
-        EXPECT_EQ(said(definition, repetition), "corrupt: column offset: a page has levels of " +
-                                                    std::to_string(repetition) + " and " +
-                                                    std::to_string(definition) + " bytes");
+        EXPECT_EQ(said(definition, repetition),
+                  "corrupt: column offset: a page has levels of invalid sizes: " +
+                      std::to_string(repetition) + " and " + std::to_string(definition) + " bytes");
 }
 
 TEST(ParquetMalformed, OldLevelsAreNotRead) {
@@ -278,7 +286,7 @@ TEST(ParquetMalformed, OldLevelsAreNotRead) {
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
     EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1), page + "12345678")),
-              "not supported: column offset: encoding 4 of levels is not read");
+              "not supported: column offset: encoding 4 of levels is not supported");
 }
 
 TEST(ParquetMalformed, DictionaryNumbersAreOutOfRange) {
@@ -288,7 +296,9 @@ TEST(ParquetMalformed, DictionaryNumbersAreOutOfRange) {
                 if (values[0] == 8) values = std::string("\x08\x06\x02");
             },
             version);
-        EXPECT_EQ(said, "corrupt: column path: dictionary number 2 of 2");
+        EXPECT_EQ(
+            said,
+            "corrupt: column path: dictionary index 2 lies outside the dictionary of 2 values");
     }
 }
 
@@ -296,7 +306,7 @@ TEST(ParquetMalformed, DictionaryNumbersAreTooWide) {
     EXPECT_EQ(Spoiled([](std::string &, std::string &values) {
                   if (values[0] == 8) values[0] = 33;
               }),
-              "corrupt: column path: dictionary numbers have 33 bits");
+              "corrupt: column path: dictionary indices have 33 bits: expected at most 32");
 }
 
 TEST(ParquetMalformed, DictionariesAreCut) {
@@ -311,18 +321,18 @@ TEST(ParquetMalformed, DictionariesAreCut) {
                values;
     };
     EXPECT_EQ(Said(WithPages(dictionary(100000000, "12345678"), 1)),
-              "corrupt: column offset: a dictionary of 100000000 values is cut");
+              "corrupt: column offset: a dictionary of 100000000 values is truncated");
     EXPECT_EQ(Said(WithPages(dictionary(2, "12345678"), 1)),
-              "corrupt: column offset: values are cut at byte 8");
+              "corrupt: column offset: its values are truncated at byte 8");
     EXPECT_EQ(Said(WithPages(dictionary(1, "12345678"), 1)),
-              "corrupt: column offset: pages end 1 rows too early");
+              "corrupt: column offset: its pages lack the last 1 rows");
 }
 
 TEST(ParquetMalformed, ManyPagesMayNotUnpackWithoutEnd) {
     std::string pages;
     for (int i = 0; i < 100; i++) pages += Page(0, 60000, 60000, std::string(60000, 'x'));
     EXPECT_EQ(Said(WithPages(pages, 1)),
-              "over a limit: column offset: it is over the limit of 262144 bytes");
+              "over a limit: column offset: it needs more than the limit of 262144 bytes");
 }
 
 TEST(ParquetMalformed, CutsAnywhereAreErrors) {

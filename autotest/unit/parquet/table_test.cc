@@ -186,7 +186,7 @@ TEST(ParquetTable, ReadsNoTypesThatItDoesNotKnow) {
     raw.type = parquet::kFixed;
     const TableUnderTest table(File({raw}));
     EXPECT_EQ(table.status, REFS_UNSUPPORTED);
-    EXPECT_STREQ(table.error.message, "column raw: type 7 with repetition 1 is not read");
+    EXPECT_STREQ(table.error.message, "column raw: type 7 with repetition 1 is not supported");
 }
 
 TEST(ParquetTable, ReadsTheFirstRowsOnly) {
@@ -237,9 +237,9 @@ TEST(ParquetTable, HoldsTheLimits) {
         refs_parquet_limits limits;
         const char *message;
     } cases[] = {
-        {{999, SIZE_MAX, SIZE_MAX}, "1000 rows are over the limit of 999"},
-        {{1000, 1000, SIZE_MAX}, "column path: a page of 8413 bytes is over the limit of 1000"},
-        {{1000, SIZE_MAX, 10000}, "column path: it is over the limit of 10000 bytes"},
+        {{999, SIZE_MAX, SIZE_MAX}, "it has 1000 rows: expected at most 999"},
+        {{1000, 1000, SIZE_MAX}, "column path: a page has 8413 bytes: expected at most 1000"},
+        {{1000, SIZE_MAX, 10000}, "column path: it needs more than the limit of 10000 bytes"},
     };
     for (const auto &c : cases) {
         const TableUnderTest table(file, names, UINT64_MAX, c.limits);

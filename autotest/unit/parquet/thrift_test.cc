@@ -110,7 +110,7 @@ TEST(ParquetThrift, NestsToALimit) {
     EXPECT_EQ(refs_thrift__skip(&shallow.thrift, REFS_THRIFT_LIST, nullptr), REFS_OK);
     refs_error err = REFS_ERROR_INIT;
     EXPECT_EQ(refs_thrift__skip(&deep.thrift, REFS_THRIFT_LIST, &err), REFS_CORRUPT);
-    EXPECT_STREQ(err.message, "metadata are nested too deeply");
+    EXPECT_STREQ(err.message, "its metadata are nested too deeply");
 }
 
 TEST(ParquetThrift, BelievesNoCountThatTheBytesCannotHold) {
@@ -125,10 +125,11 @@ TEST(ParquetThrift, BelievesNoCountThatTheBytesCannotHold) {
 }
 
 TEST(ParquetThrift, RefusesTypesThatThereAreNot) {
-    EXPECT_EQ(Fields("\x1e"), "metadata make no sense at byte 1");
-    EXPECT_EQ(Fields("\x10"), "metadata make no sense at byte 1");
-    EXPECT_EQ(Fields('\x05' + parquet::Zigzag(70000)), "metadata make no sense at byte 4");
-    EXPECT_EQ(Fields(std::string("\x19\x10x")), "1:9 metadata hold type 0 for a number");
+    EXPECT_EQ(Fields("\x1e"), "its metadata are invalid at byte 1");
+    EXPECT_EQ(Fields("\x10"), "its metadata are invalid at byte 1");
+    EXPECT_EQ(Fields('\x05' + parquet::Zigzag(70000)), "its metadata are invalid at byte 4");
+    EXPECT_EQ(Fields(std::string("\x19\x10x")),
+              "1:9 its metadata: expected a number, found type 0");
 }
 
 TEST(ParquetThrift, TellsWhereBytesEnd) {
@@ -137,6 +138,7 @@ TEST(ParquetThrift, TellsWhereBytesEnd) {
     fields.List(4, {parquet::Struct().Flag(1, true)});
     const std::string bytes = fields.Bytes();
     for (size_t size = 0; size < bytes.size(); size++)
-        EXPECT_NE(Fields(bytes.substr(0, size)).find("metadata are cut at byte"), std::string::npos)
+        EXPECT_NE(Fields(bytes.substr(0, size)).find("metadata are truncated at byte"),
+                  std::string::npos)
             << size;
 }

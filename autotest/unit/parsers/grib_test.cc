@@ -203,16 +203,16 @@ TEST(GribFile, SaysWhyAnIndexBesideTheFileIsIgnored) {
     largeFile(size);
     const std::string second = place(1, size);
     const auto lists = [&](int offset) {
-        return "GRIB: a.idx lists a message at byte " + std::to_string(offset) +
-               ", and a has none there: make the index again; it is ignored\n" + second;
+        return "GRIB: index a.idx is ignored: it lists a message at byte " +
+               std::to_string(offset) + ", but a has none there: make the index again\n" + second;
     };
     EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n2:4711:d=2024010100:TMP\n"), lists(4711));
     EXPECT_EQ(readWith("1:7:d=2024010100:TMP\n"), lists(7));
     for (const std::string other : {"<html>\n", "", "\x80\x04\x95 a pickle", "{\"offset\": 0}\n"})
-        EXPECT_EQ(readWith(other),
-                  "GRIB: a.idx is not an index of wgrib2 (\"1:0:d=…\") or ECMWF ({\"_offset\": 0, "
-                  "…}): it is ignored\n" +
-                      second);
+        EXPECT_EQ(readWith(other), "GRIB: index a.idx is ignored: expected an index of wgrib2 "
+                                   "(\"1:0:d=…\") or ECMWF ({\"_offset\": 0, "
+                                   "…})\n" +
+                                       second);
 }
 
 /* By each template that ecCodes 2.50 has, with lists of one element and of two: a forecast of 6
@@ -256,13 +256,13 @@ TEST(GribFile, LeavesOutProductsOfUnknownTemplates) {
     unknown.product[3] = 0x01;
     ScannedFile file(messageOf({known, unknown, known, unknown}));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
-    EXPECT_EQ(file.notes, std::vector<std::string>{
-                              "GRIB: 2 fields whose product definition template is not known "
-                              "(4.32513) are left out"});
+    EXPECT_EQ(file.notes,
+              std::vector<std::string>{"GRIB: 2 fields are left out: their product definition "
+                                       "template (4.32513) is not supported"});
     EXPECT_EQ(file.documents.count("t_3/.zarray"), 0u);
     unknown.product = product(known).substr(0, 20);
     EXPECT_EQ(ScannedFile(messageOf({unknown})).message(),
-              "GRIB: section 4 is too short for template 4.0");
+              "GRIB: section 4 is truncated: it is too short for template 4.0");
 }
 
 /* Constituents whose order differs from step to step are not mixed. */
@@ -461,7 +461,7 @@ TEST(GribFile, PlacesNoGridsWhoseRowsAreShifted) {
 TEST(GribFile, RefusesWhatMakesNoSense) {
     std::string cut = message(0, 500);
     cut.resize(cut.size() - 1);
-    EXPECT_NE(ScannedFile(cut).message().find("behind the end"), std::string::npos);
+    EXPECT_NE(ScannedFile(cut).message().find("past the end"), std::string::npos);
     std::string lies = message(0, 500);
     lies[16 + 3] = 127; // the size of section 1
     EXPECT_EQ(ScannedFile(lies).status, REFS_CORRUPT);
@@ -472,7 +472,7 @@ TEST(GribFile, RefusesWhatMakesNoSense) {
     lies[16 + 21 + 13] = 99; // the template of the grid
     lies[16 + 21 + 6] = lies[16 + 21 + 7] = lies[16 + 21 + 8] = lies[16 + 21 + 9] = 0;
     EXPECT_EQ(ScannedFile(lies).message(),
-              "GRIB: no message has a grid and a product definition template that are known");
+              "GRIB: no message has a supported grid and a supported product definition template");
 }
 
 TEST(GribFile, ListsThousandsOfFieldsThatSayTheSame) {

@@ -120,7 +120,7 @@ TEST(Hdf5Faults, AttributesOfMoreValuesThanDocumentsMayHaveAreRefused) {
     options.limits.max_document_bytes = 2000;
     vfs.files["file"] = Content("attributes.h5");
     EXPECT_EQ(refs_scan_open(vfs.get(), "file", &options, &scan, &err), REFS_LIMIT);
-    EXPECT_STREQ(err.message, "HDF5: /many: metadata take more than 2000 bytes");
+    EXPECT_STREQ(err.message, "HDF5: /many: the metadata need more than the limit of 2000 bytes");
 }
 
 TEST(Hdf5Faults, AUserBlockMayBeLongerThanTheHeadOfAFile) {

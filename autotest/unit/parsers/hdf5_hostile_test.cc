@@ -57,7 +57,7 @@ TEST_F(Hdf5HostileIndex, TreesAreNotDeeperThanTheyMayBe) {
     BTree1Writer file(2);
     file.Node(255, {{{0, 0}, 0}});
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes),
-              "a B-tree has 256 levels, at most 32 are read");
+              "a B-tree has 256 levels: expected at most 32");
 }
 
 // 64^20 ways lead down to one leaf.
@@ -67,7 +67,7 @@ TEST_F(Hdf5HostileIndex, NodesAreNotReadAnyNumberOfTimes) {
     for (unsigned level = 1; level <= 20; level++)
         below = file.Node(level, std::vector<BTree1Writer::Entry>(64, {{0, 0}, below}));
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, below, file.bytes),
-              "its structures have more bytes than the file: they overlap or loop");
+              "its structures have more bytes than the file: they overlap or form a loop");
     EXPECT_LT(test.vfs.reads, 10000);
 }
 
@@ -76,7 +76,7 @@ TEST_F(Hdf5HostileIndex, ChunksBeginWhereChunksBegin) {
     BTree1Writer file(2);
     file.Node(0, {{{20, 15}, 0}});
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes),
-              "a chunk begins at 15 in dimension 1, where chunks have 10 elements");
+              "a chunk begins at 15 along dimension 1: expected a multiple of the chunk size 10");
 }
 
 TEST_F(Hdf5HostileIndex, ChunksHaveBytes) {
@@ -84,26 +84,27 @@ TEST_F(Hdf5HostileIndex, ChunksHaveBytes) {
     BTree1Writer::Entry empty = {{3, 5}, 0};
     empty.size = 0;
     file.Node(0, {empty});
-    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes), "chunk 305 has 0 bytes at address 0");
+    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes),
+              "chunk 305 has an invalid place: 0 bytes at address 0");
 }
 
 TEST_F(Hdf5HostileIndex, ChunksDoNotEndBehindAllNumbers) {
     BTree1Writer file(2);
     file.Node(0, {{{0, 0}, UINT64_MAX - 5}});
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes),
-              "chunk 0 has 10 bytes at address 18446744073709551610");
+              "chunk 0 has an invalid place: 10 bytes at address 18446744073709551610");
 }
 
 TEST_F(Hdf5HostileIndex, ChunksAreNoMoreThanTheLimit) {
     test.options.limits.max_chunks = 3;
     BTree1Writer file(2);
     file.Node(0, {{{0, 0}, 0}, {{0, 1}, 0}, {{0, 2}, 0}, {{0, 3}, 0}});
-    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes), "it has more than 3 chunks");
+    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes), "it has more chunks than the limit of 3");
 }
 
 TEST_F(Hdf5HostileIndex, ImplicitChunksAreWithinTheFile) {
     Hdf5Writer file;
-    EXPECT_EQ(FailOfHuge(REFS_HDF5_IMPLICIT, file), "its chunks are not within the file");
+    EXPECT_EQ(FailOfHuge(REFS_HDF5_IMPLICIT, file), "its chunks extend past the end of the file");
     ExpectLittleIsKept();
 }
 
@@ -111,15 +112,17 @@ TEST_F(Hdf5HostileIndex, ContiguousValuesAreWithinTheFile) {
     Hdf5Writer file;
     test.layout.layout_class = REFS_HDF5_CONTIGUOUS;
     test.layout.size = kHuge * 2;
-    EXPECT_NE(FailOfHuge(REFS_HDF5_BTREE_1, file).find("not within the file"), std::string::npos);
+    EXPECT_NE(FailOfHuge(REFS_HDF5_BTREE_1, file).find("past the end of the file"),
+              std::string::npos);
     ExpectLittleIsKept();
 }
 
 TEST_F(Hdf5HostileIndex, ContiguousValuesAreAsManyAsTheShapeSays) {
     test.layout.layout_class = REFS_HDF5_CONTIGUOUS;
     test.layout.size = 19999;
-    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, std::string(30000, 'x')),
-              "its values, 19999 bytes at address 0, are too few or not within the file");
+    EXPECT_EQ(
+        Fail(REFS_HDF5_BTREE_1, 0, std::string(30000, 'x')),
+        "its values (19999 bytes at address 0) are too few or extend past the end of the file");
 }
 
 Hdf5Writer FixedArray(uint64_t n, unsigned pageBits, unsigned elementSize = 8) {
@@ -131,26 +134,27 @@ Hdf5Writer FixedArray(uint64_t n, unsigned pageBits, unsigned elementSize = 8) {
 
 TEST_F(Hdf5HostileIndex, FixedArraysAreWithinTheFile) {
     Hdf5Writer paged = FixedArray(kHuge, 10);
-    EXPECT_NE(FailOfHuge(REFS_HDF5_FIXED_ARRAY, paged).find("is not within the 1024 bytes"),
+    EXPECT_NE(FailOfHuge(REFS_HDF5_FIXED_ARRAY, paged)
+                  .find("extends past the end of the file of 1024 bytes"),
               std::string::npos);
     ExpectLittleIsKept();
 }
 
 TEST_F(Hdf5HostileIndex, FixedArraysAreForTheChunksThatThereAre) {
     EXPECT_EQ(Fail(REFS_HDF5_FIXED_ARRAY, 0, FixedArray(7, 10).bytes),
-              "a fixed array of 7 elements is for 10000 chunks");
+              "a fixed array has 7 elements: expected one for each of 10000 chunks");
 }
 
 TEST_F(Hdf5HostileIndex, ElementsHaveTheSizeOfWhatIsInThem) {
     EXPECT_EQ(Fail(REFS_HDF5_FIXED_ARRAY, 0, FixedArray(10000, 10, 9).bytes),
-              "its index has elements of 9 bytes");
+              "its chunk index has elements of an unexpected size: 9 bytes");
 }
 
 TEST_F(Hdf5HostileIndex, ChecksumsAreRight) {
     Hdf5Writer file = FixedArray(10000, 10);
     file.bytes[8] ^= 1;
     EXPECT_EQ(Fail(REFS_HDF5_FIXED_ARRAY, 0, file.bytes),
-              "structure \"FAHD\" at address 0 has a wrong checksum");
+              "checksum mismatch in structure \"FAHD\" at address 0");
 }
 
 TEST_F(Hdf5HostileIndex, PagesOfFixedArraysAreInTheFile) {
@@ -204,7 +208,7 @@ TEST_F(Hdf5HostileIndex, BlocksOfExtensibleArraysAreWhatTheySay) {
 
 TEST_F(Hdf5HostileIndex, ExtensibleArraysAreForOneUnlimitedDimension) {
     EXPECT_EQ(Fail(REFS_HDF5_EXTENSIBLE_ARRAY, 0, ExtensibleArray({}).bytes),
-              "its index is not one for unlimited dimensions like its");
+              "its chunk index does not fit its unlimited dimensions");
 }
 
 Hdf5Writer BTree2(unsigned depth, unsigned nRootRecords, unsigned recordSize = 24) {
@@ -217,7 +221,7 @@ Hdf5Writer BTree2(unsigned depth, unsigned nRootRecords, unsigned recordSize = 2
 
 TEST_F(Hdf5HostileIndex, TreesOfVersion2AreNotDeeperThanTheyMayBe) {
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_2, 0, BTree2(65535, 1).bytes),
-              "a B-tree has 65536 levels, at most 32 are read");
+              "a B-tree has 65536 levels: expected at most 32");
 }
 
 TEST_F(Hdf5HostileIndex, NodesOfVersion2HaveNoMoreRecordsThanRoom) {
@@ -227,7 +231,8 @@ TEST_F(Hdf5HostileIndex, NodesOfVersion2HaveNoMoreRecordsThanRoom) {
 
 TEST_F(Hdf5HostileIndex, RecordsHaveTheSizeOfWhatIsInThem) {
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_2, 0, BTree2(0, 1, 23).bytes),
-              "its index has records of type 10 with 23 bytes for 2 dimensions");
+              "its chunk index has B-tree records of type 10 with 23 bytes, which do not fit 2 "
+              "dimensions");
 }
 
 // A node whose children are the node itself is found out as it should be a leaf.

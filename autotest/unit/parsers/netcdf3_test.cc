@@ -132,24 +132,26 @@ TEST(Netcdf3File, CountsRecordsThatWereStreamed) {
 }
 
 TEST(Netcdf3File, RefusesWhatMakesNoSense) {
-    EXPECT_EQ(ScannedFile("CDF\x01").message().find("netCDF-3: bytes 4 to 8 are behind"), 0u);
+    EXPECT_EQ(ScannedFile("CDF\x01").message().find("netCDF-3: bytes 4 to 8 lie past"), 0u);
     EXPECT_EQ(ScannedFile(oneVariable(4, 0, 0)).message(),
-              "netCDF-3: variable v: byte 68: there is no type 0");
+              "netCDF-3: variable v: byte 68: unknown external type 0");
     Header tag(0);
     tag.list(7, 1);
-    EXPECT_EQ(ScannedFile(tag.bytes).message(), "netCDF-3: byte 8: a list has the tag 7, not 10");
+    EXPECT_EQ(ScannedFile(tag.bytes).message(),
+              "netCDF-3: byte 8: a list has the tag 7: expected 10");
     Header dim(0);
     dim.none().none().list(variableTag, 1).variable("v", {3});
     EXPECT_EQ(ScannedFile(dim.bytes).message(),
-              "netCDF-3: variable v: it has dimension number 3, of 0");
+              "netCDF-3: variable v: it refers to dimension 3 of a file with 0 dimensions");
     Header inner(0);
     inner.list(dimensionTag, 2).dim("x", 3).dim("time", 0).none().list(variableTag, 1);
     inner.variable("v", {0, 1});
     EXPECT_EQ(ScannedFile(inner.bytes).message(),
-              "netCDF-3: variable v: its record dimension is not the first");
+              "netCDF-3: variable v: its record dimension is not its first dimension");
     Header slash(0);
     slash.none().none().list(variableTag, 1).variable("a/b", {}).none().u32(byteType).u32(0).u32(0);
-    EXPECT_EQ(ScannedFile(slash.bytes).message(), "netCDF-3: a variable has the name 'a/b'");
+    EXPECT_EQ(ScannedFile(slash.bytes).message(),
+              "netCDF-3: a variable has the invalid name 'a/b'");
 }
 
 TEST(Netcdf3File, TakesNoMemoryForNamesThatAreNotThere) {
@@ -166,7 +168,7 @@ TEST(Netcdf3File, RefusesVariablesLargerThanAnyFile) {
     header.list(dimensionTag, 1).dim("x", 0xFFFFFFFF).none().list(variableTag, 1);
     header.variable("v", {0, 0, 0}).none().u32(byteType).u32(0).u32(0);
     EXPECT_EQ(ScannedFile(header.bytes).message(),
-              "netCDF-3: variable v: it is larger than any file");
+              "netCDF-3: variable v: it has more than 2^64 bytes");
 }
 
 TEST(Netcdf3File, HasAnyNumberOfChunksForNothing) {

@@ -74,7 +74,7 @@ TEST(TiffFile, TakesNoMemoryForPartsOfStripsThatAreNotThere) {
     ScannedFile scanned(
         file(directory(with(image(1 << 10, 1 << 29), {stripSizes, longType, 1, 0xFFFFFFFF}), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
-    EXPECT_EQ(scanned.chunk("0", {0, 0}), "strip 0 is behind the end of the file");
+    EXPECT_EQ(scanned.chunk("0", {0, 0}), "strip 0 extends past the end of the file");
 }
 
 TEST(TiffFile, KnowsTilesThatWereNeverWritten) {
@@ -111,20 +111,20 @@ TEST(TiffFile, RefusesWhatMakesNoSense) {
         return ScannedFile(file(rest)).message();
     };
     EXPECT_EQ(messageOf(directory(image(20, 10), 8)),
-              "TIFF: the directory at 8 is its own successor");
+              "TIFF: the directories form a loop at byte 8");
     EXPECT_EQ(messageOf(directory(with(image(20, 10), {subDirectories, longType, 1, 8}), 0)),
-              "TIFF: the directory at 8 is its own successor");
+              "TIFF: the directories form a loop at byte 8");
     EXPECT_EQ(messageOf(directory(image(0, 10), 0)),
-              "TIFF: an image of 0 x 10 pixels of 1 samples");
-    EXPECT_EQ(messageOf(""), "TIFF: bytes 8 to 10 are behind the end of the file");
+              "TIFF: an image has an invalid size: 0 x 10 pixels of 1 samples");
+    EXPECT_EQ(messageOf(""), "TIFF: bytes 8 to 10 lie past the end of the file");
     EXPECT_EQ(messageOf(directory(with(image(20, 10), {rowsPerStrip, longType, 1, 0}), 0)),
-              "TIFF: tiles of 20 x 0 pixels");
+              "TIFF: tiles have an invalid size: 20 x 0 pixels");
     EXPECT_EQ(messageOf(directory(with(image(20, 10), {rowsPerStrip, longType, 1, 1}), 0)),
-              "TIFF: an image of 10 tiles has the places of 1");
+              "TIFF: an image of 10 tiles has 1 tile offsets");
     EXPECT_EQ(messageOf(directory(with(image(20, 10), {width, 99, 1, 1}), 0)),
-              "TIFF: tag 256 has 1 values of type 99");
+              "TIFF: tag 256 is invalid: 1 values of type 99");
     EXPECT_EQ(ScannedFile(BigEndian().text("MM").u16(42).u32(0).bytes).message(),
-              "TIFF: there is no image");
+              "TIFF: the file has no image");
 }
 
 TEST(TiffFile, RefusesMoreTilesThanItReads) {
@@ -145,7 +145,7 @@ TEST(TiffFile, TakesNoMemoryForTilesWhosePlacesAreNotThere) {
     tiles = with(tiles, {width, longType, 1, 0xFFFF});
     ScannedFile fewer(file(directory(tiles, 0)));
     ASSERT_EQ(fewer.status, REFS_OK) << fewer.message();
-    EXPECT_NE(fewer.chunk("0", {0, 0}).find("behind the end of the file"), std::string::npos);
+    EXPECT_NE(fewer.chunk("0", {0, 0}).find("past the end of the file"), std::string::npos);
 }
 
 TEST(TiffFile, ReportsEveryFailedAllocation) {

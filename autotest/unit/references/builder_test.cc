@@ -213,7 +213,7 @@ TEST_F(RefsetBuilder, LimitsReferences) {
     ASSERT_EQ(Inline("a", ""), REFS_OK);
     ASSERT_EQ(Inline("b", ""), REFS_OK);
     EXPECT_EQ(Inline("c", ""), REFS_LIMIT);
-    EXPECT_STREQ(error_.message, "more than 2 references");
+    EXPECT_STREQ(error_.message, "the set has more references than the limit of 2");
 }
 
 TEST_F(RefsetBuilder, LimitsInlineBytes) {
@@ -227,7 +227,7 @@ TEST_F(RefsetBuilder, LimitsInlineBytes) {
     EXPECT_EQ(Inline("d", "1234"), REFS_OK);
     refs_error_clear(&error_);
     EXPECT_EQ(Range("e", "1234567", 0, 1), REFS_LIMIT);
-    EXPECT_STREQ(error_.message, "a URL has 7 bytes");
+    EXPECT_STREQ(error_.message, "a URL has 7 bytes, more than the limit");
 }
 
 TEST_F(RefsetBuilder, AcceptsOptionsOfAnOlderCaller) {

@@ -134,9 +134,9 @@ TEST_F(Dmrpp, DimensionsAreSharedByTheirNames) {
 
 TEST_F(Dmrpp, DimensionThatIsWrongIsAnErrorOfItsVariable) {
     const std::pair<const char *, const char *> wrongs[] = {
-        {"<Dim name=\"/lat\"/>", "there is no dimension \"/lat\""},
-        {"<Dim size=\"-8\"/>", "an element Dim has the size \"-8\""},
-        {"<Dim size=\"4\" name=\"/y\"/>", "an element Dim has either a name or a size"}};
+        {"<Dim name=\"/lat\"/>", "an element Dim names the unknown dimension \"/lat\""},
+        {"<Dim size=\"-8\"/>", "an element Dim: expected a size, found \"-8\""},
+        {"<Dim size=\"4\" name=\"/y\"/>", "an element Dim: expected either a name or a size"}};
     for (const auto &[dim, why] : wrongs) {
         ASSERT_EQ(
             Open(std::string(
@@ -245,9 +245,9 @@ TEST_F(Dmrpp, BlocksThatAreNotThereAreAnErrorNotFill) {
                    "nBytes=\"2\"/>"
                    "<dmrpp:block offset=\"35\" nBytes=\"2\"/></dmrpp:chunks></Byte>"),
               REFS_OK);
-    EXPECT_EQ(sut.At("v/0"), "cannot be read: data/x.h5: only 1 of 2 bytes at 35 are there");
+    EXPECT_EQ(sut.At("v/0"), "cannot be read: data/x.h5: truncated: found 1 of 2 bytes at 35");
     sut.vfs.files.erase("data/x.h5");
-    EXPECT_EQ(sut.At("v/0"), "cannot be read: data/x.h5: there is no such file");
+    EXPECT_EQ(sut.At("v/0"), "cannot be read: data/x.h5: no such file");
 }
 
 TEST_F(Dmrpp, EveryChunkInBlocksIsShown) {
@@ -298,7 +298,7 @@ TEST_F(Dmrpp, NumberOfStringsIsThatOfTheArray) {
     ASSERT_EQ(Open("<String name=\"v\"><Dim size=\"4\"/><dmrpp:vlsa><v "
                    "c=\"5\"></v></dmrpp:vlsa></String>"),
               REFS_OK);
-    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: it has 4 strings, but 5 are given");
+    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: expected 4 strings, found 5");
 }
 
 TEST_F(Dmrpp, StringsThatRepeatForEverAreRefused) {
@@ -339,16 +339,15 @@ TEST_F(Dmrpp, WhatIsNotReadIsListedWithItsName) {
              "fillValue=\"unsupported-variable-length-string\"/></String>"
              "<Int8 name=\"z\"><Dim size=\"2\"/><dmrpp:chunks compressionType=\"szip\"/></Int8>"),
         REFS_OK);
-    EXPECT_EQ(sut.At("s/.zarray"), "not supported: a Structure, which is not read");
+    EXPECT_EQ(sut.At("s/.zarray"), "not supported: type Structure is not supported");
     EXPECT_EQ(Bytes("s/.zattrs"), "{}");
-    EXPECT_EQ(sut.At("o/.zarray"), "not supported: a Opaque, which is not read");
-    EXPECT_EQ(sut.At("n/.zarray"), "not supported: the DMR++ does not say where its values are");
-    EXPECT_EQ(
-        sut.At("t/.zarray"),
-        "not supported: strings of any length, of which the DMR++ does not say where they are");
+    EXPECT_EQ(sut.At("o/.zarray"), "not supported: type Opaque is not supported");
+    EXPECT_EQ(sut.At("n/.zarray"), "not supported: the DMR++ has no byte ranges for it");
+    EXPECT_EQ(sut.At("t/.zarray"),
+              "not supported: the DMR++ has no byte ranges for its strings of variable length");
     EXPECT_EQ(
         sut.At("z/.zarray"),
-        "not supported: chunks that are compressed by \"szip\", of which a DMR++ says no more");
+        "not supported: compression \"szip\" is not supported: the DMR++ has no parameters for it");
     EXPECT_EQ(sut.At("a/.zarray"), "absent");
 }
 
@@ -377,8 +376,9 @@ TEST_F(Dmrpp, FillValueThatIsNoNumberIsAnError) {
         for (const char *fill : {"abc", "-99abc", "0x10", "1 2", " "}) {
             ASSERT_EQ(Open(std::string("<") + type + " name=\"v" + begin + fill + end + type + ">"),
                       REFS_OK);
-            EXPECT_EQ(sut.At("v/.zarray"), std::string("corrupt: its fillValue is \"") + fill +
-                                               "\", which is no number");
+            EXPECT_EQ(sut.At("v/.zarray"),
+                      std::string("corrupt: its fillValue: expected a number, found \"") + fill +
+                          "\"");
         }
     ASSERT_EQ(Open("<Int32 name=\"v" + begin + " -99 " + end + "Int32>"), REFS_OK);
     EXPECT_EQ(Has("v/.zarray", "\"fill_value\":-99}"), "\"fill_value\":-99}");
@@ -410,15 +410,16 @@ TEST_F(Dmrpp, ProblemOfOneVariableIsNoneOfOthers) {
         REFS_OK)
         << sut.error.message;
     EXPECT_EQ(sut.At("a/.zarray"), "corrupt: its chunkDimensionSizes is \"2,2\"");
-    EXPECT_EQ(sut.At("b/.zarray"), "corrupt: a chunk begins at 1, but chunks have 2");
-    EXPECT_EQ(sut.At("c/.zarray"), "corrupt: one of its chunks has no offset or no size");
-    EXPECT_EQ(sut.At("d/.zarray"), "corrupt: it has 4 bytes, but 3 are stored");
-    EXPECT_EQ(sut.At("e/.zarray"), "corrupt: a chunk has the size 0");
-    EXPECT_EQ(sut.At("f/.zarray"), "corrupt: it has more values than can be counted");
+    EXPECT_EQ(sut.At("b/.zarray"),
+              "corrupt: a chunk begins at 1: expected a multiple of the chunk size 2");
+    EXPECT_EQ(sut.At("c/.zarray"), "corrupt: a chunk lacks its offset or its size");
+    EXPECT_EQ(sut.At("d/.zarray"), "corrupt: it is uncompressed: expected 4 stored bytes, found 3");
+    EXPECT_EQ(sut.At("e/.zarray"), "corrupt: its chunk size is 0 along a dimension");
+    EXPECT_EQ(sut.At("f/.zarray"), "corrupt: it has more than 2^64 bytes");
     EXPECT_EQ(sut.At("g/.zarray"), "corrupt: its byteOrder is \"ME\"");
-    EXPECT_EQ(sut.At("h/.zarray"), "corrupt: it has 2 bytes, but 1 are given");
+    EXPECT_EQ(sut.At("h/.zarray"), "corrupt: expected 2 bytes, found 1");
     EXPECT_EQ(sut.At("i/.zarray").substr(0, 8), "corrupt:");
-    EXPECT_EQ(sut.At("j/.zarray"), "corrupt: a chunk begins at 4 along dimension 0, which has 3");
+    EXPECT_EQ(sut.At("j/.zarray"), "corrupt: a chunk begins at 4 along dimension 0 of size 3");
     EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 10, 5]");
 }
 
@@ -433,8 +434,7 @@ std::string InChunks(const char *size, const std::vector<std::string> &chunks) {
 }
 
 TEST_F(Dmrpp, OnlyTheChunkThatIsTheWholeArrayNeedsNoPosition) {
-    const char kNone[] =
-        "corrupt: one of its chunks has no position, and is smaller than the array";
+    const char kNone[] = "corrupt: one of its chunks has no position, but does not cover the array";
     const std::string first = "chunkPositionInArray=\"[0,0]\"";
     ASSERT_EQ(Open(InChunks("4", {""})), REFS_OK);
     EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 1, 2]");
@@ -453,9 +453,9 @@ TEST_F(Dmrpp, TwoChunksOfOnePositionAreAnError) {
     ASSERT_EQ(Open(InChunks("1", {at(3), at(2), at(0), at(1)})), REFS_OK);
     EXPECT_EQ(sut.At("v/3.0"), "[x.h5, 1, 2]");
     ASSERT_EQ(Open(InChunks("2", {at(2), at(0), at(2)})), REFS_OK);
-    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks are at [2,0]");
+    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks have the position [2,0]");
     ASSERT_EQ(Open(InChunks("4", {"", ""})), REFS_OK);
-    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks are at [0,0]");
+    EXPECT_EQ(sut.At("v/.zarray"), "corrupt: two of its chunks have the position [0,0]");
 }
 
 const char kOne[] =
@@ -520,7 +520,7 @@ TEST_F(Dmrpp, BombsAreOneError) {
     EXPECT_EQ(OpenWhole(bomb + "]><Dataset name=\"&y;\"/>"), REFS_INVALID);
     EXPECT_STREQ(
         sut.error.message,
-        "data/x.h5.dmrpp: line 1: a document type (<!DOCTYPE Dataset), which DMR++ does not have");
+        "data/x.h5.dmrpp: line 1: unexpected document type (<!DOCTYPE Dataset): DMR++ has none");
 }
 
 TEST_F(Dmrpp, ElementsThatAreTooDeepAreRefused) {
@@ -531,7 +531,7 @@ TEST_F(Dmrpp, ElementsThatAreTooDeepAreRefused) {
 
 TEST_F(Dmrpp, WhatIsNoXmlIsAnErrorWithItsLine) {
     EXPECT_EQ(Open("\n<Byte name=\"v\"></Int8>"), REFS_CORRUPT);
-    EXPECT_STREQ(sut.error.message, "data/x.h5.dmrpp: line 3: it is not XML: mismatched tag");
+    EXPECT_STREQ(sut.error.message, "data/x.h5.dmrpp: line 3: not well-formed XML: mismatched tag");
     refs_error_clear(&sut.error);
     EXPECT_EQ(OpenWhole("<Dataset name=\"dmrpp\">"), REFS_CORRUPT);
     refs_error_clear(&sut.error);

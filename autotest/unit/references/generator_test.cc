@@ -19,15 +19,16 @@ TEST(RefsetGenerator, IsLimitedInAll) {
     EXPECT_EQ(refs_set_size(enough.set), 10u);
     few.options.limits.max_generated = 9;
     EXPECT_EQ(few.Open(kTwoByThree), REFS_LIMIT);
-    EXPECT_STREQ(few.error.message, "refs.json: gen[1]: generators make more references than the "
-                                    "limit allows");
+    EXPECT_STREQ(few.error.message,
+                 "refs.json: gen[1]: the generators produce more references than the limit");
 }
 
 TEST(RefsetGenerator, CountsAgainstAllReferences) {
     SetUnderTest set;
     set.options.limits.max_references = 9;
     EXPECT_EQ(set.Open(kTwoByThree), REFS_LIMIT);
-    EXPECT_STREQ(set.error.message, "refs.json: gen[1]: more than 9 references");
+    EXPECT_STREQ(set.error.message,
+                 "refs.json: gen[1]: the set has more references than the limit of 9");
 }
 
 TEST(RefsetGenerator, MakesManyReferences) {

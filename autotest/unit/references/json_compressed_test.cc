@@ -93,7 +93,8 @@ TEST_P(CompressedSet, FailsWhereItIsCut) {
     for (size_t size : {packed.size() / 2, packed.size() - 1}) {
         SetUnderTest set;
         EXPECT_EQ(set.Open(packed.substr(0, size)), REFS_CORRUPT) << size;
-        EXPECT_NE(std::string(set.error.message).find("document is cut after"), std::string::npos)
+        EXPECT_NE(std::string(set.error.message).find("document is truncated after"),
+                  std::string::npos)
             << set.error.message;
     }
 }
@@ -109,8 +110,9 @@ TEST_P(CompressedSet, MayNotUnpackToMoreThanTheLimit) {
     SetUnderTest set;
     set.options.limits.max_unpacked_bytes = 100000;
     EXPECT_EQ(set.Open(Pack(std::string(10000000, ' ') + kSmall)), REFS_LIMIT);
-    EXPECT_EQ(std::string(set.error.message), std::string("refs.json: ") + GetParam().name +
-                                                  ": document unpacks to more than 100000 bytes");
+    EXPECT_EQ(std::string(set.error.message),
+              std::string("refs.json: ") + GetParam().name +
+                  ": the document decompresses to more than the limit of 100000 bytes");
 }
 
 TEST(CompressedSetByZstd, MayNotLookBackFurtherThanTheLimit) {

@@ -11,7 +11,7 @@ TEST(RefsetJson, IsNotFoundWhereThereIsNoFile) {
     refs_error err = REFS_ERROR_INIT;
     EXPECT_EQ(refs_set_open(vfs.get(), "none.json", nullptr, &set, &err), REFS_NOT_FOUND);
     EXPECT_EQ(set, nullptr);
-    EXPECT_STREQ(err.message, "none.json: there is no such file");
+    EXPECT_STREQ(err.message, "none.json: no such file");
 }
 
 TEST(RefsetJson, IsReadInParts) {
@@ -72,7 +72,8 @@ TEST(RefsetJson, LimitsAllInlineValues) {
     SetUnderTest set;
     set.options.limits.max_inline_bytes = 5;
     EXPECT_EQ(set.Open(R"({"a": "123", "b": "base64:MTIz"})"), REFS_LIMIT);
-    EXPECT_STREQ(set.error.message, "refs.json: inline values have more than 5 bytes");
+    EXPECT_STREQ(set.error.message,
+                 "refs.json: the inline values need more than the limit of 5 bytes");
 }
 
 TEST(RefsetJson, ReadsAgainOnlyWhereTheVersionComesTooLate) {
@@ -105,7 +106,7 @@ TEST(RefsetJson, RefusesATemplateOptionWithoutValue) {
     SetUnderTest set;
     set.templates = {"u"};
     EXPECT_EQ(set.Open(R"({"version": 1, "refs": {}})"), REFS_INVALID);
-    EXPECT_STREQ(set.error.message, "refs.json: template \"u\" has no \"=\"");
+    EXPECT_STREQ(set.error.message, "refs.json: template \"u\": expected NAME=VALUE");
 }
 
 TEST(RefsetJson, LetsRemoteSetsNameLocalFilesWhenTold) {
@@ -122,8 +123,8 @@ TEST(RefsetJson, NotesHowManyReferencesWereReplaced) {
                            "v/0.1": ["u"]})"),
               REFS_OK);
     EXPECT_EQ(set.debug_notes,
-              (std::vector<std::string>{"refs.json: 3 references are replaced by later ones of the "
-                                        "same key"}));
+              (std::vector<std::string>{
+                  "refs.json: 3 keys occur more than once: the last reference of each is used"}));
     EXPECT_EQ(set.At("a") + set.At("v/0.0"), "\"3\"[w]");
     ASSERT_EQ(plain.Open(R"({"a": "1", "b": "2"})"), REFS_OK);
     EXPECT_TRUE(plain.debug_notes.empty());
@@ -153,8 +154,9 @@ TEST(RefsetJson, LimitsWhatAllTemplatesMake) {
     for (int i = 0; i < 6400; i++)
         json += ",\"v/" + std::to_string(i) + "\": [\"{{u}}" + std::to_string(i) + "\"]";
     EXPECT_EQ(set.Open((json + "}}").c_str()), REFS_LIMIT);
-    EXPECT_NE(std::string(set.error.message).find("templates make URLs of more than 40"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(set.error.message).find("the rendered URLs need more than the limit of 40"),
+        std::string::npos)
         << set.error.message;
 }
 
@@ -195,7 +197,7 @@ TEST(RefsetJson, WarnsOnceForAllFractions) {
     SetUnderTest set;
     ASSERT_EQ(set.Open(R"({"a": ["u", 1.0, 2.0], "b": ["u", 3.0, 4]})"), REFS_OK);
     ASSERT_EQ(set.warnings.size(), 1u);
-    EXPECT_EQ(set.warnings[0], "3 offsets or lengths are written as fractions");
+    EXPECT_EQ(set.warnings[0], "3 offsets or lengths are not integers, but have a fraction of 0");
     SetUnderTest other;
     ASSERT_EQ(other.Open(R"({"a": ["u", 1.0, 2]})"), REFS_OK);
     EXPECT_EQ(other.warnings.size(), 1u);

@@ -77,65 +77,60 @@ TEST(ParquetOpen, LooksIntoFoldersThatServersShowAsPages) {
 }
 
 TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
-    EXPECT_EQ(Open("dir", {}).said, "dir: there is no such file");
-    EXPECT_EQ(Open("/vsis3/b/dir.parq", {}).said, "/vsis3/b/dir.parq: there is no such file");
-    EXPECT_EQ(Open("dir/.zmetadata", {}).said, "dir/.zmetadata: there is no such file");
+    EXPECT_EQ(Open("dir", {}).said, "dir: no such file");
+    EXPECT_EQ(Open("/vsis3/b/dir.parq", {}).said, "/vsis3/b/dir.parq: no such file");
+    EXPECT_EQ(Open("dir/.zmetadata", {}).said, "dir/.zmetadata: no such file");
     EXPECT_EQ(Open("dir", {}, "dir").said, "dir: HTTP error 403");
     EXPECT_EQ(Open("dir", {}, "dir/.zmetadata").said, "dir/.zmetadata: HTTP error 403");
     EXPECT_EQ(Open("page", {{"page", "no set"}}).said,
-              "page: it does not begin as a reference set: neither \"{\" nor \"[\"");
+              "page: not a reference set: expected \"{\" or \"[\" at its beginning");
     const std::string plain = Open("dir", {{"dir/.zmetadata", kZarr}}).said;
-    EXPECT_EQ(plain.find("dir/.zmetadata: it has no \"record_size\": this is plain Zarr"), 0u)
+    EXPECT_EQ(
+        plain.find("dir/.zmetadata: expected \"record_size\": without it, this is plain Zarr"), 0u)
         << plain;
 }
 
 TEST(ParquetOpen, SaysWhatWasGivenForASet) {
-    const std::map<std::string, std::string> contents = {
-        {"<!DOCTYPE html>", "as a web page or XML"},
-        {"\x0e\x03\x13\x01", "as an HDF4 file"},
-        {"BZh9", "as a file packed by bzip2"},
-        {"PAR1", "as a Parquet file"},
-        {"PK\3\4", "as a ZIP archive"}};
+    const std::map<std::string, std::string> contents = {{"<!DOCTYPE html>", "a web page or XML"},
+                                                         {"\x0e\x03\x13\x01", "an HDF4 file"},
+                                                         {"BZh9", "a file packed by bzip2"},
+                                                         {"PAR1", "a Parquet file"},
+                                                         {"PK\3\4", "a ZIP archive"}};
     for (const auto &content : contents)
         EXPECT_EQ(Open("file", {{"file", content.first}}).said,
-                  "file: it begins " + content.second + ", not as a reference set");
+                  "file: expected a reference set, found " + content.second);
     const std::string dmr = R"(<Dataset xmlns="http://xml.opendap.org/ns/DAP/4.0#"></Dataset>)";
-    EXPECT_EQ(Open("file", {{"file", dmr}}).said,
-              "file: it is a DMR, which does not say where the bytes of its arrays are: expected a "
-              "DMR++, as servers give it for NAME.dmrpp");
+    EXPECT_EQ(
+        Open("file", {{"file", dmr}}).said,
+        "file: a DMR has no byte ranges: expected a DMR++, which servers return for NAME.dmrpp");
     const std::map<std::string, std::string> damaged = {
-        {"\x89HDF\r\n", "a NetCDF-4 or HDF5 file and is none: its first bytes are "
-                        "89 48 44 46 0d 0a: it is damaged, or cut off"},
-        {"\x89HDF\n\x1a\n\n", "a NetCDF-4 or HDF5 file and is none: its first bytes are "
-                              "89 48 44 46 0a 1a 0a 0a: it is damaged, as files are that were "
-                              "transferred as text"},
-        {"CDF\3", "a NetCDF-3 file and is none: its first bytes are 43 44 46 03: it is damaged, or "
-                  "cut off"},
+        {"\x89HDF\r\n", "a NetCDF-4 or HDF5 file, although it begins like one, with "
+                        "89 48 44 46 0d 0a: it is damaged or truncated"},
+        {"\x89HDF\n\x1a\n\n", "a NetCDF-4 or HDF5 file, although it begins like one, with "
+                              "89 48 44 46 0a 1a 0a 0a: it was transferred as text"},
+        {"CDF\3", "a NetCDF-3 file, although it begins like one, with 43 44 46 03: it is damaged "
+                  "or truncated"},
         {"GRIB",
-         "a GRIB file and is none: its first bytes are \"GRIB\": it is damaged, or cut off"},
+         "a GRIB file, although it begins like one, with \"GRIB\": it is damaged or truncated"},
         {{"II*\0", 4},
-         "a TIFF file and is none: its first bytes are 49 49 2a 00: it is damaged, or "
-         "cut off"},
+         "a TIFF file, although it begins like one, with 49 49 2a 00: it is damaged or truncated"},
         {{"MM\0*", 4},
-         "a TIFF file and is none: its first bytes are 4d 4d 00 2a: it is damaged, or "
-         "cut off"}};
+         "a TIFF file, although it begins like one, with 4d 4d 00 2a: it is damaged or truncated"}};
     for (const auto &content : damaged)
-        EXPECT_EQ(Open("file", {{"file", content.first}}).said,
-                  "file: it begins as " + content.second);
+        EXPECT_EQ(Open("file", {{"file", content.first}}).said, "file: not " + content.second);
     EXPECT_EQ(Open("file", {{"file", "GRI"}}).said,
-              "file: it does not begin as a reference set: neither \"{\" nor \"[\"");
+              "file: not a reference set: expected \"{\" or \"[\" at its beginning");
     EXPECT_EQ(Open("file", {{"file", ""}}).said, "file: the file is empty");
 }
 
 TEST(ParquetOpen, SaysWhatAFileIsNotAlthoughItIsCalledSo) {
     EXPECT_EQ(Open("a.nc", {{"a.nc", std::string(20, '\0')}}).said,
-              "a.nc: it is not a netCDF file, as its name says: its first bytes are "
-              "00 00 00 00 00 00 00 00, not \"CDF\" or, of netCDF-4, 89 \"HDF\": zeros are what a "
-              "file has that was not written to its end");
-    EXPECT_EQ(
-        Open("a.H5", {{"a.H5", "Not found\n"}}).said,
-        "a.H5: it is not an HDF5 file, as its name says: its first bytes are \"Not foun\", not "
-        "89 \"HDF\"");
+              "a.nc: expected a netCDF file, as its name says; its first bytes are 00 00 00 00 00 "
+              "00 00 00, not \"CDF\" or, of netCDF-4, 89 \"HDF\": a file that was not written to "
+              "its end has zeros");
+    EXPECT_EQ(Open("a.H5", {{"a.H5", "Not found\n"}}).said,
+              "a.H5: expected an HDF5 file, as its name says; its first bytes are \"Not foun\", "
+              "not 89 \"HDF\"");
     for (const char *name : {"a.grb2", "a.tif", "/vsicurl/http://h/a.tiff?x=a.b"})
         EXPECT_NE(Open(name, {{name, "\1\2"}}).said.find("first bytes are 01 02, not \""),
                   std::string::npos)
@@ -147,8 +142,8 @@ TEST(ParquetOpen, SaysThatAServerAnsweredAPage) {
     for (const char *page : {"<html>log in</html>", "\r\n<!DOCTYPE HTML><html>"}) {
         const std::map<std::string, std::string> files = {{url, page}, {url + "/.zmetadata", page}};
         EXPECT_EQ(Open(url, files).said,
-                  url + ": the server answered a web page (HTML), not a set or a data file: it may "
-                        "want a login, or this is the URL of a page");
+                  url + ": the server answered a web page (HTML) instead of a set or a data file: "
+                        "log in, or use the URL of the file instead of its page");
     }
 }
 

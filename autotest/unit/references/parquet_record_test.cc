@@ -45,8 +45,8 @@ TEST(ParquetRecord, MeansWhatItsRowSays) {
 }
 
 TEST(ParquetRecord, RefusesWhatIsNoRange) {
-    EXPECT_EQ(Meaning(Range("/p", -1, 5)), "invalid: /p: offset -1 and size 5 are not a range");
-    EXPECT_EQ(Meaning(Range("/p", 1, -5)), "invalid: /p: offset 1 and size -5 are not a range");
+    EXPECT_EQ(Meaning(Range("/p", -1, 5)), "invalid: /p: invalid byte range: offset -1, size 5");
+    EXPECT_EQ(Meaning(Range("/p", 1, -5)), "invalid: /p: invalid byte range: offset 1, size -5");
 }
 
 TEST(ParquetRecord, MayLackColumns) {
@@ -70,12 +70,15 @@ TEST(ParquetRecord, TakesColumnsOfNullsOfAnyType) {
 
 TEST(ParquetRecord, RefusesColumnsOfWrongTypes) {
     const std::string record = ": dir.parq/a/refs.0.parq: column ";
-    EXPECT_EQ(FirstOf(File({Integers("path", {1})})), "corrupt" + record + "path holds integers");
-    EXPECT_EQ(FirstOf(File({Integers("raw", {1})})), "corrupt" + record + "raw holds integers");
-    EXPECT_EQ(FirstOf(File({Strings("size", {"1"})})), "corrupt" + record + "size holds strings");
+    EXPECT_EQ(FirstOf(File({Integers("path", {1})})),
+              "corrupt" + record + "path has the wrong type: integers");
+    EXPECT_EQ(FirstOf(File({Integers("raw", {1})})),
+              "corrupt" + record + "raw has the wrong type: integers");
+    EXPECT_EQ(FirstOf(File({Strings("size", {"1"})})),
+              "corrupt" + record + "size has the wrong type: strings");
     Column offset = Integers("offset", {0});
     offset.type = parquet::kDouble;
     EXPECT_EQ(FirstOf(File({Strings("path", {"/p"}), offset})),
-              "not supported: /p: column offset holds floating point numbers");
+              "not supported: /p: column offset: expected integers, found floating-point numbers");
     EXPECT_EQ(FirstOf(File({Strings("raw", {"x"}), offset})), "\"x\"");
 }

@@ -14,7 +14,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::string Corrupt(const std::string &file) {
-    return "corrupt: " + file + ": its 4 bytes are not a parquet file";
+    return "corrupt: " + file + ": not a Parquet file (4 bytes)";
 }
 
 } // namespace
@@ -197,8 +197,7 @@ TEST(ParquetSet, TakesOnlyAbsentFilesForAbsentChunks) {
     set.vfs.failReadsOf = "dir.parq/a/refs.3.parq";
     ASSERT_EQ(set.OpenFolder(), REFS_OK);
     EXPECT_EQ(set.At("a/3"), Corrupt("dir.parq/a/refs.0.parq"));
-    EXPECT_EQ(set.At("a/13"),
-              "corrupt: dir.parq/a/refs.1.parq: its 0 bytes are not a parquet file");
+    EXPECT_EQ(set.At("a/13"), "corrupt: dir.parq/a/refs.1.parq: not a Parquet file (0 bytes)");
     EXPECT_EQ(set.At("a/23"), "cannot be read: dir.parq/a/refs.2.parq: HTTP error 403");
     EXPECT_EQ(set.At("a/33"), "cannot be read: dir.parq/a/refs.3.parq: the line is cut");
     set.vfs.failReadsOf = "";
@@ -210,20 +209,20 @@ TEST(ParquetSet, ExplainsWhatIsWrongWithItsDocument) {
         const char *document, *message;
     } cases[] = {
         {R"({"metadata": {}, "record_size": 0})",
-         "\"record_size\" is \"0\", not a positive integer"},
+         "\"record_size\": expected a positive integer, found \"0\""},
         {R"({"metadata": {}, "record_size": -5})",
-         "\"record_size\" is \"-5\", not a positive integer"},
+         "\"record_size\": expected a positive integer, found \"-5\""},
         {R"({"metadata": {}, "record_size": 2.5})",
-         "\"record_size\" is \"2.5\", not a positive integer"},
+         "\"record_size\": expected a positive integer, found \"2.5\""},
         {R"({"metadata": {}, "record_size": "10"})",
-         "\"record_size\" is \"10\", not a positive integer"},
+         "\"record_size\": expected a positive integer, found \"10\""},
         {R"({"metadata": {}, "record_size": null})",
-         "\"record_size\" is \"\", not a positive integer"},
+         "\"record_size\": expected a positive integer, found \"\""},
         {R"({"metadata": {}, "zarr_consolidated_format": 1})",
-         "it has no \"record_size\": this is plain Zarr, not a set of references"},
-        {R"({"record_size": 10})", "it has no object \"metadata\""},
-        {R"({"record_size": 10, "metadata": []})", "it has no object \"metadata\""},
-        {"[1]", "it has no object \"metadata\""},
+         "expected \"record_size\": without it, this is plain Zarr and not a reference set"},
+        {R"({"record_size": 10})", "expected an object \"metadata\""},
+        {R"({"record_size": 10, "metadata": []})", "expected an object \"metadata\""},
+        {"[1]", "expected an object \"metadata\""},
     };
     for (const auto &c : cases) {
         ParquetUnderTest set;
@@ -248,28 +247,28 @@ TEST(ParquetSet, RefusesChunksOfArraysThatItCannotCount) {
         const char *name, *zarray, *key, *said;
     } cases[] = {
         {"a/.zarray", R"({"shape": [4, 4], "chunks": [2, 2], "dimension_separator": "/"})", "a/0/1",
-         "not supported: the dimension separator is \"/\": parquet sets can hold only keys with "
-         "dots"},
+         "not supported: the dimension separator is \"/\": expected \".\", as Parquet sets can "
+         "hold no other"},
         {"a/zarr.json", "{}", "a/c/0/1",
-         "not supported: parquet sets hold arrays of Zarr version 2 only"},
+         "not supported: expected Zarr version 2, as Parquet sets can hold no other"},
         {"zarr.json", "{}", "c/0",
-         "not supported: parquet sets hold arrays of Zarr version 2 only"},
+         "not supported: expected Zarr version 2, as Parquet sets can hold no other"},
         {"a/.zarray", R"({"shape": [4], "chunks": [0]})", "a/0",
-         "invalid: dimension 0 of shape and chunks makes no grid"},
+         "invalid: shape and chunks are inconsistent in dimension 0"},
         {"a/.zarray", R"({"shape": [4, 4], "chunks": [2]})", "a/0.0",
-         "invalid: shape and chunks are not lists of one length up to 32"},
+         "invalid: expected shape and chunks as lists of one length, at most 32"},
         {"a/.zarray", R"({"shape": [-4], "chunks": [2]})", "a/0",
-         "invalid: dimension 0 of shape and chunks makes no grid"},
+         "invalid: shape and chunks are inconsistent in dimension 0"},
         {"a/.zarray", R"("no JSON")", "a/0",
          "corrupt: line 1, column 1: 'n' where a value should be"},
         {"a/.zarray", R"({"shape": [1e15, 1e15], "chunks": [1, 1]})", "a/0.0",
-         "over a limit: there are more chunks than can be counted"},
+         "over a limit: the array has more than 2^64 chunks"},
         {"../x/.zarray", R"({"shape": [4], "chunks": [1]})", "../x/0",
-         "invalid: its name leads out of the set"},
+         "invalid: its name points outside the set"},
         {"x/../../y/.zarray", R"({"shape": [4], "chunks": [1]})", "x/../../y/0",
-         "invalid: its name leads out of the set"},
+         "invalid: its name points outside the set"},
         {"x\\u0000y/.zarray", R"({"shape": [4], "chunks": [1]})", "x\0y/0",
-         "invalid: its name leads out of the set"},
+         "invalid: its name points outside the set"},
     };
     for (const auto &c : cases) {
         ParquetUnderTest set;
@@ -351,8 +350,8 @@ TEST(ParquetSet, DecodesDataUrlsInRows) {
     ASSERT_EQ(set.OpenFolder(), REFS_OK);
     EXPECT_EQ(set.At("a/0"), "\"hello\"");
     EXPECT_EQ(set.At("a/1"), "\"ell\"");
-    EXPECT_EQ(set.At("a/2"), "invalid: offset and length are beyond what the data: URL holds");
-    EXPECT_EQ(set.At("a/3"), "invalid: data: URL has no \",\"");
+    EXPECT_EQ(set.At("a/2"), "invalid: data: URL: offset and length lie past its end");
+    EXPECT_EQ(set.At("a/3"), "invalid: data: URL: expected \",\" before the data");
     EXPECT_EQ(set.At("a/4"),
               "invalid: data:,{{u}}: a template that was not rendered when the set was written");
 }

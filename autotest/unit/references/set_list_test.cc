@@ -61,8 +61,8 @@ TEST(RefsetList, MayBeEmpty) {
     EXPECT_EQ(ListSets("[]").n, 0u);
     SetUnderTest set;
     EXPECT_EQ(set.Open("[]"), REFS_UNSUPPORTED);
-    EXPECT_STREQ(set.error.message, "refs.json: holds 0 reference sets: choose one by its number, "
-                                    "counted from 0");
+    EXPECT_STREQ(set.error.message,
+                 "refs.json: has 0 reference sets: choose one by its number, counted from 0");
 }
 
 TEST(RefsetList, TellsTheNamesInADictionary) {
@@ -86,12 +86,13 @@ TEST(RefsetList, IsNotASingleSet) {
 TEST(RefsetList, FailsWhereItIsNone) {
     const Listed other = ListSets("[{}, 5]");
     EXPECT_EQ(other.status, REFS_INVALID);
-    EXPECT_EQ(other.message,
-              "sets.json: line 1, column 6: this is not a reference set, as others here are");
+    EXPECT_EQ(other.message, "sets.json: line 1, column 6: expected a reference set, like the "
+                             "other elements of this list");
     const Listed scalar = ListSets("5");
     EXPECT_EQ(scalar.status, REFS_INVALID);
-    EXPECT_EQ(scalar.message,
-              "sets.json: line 1, column 1: a reference set is an object or a list of them");
+    EXPECT_EQ(
+        scalar.message,
+        "sets.json: line 1, column 1: expected a reference set (an object) or a list of them");
     EXPECT_EQ(ListSets("[{}").status, REFS_CORRUPT);
 }
 

@@ -128,18 +128,18 @@ TEST(RefsetUrl, IsRefusedWhereItMeansNothing) {
     Check({{base, "memory://x", "not supported: scheme \"memory\" is not one of " + known},
            {base, "x-y+z.1://x", "not supported: scheme \"x-y+z.1\" is not one of " + known},
            {base, "zip://m::memory://x", "not supported: scheme \"memory\" is not one of " + known},
-           {base, "", "invalid: URL is empty"},
-           {base, "file://", "invalid: URL is empty"},
-           {"refs.json", ".", "invalid: URL \".\" names no file"},
-           {"refs.json", "./a/..", "invalid: URL \"./a/..\" names no file"},
-           {base, "zip://m.nc", "invalid: \"m.nc\" lies in an archive that is not named"},
+           {base, "", "invalid: the URL is empty"},
+           {base, "file://", "invalid: the URL is empty"},
+           {"refs.json", ".", "invalid: URL \".\" does not name a file"},
+           {"refs.json", "./a/..", "invalid: URL \"./a/..\" does not name a file"},
+           {base, "zip://m.nc", "invalid: \"m.nc\" is a member of an archive without a name"},
            {base, "zip://a::zip://b::zip://c::zip://d::zip://e::f.zip",
-            "over a limit: more than 4 archives in archives"}});
+            "over a limit: archives are nested deeper than the limit of 4"}});
 }
 
 TEST(RefsetUrl, HoldsNoNul) {
     EXPECT_EQ(Map("/data/refs.json", std::string("s3://b/k\0x", 10)),
-              "invalid: URL \"s3://b/k\" holds a NUL");
+              "invalid: URL \"s3://b/k\" contains a NUL byte");
 }
 
 TEST(RefsetUrl, OfALocalFileIsRefusedInARemoteSet) {
@@ -326,7 +326,7 @@ TEST(RefsetUrl, IsTheNameOfATargetUnlessItIsRelative) {
 
 TEST(RefsetUrl, WithoutABucketIsRefused) {
     for (const char *url : {"s3://", "s3:///a.json", "gs:///a.json", "abfs:///a"})
-        EXPECT_NE(Map("/d/r.json", url).find("the name of the bucket or container is missing"),
+        EXPECT_NE(Map("/d/r.json", url).find("expected the name of a bucket or container"),
                   std::string::npos)
             << url;
 }

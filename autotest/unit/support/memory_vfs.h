@@ -41,7 +41,7 @@ class MemoryVfs {
             return refs_fail(err, REFS_IO, "%s: HTTP error 403", location);
         auto file = vfs->files.find(location);
         if (file == vfs->files.end())
-            return refs_fail(err, REFS_NOT_FOUND, "%s: there is no such file", location);
+            return refs_fail(err, REFS_NOT_FOUND, "%s: no such file", location);
         vfs->opens++;
         if (++vfs->nOpen > vfs->mostOpen) vfs->mostOpen = vfs->nOpen.load();
         *handle = new Handle{&file->second, vfs->failReadsOf == location};

@@ -141,8 +141,7 @@ TEST(ArrayV2, MakesUpNamesWithANoteWhereTheyDoNotFit) {
         MemoryHierarchy h(zarray(), std::string(R"({"_ARRAY_DIMENSIONS":)") + names + "}");
         EXPECT_FALSE(h.good().named_dims) << names;
         EXPECT_EQ(dimsOf(h.good()), (Names{"dim0", "dim1"}));
-        EXPECT_EQ(h.notes,
-                  (Names{"/v: the names of dimensions are not 2 strings and are not used"}));
+        EXPECT_EQ(h.notes, (Names{"/v: its dimension names are ignored: expected 2 strings"}));
     }
 }
 
@@ -151,7 +150,7 @@ TEST(ArrayV2, IsUsableWithoutItsAttributes) {
         MemoryHierarchy h(zarray(), zattrs);
         EXPECT_EQ(h.good().attributes, nullptr);
         ASSERT_EQ(h.notes.size(), 1u) << zattrs;
-        EXPECT_EQ(h.notes[0].rfind("/v: the attributes are not used: ", 0), 0u) << h.notes[0];
+        EXPECT_EQ(h.notes[0].rfind("/v: its attributes are ignored: ", 0), 0u) << h.notes[0];
     }
 }
 
@@ -161,32 +160,33 @@ TEST(ArrayV2, SaysWhatCannotBeUnderstood) {
         refs_status status;
         const char *problem;
     } broken[] = {
-        {"zarr_format", "1", REFS_UNSUPPORTED, "zarr_format 1 in .zarray"},
-        {"zarr_format", "\"2\"", REFS_UNSUPPORTED, "zarr_format 2 in .zarray"},
-        {"shape", "", REFS_INVALID, "shape is missing or no list"},
-        {"shape", "4", REFS_INVALID, "shape is missing or no list"},
-        {"shape", "[4,-6]", REFS_INVALID, "shape[1] is not a size"},
-        {"shape", "[4,6.5]", REFS_INVALID, "shape[1] is not a size"},
-        {"chunks", "", REFS_INVALID, "chunks is missing or no list"},
-        {"chunks", "[2]", REFS_INVALID, "shape has 2 numbers, chunks has 1"},
-        {"chunks", "[2,0]", REFS_INVALID, "chunks[1] is 0, shape[1] is 6"},
-        {"dtype", "", REFS_INVALID, "dtype is missing or neither a string nor a list"},
-        {"dtype", "[]", REFS_INVALID, "dtype is missing or neither a string nor a list"},
+        {"zarr_format", "1", REFS_UNSUPPORTED, "zarr_format of .zarray: expected 2, found 1"},
+        {"zarr_format", "\"2\"", REFS_UNSUPPORTED, "zarr_format of .zarray: expected 2, found 2"},
+        {"shape", "", REFS_INVALID, "shape: expected a list"},
+        {"shape", "4", REFS_INVALID, "shape: expected a list"},
+        {"shape", "[4,-6]", REFS_INVALID, "shape[1]: expected a size"},
+        {"shape", "[4,6.5]", REFS_INVALID, "shape[1]: expected a size"},
+        {"chunks", "", REFS_INVALID, "chunks: expected a list"},
+        {"chunks", "[2]", REFS_INVALID, "shape has 2 numbers, but chunks has 1"},
+        {"chunks", "[2,0]", REFS_INVALID, "chunks[1] is 0, but shape[1] is 6"},
+        {"dtype", "", REFS_INVALID, "dtype: expected a string or a list"},
+        {"dtype", "[]", REFS_INVALID, "dtype: expected a string or a list"},
         {"dtype", "\"<f3\"", REFS_UNSUPPORTED, "unknown data type '<f3'"},
         {"dtype", R"([["a","<f3"]])", REFS_UNSUPPORTED, "unknown data type '<f3'"},
-        {"dtype", R"([["a"]])", REFS_INVALID, "dtype is missing or neither a string nor a list"},
+        {"dtype", R"([["a"]])", REFS_INVALID, "dtype: expected a string or a list"},
         {"dtype", R"([["a","<f8",[2000000000,2000000000]]])", REFS_LIMIT,
          "the elements of the structured type are too large"},
-        {"dtype", R"([["a","|O"]])", REFS_UNSUPPORTED, "a structured type without fixed size"},
+        {"dtype", R"([["a","|O"]])", REFS_UNSUPPORTED,
+         "a structured type with a field of variable size is not supported"},
         {"dtype", "\"|S500000000\"", REFS_LIMIT,
-         "elements of 500000000 bytes make all fill values too large"},
-        {"order", "\"A\"", REFS_INVALID, "order is not one of the letters CF"},
-        {"order", "\"\"", REFS_INVALID, "order is not one of the letters CF"},
+         "elements of 500000000 bytes: the fill values of all arrays exceed their limit"},
+        {"order", "\"A\"", REFS_INVALID, "order: expected one of the letters CF"},
+        {"order", "\"\"", REFS_INVALID, "order: expected one of the letters CF"},
         {"dimension_separator", "\"-\"", REFS_INVALID,
-         "dimension_separator is not one of the letters ./"},
+         "dimension_separator: expected one of the letters ./"},
         {"fill_value", "\"x\"", REFS_INVALID, "fill_value \"x\" does not fit the data type"},
-        {"filters", "\"zlib\"", REFS_INVALID, "filters is neither null nor codecs"},
-        {"compressor", "[1]", REFS_INVALID, "compressor[0] is not a codec"},
+        {"filters", "\"zlib\"", REFS_INVALID, "filters: expected null or codecs"},
+        {"compressor", "[1]", REFS_INVALID, "compressor[0]: expected a codec"},
     };
     for (const auto &b : broken) {
         MemoryHierarchy h(with(b.member, b.value), R"({"units":"K"})");
@@ -206,7 +206,7 @@ TEST(ArrayV2, RefusesTooManyDimensions) {
     ones += "]";
     MemoryHierarchy h(R"({"dtype":"|u1","shape":)" + ones + ",\"chunks\":" + ones + "}");
     EXPECT_EQ(h.array().status, REFS_LIMIT);
-    EXPECT_STREQ(h.array().problem, "33 dimensions are more than 32");
+    EXPECT_STREQ(h.array().problem, "the array has 33 dimensions: expected at most 32");
 }
 
 TEST(ArrayV2, StaysInTheTreeWhereItsMetadataCannotBeRead) {

@@ -286,19 +286,21 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[0].v3.grid = R"({"name":"rectangular"})";
     broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
     broken[1].v3.type = R"({"name":"numpy.datetime64","configuration":{"unit":"eon"}})";
-    broken[2] = {{}, REFS_INVALID, "transpose has an order of 1 numbers for rank 2"};
+    broken[2] = {{},
+                 REFS_INVALID,
+                 "transpose has an order of 1 numbers: expected 2, as the array has dimensions"};
     broken[2].v3.codecs = R"([{"name":"transpose","configuration":{"order":[0]}}])";
-    broken[3] = {{}, REFS_INVALID, "transpose has an order that is not a permutation"};
+    broken[3] = {{}, REFS_INVALID, "the order of transpose is not a permutation"};
     broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,2]}}])";
     broken[4] = {{}, REFS_UNSUPPORTED, "storage transformers are not supported"};
     broken[4].v3.more = R"(,"storage_transformers":[{"name":"x"}])";
     broken[5] = {{}, REFS_UNSUPPORTED, "chunk_key_encoding 'other' is not supported"};
     broken[5].v3.encoding = "\"other\"";
-    broken[6] = {{}, REFS_INVALID, "chunk_shape is missing or no list"};
+    broken[6] = {{}, REFS_INVALID, "chunk_shape: expected a list"};
     broken[6].v3.grid = "\"regular\"";
-    broken[7] = {{}, REFS_INVALID, "codecs[0] has no name"};
+    broken[7] = {{}, REFS_INVALID, "codecs[0] lacks its name"};
     broken[7].v3.codecs = "[{}]";
-    broken[8] = {{}, REFS_INVALID, "transpose has an order that is not a permutation"};
+    broken[8] = {{}, REFS_INVALID, "the order of transpose is not a permutation"};
     broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,1]}}])";
     broken[9] = {{}, REFS_UNSUPPORTED, "data_type 'fixed_length_utf32' is not supported"};
     broken[9].v3.type = R"({"name":"fixed_length_utf32","configuration":{"length_bytes":6}})";

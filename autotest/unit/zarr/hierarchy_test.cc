@@ -79,7 +79,7 @@ TEST(Hierarchy, IsEmptyWhereTheSetIs) {
     EXPECT_TRUE(h.arrayPaths().empty());
     EXPECT_EQ(h.groupPaths(), Paths{""});
     ASSERT_EQ(h.notes.size(), 1u);
-    EXPECT_EQ(h.notes[0], "there is no array: the set has no metadata");
+    EXPECT_EQ(h.notes[0], "the set has no arrays: it has no metadata");
 }
 
 TEST(Hierarchy, MayBeAGroupAlone) {
@@ -143,7 +143,7 @@ TEST(Hierarchy, DoesWithoutBrokenConsolidatedMetadata) {
     h.store.put("v/.zarray", zarray());
     h.good();
     ASSERT_EQ(h.notes.size(), 1u);
-    EXPECT_EQ(h.notes[0].rfind(".zmetadata is not used: ", 0), 0u) << h.notes[0];
+    EXPECT_EQ(h.notes[0].rfind(".zmetadata is ignored: ", 0), 0u) << h.notes[0];
 }
 
 TEST(Hierarchy, KeepsAGroupWhoseMetadataAreBroken) {
@@ -152,7 +152,8 @@ TEST(Hierarchy, KeepsAGroupWhoseMetadataAreBroken) {
     h.store.put("g/v/.zarray", zarray());
     EXPECT_EQ(h.groupPaths(), (Paths{"", "/g"}));
     ASSERT_EQ(h.notes.size(), 1u);
-    EXPECT_EQ(h.notes[0].rfind("/g/: metadata of the group are not used: ", 0), 0u) << h.notes[0];
+    EXPECT_EQ(h.notes[0].rfind("/g/: the metadata of the group are ignored: ", 0), 0u)
+        << h.notes[0];
 }
 
 TEST(Hierarchy, ReadsAttributesWithControlCharactersAndTellsOfThem) {
@@ -160,7 +161,7 @@ TEST(Hierarchy, ReadsAttributesWithControlCharactersAndTellsOfThem) {
     ASSERT_NE(h.good().attributes, nullptr);
     EXPECT_EQ(refs_json_size(h.good().attributes), 2u);
     EXPECT_EQ(h.notes, std::vector<std::string>{
-                           "1 control characters in strings of the metadata are not escaped"});
+                           "1 control characters in strings of the metadata lack an escape"});
 }
 
 TEST(Hierarchy, CallsTheRootGroupASlashInNotes) {
@@ -168,7 +169,7 @@ TEST(Hierarchy, CallsTheRootGroupASlashInNotes) {
     h.store.put(".zattrs", "[]");
     EXPECT_NE(h.get(), nullptr);
     EXPECT_EQ(h.notes,
-              std::vector<std::string>{"/: the attributes are not used: it is not a JSON object"});
+              std::vector<std::string>{"/: its attributes are ignored: expected a JSON object"});
 }
 
 TEST(Hierarchy, IgnoresPathsThatNobodyCouldMean) {
@@ -197,7 +198,7 @@ TEST(Hierarchy, HasNoMoreArraysAndGroupsThanItMay) {
     refs_hierarchy *hierarchy = nullptr;
     refs_error error = REFS_ERROR_INIT;
     EXPECT_EQ(refs_hierarchy_open(h.store.get(), nullptr, &hierarchy, &error), REFS_LIMIT);
-    EXPECT_STREQ(error.message, "more than 200000 arrays and groups");
+    EXPECT_STREQ(error.message, "the set has more arrays and groups than the limit of 200000");
 }
 
 TEST(Hierarchy, KeepsAllTreesToTheirBudget) {

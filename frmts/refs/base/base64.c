@@ -22,7 +22,7 @@ refs_status refs_base64_decode(refs_str text, refs_buf *decoded, refs_error *err
         unsigned value = digit_value((unsigned char)text.data[i]);
         if (value == 65) continue;
         if (value == 66 || (ended && value != 64))
-            return refs_fail(err, REFS_CORRUPT, "base64: byte %zu of %zu is not a digit", i,
+            return refs_fail(err, REFS_CORRUPT, "base64: invalid character at byte %zu of %zu", i,
                              text.size);
         if (value == 64) {
             ended = true;
@@ -36,7 +36,8 @@ refs_status refs_base64_decode(refs_str text, refs_buf *decoded, refs_error *err
         }
     }
     if (n_digits % 4 == 1)
-        return refs_fail(err, REFS_CORRUPT, "base64: text of %u digits is cut", n_digits);
+        return refs_fail(err, REFS_CORRUPT, "base64: truncated: the last group has %u characters",
+                         n_digits);
     if (n_digits % 4 == 2) decoded->data[decoded->size++] = (uint8_t)(bits >> 4);
     if (n_digits % 4 == 3) {
         decoded->data[decoded->size++] = (uint8_t)(bits >> 10);

@@ -50,7 +50,7 @@ refs_status refs_buf_printf(refs_buf *buf, refs_error *err, const char *format, 
     va_copy(again, arguments);
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    refs_status status = size < 0 ? refs_fail(err, REFS_INVALID, "text cannot be formatted")
+    refs_status status = size < 0 ? refs_fail(err, REFS_INVALID, "cannot format the text")
                                   : make_room(buf, (size_t)size + 1, err);
     if (status == REFS_OK) {
         vsnprintf((char *)buf->data + buf->size, (size_t)size + 1, format, again);

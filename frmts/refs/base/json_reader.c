@@ -79,7 +79,7 @@ static refs_status flush_capture(refs_json_reader *reader, refs_error *err) {
     if (reader->capture == NULL) return REFS_OK;
     size_t size = (size_t)(reader->at - reader->captured);
     if (size > reader->capture_room)
-        return fail_at(reader, err, REFS_LIMIT, "value is larger than the limit");
+        return fail_at(reader, err, REFS_LIMIT, "the value is larger than the limit");
     REFS_TRY(refs_buf_append(reader->capture, reader->captured, size, err));
     reader->capture_room -= size;
     reader->captured = reader->at;
@@ -91,7 +91,7 @@ static refs_status refill(refs_json_reader *reader, refs_error *err) {
     REFS_TRY(flush_capture(reader, err));
     size_t kept = (size_t)(reader->end - reader->at), got = 0;
     if (kept == reader->capacity)
-        return fail_at(reader, err, REFS_LIMIT, "token is larger than the limit");
+        return fail_at(reader, err, REFS_LIMIT, "the token is larger than the limit");
     reader->window_from = position_of(reader, reader->at);
     memmove(reader->window, reader->at, kept);
     reader->at = reader->captured = reader->window;
@@ -154,7 +154,8 @@ static refs_status add_unescaped(refs_json_reader *reader, const void *data, siz
 static refs_status read_code_point(refs_json_reader *reader, refs_error *err) {
     REFS_TRY(need(reader, 12, err));
     uint32_t c = hex4(reader->at + 2);
-    if (c == UINT32_MAX) return fail_at(reader, err, REFS_CORRUPT, "\\u without four digits");
+    if (c == UINT32_MAX)
+        return fail_at(reader, err, REFS_CORRUPT, "expected four hexadecimal digits after \\u");
     const uint8_t *second = reader->at + 6;
     if (c >= 0xd800 && c < 0xdc00 && second[0] == '\\' && second[1] == 'u') {
         uint32_t low = hex4(second + 2);
@@ -175,7 +176,8 @@ static refs_status read_escape(refs_json_reader *reader, refs_error *err) {
     uint8_t letter = reader->at[1];
     if (letter == 'u') return read_code_point(reader, err);
     const char *found = letter != 0 ? strchr(letters, letter) : NULL;
-    if (found == NULL) return fail_at(reader, err, REFS_CORRUPT, "unknown escape in a string");
+    if (found == NULL)
+        return fail_at(reader, err, REFS_CORRUPT, "unknown escape sequence in a string");
     reader->at += 2;
     return add_unescaped(reader, &meanings[found - letters], 1, err);
 }

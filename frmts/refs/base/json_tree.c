@@ -242,7 +242,8 @@ refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err)
     if (status == REFS_OK && !is_refused) status = build(&b, &problem);
     if (is_refused ||
         (status == REFS_NOMEM && b.doc != NULL && b.doc->memory > REFS_JSON_MAX_TREE_BYTES))
-        status = refs_fail(err, REFS_LIMIT, "JSON of %zu bytes takes more than %zu in memory",
+        status = refs_fail(err, REFS_LIMIT,
+                           "JSON of %zu bytes needs more memory than the limit of %zu bytes",
                            text.size, REFS_JSON_MAX_TREE_BYTES);
     else if (problem.status != REFS_OK)
         status = refs_fail(err, problem.status, "%s", problem.message);

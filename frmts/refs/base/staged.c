@@ -19,8 +19,7 @@
 
 refs_status refs_staged_fail_names(const char *path, unsigned n, refs_error *err) {
     return refs_fail(err, REFS_IO,
-                     "%s: cannot be written: no free name beside it, %u exist: remove old and "
-                     "unfinished results",
+                     "%s: cannot be written: %u unfinished results exist next to it: remove them",
                      path, n);
 }
 
@@ -36,8 +35,8 @@ static refs_status check_wanted(const refs_staged *staged, refs_error *err) {
         return errno == ENOENT ? REFS_OK : refs_staged_fail(staged->wanted, err);
     if (S_ISDIR(status.st_mode) && !staged->is_folder)
         return refs_fail(err, REFS_INVALID,
-                         "%s: is a folder, expected a file: give a name in it, or, for a Parquet "
-                         "set, one that ends in .parq",
+                         "%s: expected a file, found a folder: choose a name in it or, for a "
+                         "Parquet set, one that ends in .parq",
                          staged->wanted);
     return REFS_OK;
 }
@@ -73,7 +72,7 @@ static refs_status check_link(const char *link, const struct stat *status, refs_
     if (!is_open || status->st_uid == geteuid() || status->st_uid == folder.st_uid) return REFS_OK;
     return refs_fail(err, REFS_IO,
                      "%s: cannot be written: the symbolic link belongs to user %u: remove it, or "
-                     "give another name",
+                     "choose another name",
                      link, (unsigned)status->st_uid);
 }
 
@@ -84,7 +83,7 @@ static refs_status follow_links(refs_staged *staged, refs_error *err) {
         char *target;
         if (i == MAX_LINKS)
             return refs_fail(err, REFS_IO,
-                             "%s: cannot be written: more than %d levels of symbolic links",
+                             "%s: cannot be written: it goes through more than %d symbolic links",
                              staged->wanted, MAX_LINKS);
         REFS_TRY(check_link(staged->wanted, &status, err));
         REFS_TRY(read_link(staged->wanted, &target, err));
@@ -122,7 +121,7 @@ static refs_status find_wanted(const char *path, refs_staged_kind kind, refs_sta
     refs_str name = refs_str_from(path);
     *staged = (refs_staged){.is_folder = kind != REFS_STAGED_FILE};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
-    if (name.size == 0) return refs_fail(err, REFS_INVALID, "the set to write has no name");
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "the name of the result is empty");
     staged->wanted = refs_str_copy(name);
     if (staged->wanted == NULL) return refs_fail_nomem(err);
     REFS_TRY(follow_links(staged, err));
@@ -243,7 +242,7 @@ static refs_status move_new(const refs_staged *staged, refs_error *err) {
     if (staged->is_folder) (void)rmdir(staged->wanted);
     if (rename_with(staged->written, staged->wanted, RENAME_NOREPLACE)) return REFS_OK;
     if (errno == EEXIST || errno == ENOTEMPTY)
-        return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: run it again",
+        return refs_fail(err, REFS_IO, "%s: another program wrote it in the meantime: run it again",
                          staged->wanted);
     if (errno != ENOSYS && errno != EINVAL && errno != ENOTSUP)
         return refs_staged_fail(staged->wanted, err);

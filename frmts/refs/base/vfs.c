@@ -26,14 +26,14 @@ static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_siz
     uint64_t size;
     REFS_TRY(vfs->size(vfs->self, handle, &size, err));
     if (size > max_size)
-        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %zu",
+        return refs_fail(err, REFS_LIMIT, "it has %llu bytes: expected at most %zu",
                          (unsigned long long)size, max_size);
     size_t begin = content->size, got = 0;
     REFS_TRY(refs_buf_resize(content, begin + (size_t)size, err));
     const refs_vfs_range all = {0, (size_t)size, content->data + begin};
     if (size > 0) REFS_TRY(vfs->read(vfs->self, handle, &all, &got, err));
     if (got != size)
-        return refs_fail(err, REFS_IO, "only %zu of %llu bytes could be read", got,
+        return refs_fail(err, REFS_IO, "truncated: read %zu of %llu bytes", got,
                          (unsigned long long)size);
     return REFS_OK;
 }

@@ -361,14 +361,13 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
     if (matters && input->unread != NULL && *input->unread == NULL) *input->unread = variable;
     if (matters && input->options.require_coordinates) {
         refs_error_prefix(err,
-                          "%s: the coordinate variable cannot be read (the open option "
-                          "COORDINATES=OPTIONAL opens the array without its place)",
+                          "%s: cannot read this coordinate variable (the open option "
+                          "COORDINATES=OPTIONAL opens the array without it)",
                           variable->path);
         return status;
     }
     refs_note(&input->options.notes, REFS_NOTE_WARNING,
-              "%s: is left out as coordinate variable, and georeferencing or values of bands that "
-              "it gives are lost: %s",
+              "%s: coordinate variable ignored, and with it georeferencing or band values: %s",
               variable->path, err != NULL ? err->message : "cannot be read by this build");
     refs_error_clear(err);
     return REFS_OK;
@@ -388,8 +387,8 @@ static refs_status check_missing(const refs_cf__input *input, const refs_array_m
     refs_cf_description_clear(&description);
     if (i == n) return REFS_OK;
     return refs_fail(err, REFS_NOT_FOUND,
-                     "%s: value %llu is missing, as is the file of its fragment", variable->path,
-                     (unsigned long long)i);
+                     "%s: value %llu is missing: the file of its fragment does not exist",
+                     variable->path, (unsigned long long)i);
 }
 
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,

@@ -90,7 +90,7 @@ static refs_status read_axes(const refs_cf__input *input, refs_cf_description *d
                              refs_error *err) {
     if (!is_readable(description)) {
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
-                  "%s: has too many bands: values of their axes are not read", input->array->path);
+                  "%s: too many bands: the values of their axes are not read", input->array->path);
         return REFS_OK;
     }
     for (size_t i = 0; i < description->n_band_axes; i++) {

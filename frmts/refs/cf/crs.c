@@ -119,8 +119,8 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
     const bool says_none = refs_cf__has_crs_text(attributes) && wkt_of(attributes).size == 0;
     if (crs->kind == REFS_CF__CRS_NONE && !says_none)
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
-                  "%s: grid mapping %s describes no coordinate reference system that is understood",
-                  input->array->path, frame->mapping->path);
+                  "%s: grid mapping %s is not supported: no CRS is set", input->array->path,
+                  frame->mapping->path);
     return REFS_OK;
 }
 

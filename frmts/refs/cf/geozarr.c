@@ -105,8 +105,8 @@ static refs_status describe_crs(const refs_cf__input *input, refs_cf_description
         if (!taken && (says(attributes, "proj:code") || says(attributes, "proj:wkt2") ||
                        says(attributes, "proj:projjson")))
             refs_note(&input->options.notes, REFS_NOTE_WARNING,
-                      "%s: proj:code, proj:wkt2 and proj:projjson name no coordinate reference "
-                      "system that PROJ knows, and are ignored",
+                      "%s: proj:code, proj:wkt2 and proj:projjson are ignored: PROJ does not know "
+                      "the CRS",
                       input->array->path);
     }
     return take_epsg(input->array->attributes, description, &taken, err);
@@ -190,7 +190,7 @@ void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_descripti
 }
 
 static void note_ignored(const refs_cf__input *input, const char *name, const char *expected) {
-    refs_note(&input->options.notes, REFS_NOTE_WARNING, "%s: %s is ignored, as it is not %s",
+    refs_note(&input->options.notes, REFS_NOTE_WARNING, "%s: %s is ignored: expected %s",
               input->array->path, name, expected);
 }
 
@@ -311,7 +311,7 @@ static bool read_transform(const place_source *source, const refs_cf__input *inp
         transform[i + 1] *= of.y;
     }
     if (is_whole && is_affine(transform)) return true;
-    note_ignored(input, name, "six numbers that give pixels a size");
+    note_ignored(input, name, "six numbers with a pixel size other than 0");
     return false;
 }
 
@@ -330,7 +330,8 @@ static bool read_box(const place_source *source, const refs_cf__input *input, bo
                             0,      (box[1] - box[3]) / (double)(n_y - is_node)};
     memcpy(transform, made, sizeof made);
     if (is_whole && is_affine(made)) return true;
-    note_ignored(input, "spatial:bbox", "[xmin, ymin, xmax, ymax] of some size");
+    note_ignored(input, "spatial:bbox",
+                 "[xmin, ymin, xmax, ymax] with xmin < xmax and ymin < ymax");
     return false;
 }
 
@@ -359,7 +360,7 @@ static void place_by_stac(const refs_cf__input *input, refs_cf_description *desc
     bool is_whole = n == 6 || (n == 9 && numbers[6] == 0 && numbers[7] == 0 && numbers[8] == 1);
     take_matrix(numbers, transform);
     if (!is_whole || !is_affine(transform)) {
-        note_ignored(input, name, "six or nine numbers that give pixels a size");
+        note_ignored(input, name, "six or nine numbers with a pixel size other than 0");
         return;
     }
     if (says(attributes, "proj:shape") &&

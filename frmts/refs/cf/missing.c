@@ -112,7 +112,7 @@ static void add_missing(const refs_cf__input *input, const refs_dtype *as, refs_
         description->missing[description->n_missing++] = missing;
     else
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
-                  "%s: %.17g is read as data: expected %d missing values at most",
+                  "%s: missing value %.17g is read as data: expected at most %d missing values",
                   input->array->path, missing.number, REFS_CF_MAX_MISSING + 1);
 }
 

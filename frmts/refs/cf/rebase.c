@@ -20,7 +20,7 @@ static refs_status open_linear(const refs_cf_units *from, const refs_cf_units *t
         refs_cf_convert_units(to, from, &rebase->back_scale, &rebase->back_offset) ==
             REFS_CF_CONVERSION_LINEAR)
         return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "units are \"%.*s\" and \"%.*s\"",
+    return refs_fail(err, REFS_UNSUPPORTED, "cannot convert units \"%.*s\" to \"%.*s\"",
                      REFS_STR_ARG(from->units), REFS_STR_ARG(to->units));
 }
 

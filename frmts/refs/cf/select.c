@@ -170,7 +170,7 @@ static bool find_reading(const subject *of, refs_str text, request *wanted) {
 static void note_fallback(const refs_notes *notes, const refs_cf_band_axis *axis, refs_str text) {
     if (axis->values == NULL && axis->labels == NULL) return;
     refs_note(notes, REFS_NOTE_WARNING,
-              "[%s=%.*s]: is taken for indices from 0, since %s has no such value; write # before "
+              "[%s=%.*s]: treated as indices from 0, because %s has no such value; write # before "
               "each number for indices",
               axis->name, REFS_STR_ARG(text), axis->name);
 }
@@ -189,15 +189,14 @@ static void note_second_reading(const refs_notes *notes, const subject *of, refs
     if (as_index.first == as_other.first && as_index.end == as_other.end) return;
     const char *name = of->axis->name;
     if (taken->as == &bare_index)
-        refs_note(
-            notes, REFS_NOTE_WARNING,
-            "[%s=%.*s]: is taken for indices from 0, though %s has one of the two as a value, "
-            "too; write # before each number for indices, a point after it for values",
-            name, REFS_STR_ARG(text), name);
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "[%s=%.*s]: treated as indices from 0, although %s has one of the two as a "
+                  "value; write # before each number for indices, or a point after it for values",
+                  name, REFS_STR_ARG(text), name);
     else
         refs_note(notes, REFS_NOTE_WARNING,
-                  "[%s=%.*s]: is taken for what %s has there, not for indices from 0; write # "
-                  "before each number for indices",
+                  "[%s=%.*s]: treated as values of %s, not as indices; write # before each number "
+                  "for indices",
                   name, REFS_STR_ARG(text), name);
 }
 
@@ -236,9 +235,8 @@ static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_
                                  refs_error *err) {
     refs_str text = part->text;
     bool lacks_end = text.size > 0 && (text.data[0] == ':' || text.data[text.size - 1] == ':');
-    if (text.size == 0)
-        return fail_on_axis(axis, part->all, "a value is missing behind the =", err);
-    if (lacks_end) return fail_on_axis(axis, part->all, "a range has two ends, first:last", err);
+    if (text.size == 0) return fail_on_axis(axis, part->all, "expected a value after =", err);
+    if (lacks_end) return fail_on_axis(axis, part->all, "expected a range as first:last", err);
     refs_buf why = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&why, err, "dimension '%s' has no value %.*s%c",
                                          axis->name, REFS_STR_ARG(text), '\0');
@@ -289,11 +287,11 @@ static refs_status fail_without_axis(const refs_cf__input *input,
     refs_str name = part->name;
     if (names_dimension(input, description->x_dim, name) ||
         names_dimension(input, description->y_dim, name))
-        return refs_fail(err, REFS_INVALID,
-                         "[%.*s]: %.*s is an axis of the raster, not of its bands: leave it out, "
-                         "and cut the raster when it is read (-projwin or -srcwin of "
-                         "gdal_translate)",
-                         REFS_STR_ARG(part->all), REFS_STR_ARG(name));
+        return refs_fail(
+            err, REFS_INVALID,
+            "[%.*s]: %.*s is an axis of the raster, not of its bands: leave it out, and select a "
+            "window when you read (-projwin or -srcwin of gdal_translate)",
+            REFS_STR_ARG(part->all), REFS_STR_ARG(name));
     refs_buf axes = REFS_BUF_INIT;
     refs_status status = refs_cf_list_band_axes(description, &axes, err);
     refs_str there =
@@ -301,14 +299,13 @@ static refs_status fail_without_axis(const refs_cf__input *input,
     const char *meant = find_meant(description, name);
     if (status == REFS_OK && name.size > 0)
         status = refs_fail(
-            err, REFS_INVALID, "[%.*s]: there is no axis '%.*s' of bands; %s%s%sthere are %.*s",
+            err, REFS_INVALID, "[%.*s]: unknown band axis '%.*s'; %s%s%sband axes: %.*s",
             REFS_STR_ARG(part->all), REFS_STR_ARG(name), meant != NULL ? "did you mean " : "",
             meant != NULL ? meant : "", meant != NULL ? "? " : "", REFS_STR_ARG(there));
     else if (status == REFS_OK)
-        status = refs_fail(
-            err, REFS_INVALID,
-            "[%.*s]: wanted is axis=value or axis=first:last; axes to select along are: %.*s",
-            REFS_STR_ARG(part->all), REFS_STR_ARG(there));
+        status = refs_fail(err, REFS_INVALID,
+                           "[%.*s]: expected axis=value or axis=first:last; band axes: %.*s",
+                           REFS_STR_ARG(part->all), REFS_STR_ARG(there));
     refs_buf_clear(&axes);
     return status;
 }
@@ -339,8 +336,7 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
     span found = find_elements(&of, &wanted);
     if (found.n == 0) return fail_on_value(axis, part, err);
     if (found.n != found.end - found.first)
-        return fail_on_axis(axis, part->all,
-                            "elements that are not side by side cannot be selected", err);
+        return fail_on_axis(axis, part->all, "cannot select elements that are not adjacent", err);
     note_second_reading(notes, &of, part->text, &wanted);
     shrink(axis, found.first, found.n);
     return REFS_OK;

@@ -78,8 +78,8 @@ static bool has_longitudes(const refs_cf__axes *axes, const refs_cf_description 
 }
 
 static void note(const refs_cf__input *input, const char *why) {
-    refs_note(&input->options.notes, REFS_NOTE_WARNING,
-              "%s: stays as it is, LONGITUDES=%s cannot turn it: %s", input->array->path,
+    refs_note(&input->options.notes, REFS_NOTE_WARNING, "%s: LONGITUDES=%s is ignored: %s",
+              input->array->path,
               input->options.longitudes == REFS_CF_LONGITUDES_FROM_0 ? "0" : "-180", why);
 }
 

@@ -49,7 +49,7 @@ refs_status refs_dataset_list_fragments(refs_dataset *dataset, const refs_array_
     length_list list = {NULL, 0, 0};
     refs_library_watch watch;
     if (meta->aggregation == NULL || listing->dim >= meta->rank)
-        return refs_fail(err, REFS_INVALID, "%s: is no aggregation, or has no dimension %zu",
+        return refs_fail(err, REFS_INVALID, "%s: not an aggregation, or without dimension %zu",
                          array->path, listing->dim);
     refs_library_begin_watch(&watch, listing->watcher);
     refs_status status = list_lengths(meta, listing->dim, &list, err);

@@ -200,7 +200,7 @@ static refs_status fail_unknown(refs_str key, refs_error *err) {
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < N(table); i++)
         if (refs_name_is_near(key, refs_str_from(table[i].key), &least)) near = table[i].key;
-    return refs_fail(err, REFS_INVALID, "there is no option %.*s%s%s%s", REFS_STR_ARG(key),
+    return refs_fail(err, REFS_INVALID, "unknown option %.*s%s%s%s", REFS_STR_ARG(key),
                      near != NULL ? ": did you mean " : "", near != NULL ? near : "",
                      near != NULL ? "?" : "");
 }

@@ -33,7 +33,8 @@ static refs_status take_axis(request *made, size_t dim, refs_error *err) {
     made->index[dim] = axis->kind == REFS_AXIS_INDEX ? axis->index : NULL;
     made->has_index |= axis->kind == REFS_AXIS_INDEX;
     if (is_point && made->has_points && axis->count != made->n_points)
-        return refs_fail(err, REFS_INVALID, "%s: dimension %zu has %llu points, others have %llu",
+        return refs_fail(err, REFS_INVALID,
+                         "%s: dimension %zu has %llu points: expected %llu, as the others have",
                          made->array->info.path, dim, (unsigned long long)axis->count,
                          (unsigned long long)made->n_points);
     if (is_point) made->n_points = axis->count;
@@ -162,7 +163,7 @@ static refs_status read(refs_dataset *dataset, const refs_array_info *info, cons
     REFS_TRY(refs_library_open_array(dataset, info, &array, err));
     if (info->size == 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: texts have no fixed size: read them with refs_dataset_read_texts",
+                         "%s: strings have no fixed size: read them with refs_dataset_read_texts",
                          info->path);
     REFS_TRY(make_request(array, axes, target->size, &asked, err));
     if (asked.point_bytes == 0) return check_empty(&asked, err);

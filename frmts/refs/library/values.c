@@ -22,7 +22,7 @@ static refs_status check_keys(const refs_dataset *dataset, const refs_keys *keys
     for (size_t i = 0; i < dataset->description.n_arrays; i++)
         if (dataset->description.arrays[i].info.is_aggregation)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s is an aggregation, whose values no keys have: read the array",
+                             "%s is an aggregation, whose values have no keys: read the array",
                              dataset->description.arrays[i].info.path);
     return REFS_OK;
 }
@@ -33,7 +33,7 @@ static refs_status receive(void *user, size_t index, const refs_store_value *val
     if (!value->is_present) return REFS_OK;
     if (value->filter_mask != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "this chunk was stored without some of its codecs: read the array");
+                         "this chunk was stored with some codecs skipped: read the array");
     void *copy = refs_alloc(value->bytes.size);
     if (copy == NULL) return refs_fail_nomem(err);
     if (value->bytes.size > 0) memcpy(copy, value->bytes.data, value->bytes.size);

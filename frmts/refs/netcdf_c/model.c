@@ -61,7 +61,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
                               refs_error *err) {
     size_t n = refs_hierarchy_n_groups(hierarchy);
     if (n > NCREFS_MAX_GROUPS)
-        return refs_fail(err, REFS_LIMIT, "%zu groups are more than netCDF-C numbers", n);
+        return refs_fail(err, REFS_LIMIT, "%zu groups: netCDF-C can number fewer", n);
     const refs_group_meta **sorted = refs_calloc(n + 1, sizeof *sorted);
     model->groups = refs_calloc(n + 1, sizeof *model->groups);
     refs_status status = sorted != NULL && model->groups != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -98,7 +98,7 @@ static int find_dim(const ncrefs_model *model, size_t group, const char *name) {
 static refs_status add_dim(ncrefs_model *model, const ncrefs_dim *wanted, int *id,
                            refs_error *err) {
     if (model->n_dims == INT32_MAX || wanted->size > PTRDIFF_MAX)
-        return refs_fail(err, REFS_LIMIT, "dimension %s: netCDF-C cannot number so many elements",
+        return refs_fail(err, REFS_LIMIT, "dimension %s: too many elements for netCDF-C",
                          wanted->name);
     char *name = refs_str_copy(refs_str_from(wanted->name));
     if (name == NULL || !refs_grow((void **)&model->dims, &model->dims_capacity, model->n_dims,

@@ -12,13 +12,13 @@ refs_status refs_chunk_index_init(refs_chunk_index *index, size_t rank, const ui
                                   const uint64_t *chunks, refs_error *err) {
     *index = (refs_chunk_index){.rank = rank, .n_chunks = 1};
     if (rank > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_UNSUPPORTED, "an array has %zu dimensions, at most %d are read",
+        return refs_fail(err, REFS_UNSUPPORTED, "an array has %zu dimensions: expected at most %d",
                          rank, REFS_SCAN_MAX_RANK);
     for (size_t dim = 0; dim < rank; dim++) {
         if (chunks[dim] == 0) return refs_fail(err, REFS_CORRUPT, "a chunk has the size 0");
         index->n[dim] = shape[dim] / chunks[dim] + (shape[dim] % chunks[dim] != 0);
         if (!refs_mul_u64(index->n_chunks, index->n[dim], &index->n_chunks))
-            return refs_fail(err, REFS_LIMIT, "an array has more chunks than can be counted");
+            return refs_fail(err, REFS_LIMIT, "an array has more than 2^64 chunks");
     }
     return REFS_OK;
 }
@@ -61,10 +61,10 @@ static refs_status add_sparse(refs_chunk_index *index, uint64_t number, refs_ind
 refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, refs_source_range place,
                                  uint32_t filter_mask, refs_error *err) {
     if (number >= index->n_chunks)
-        return refs_fail(err, REFS_CORRUPT, "chunk %llu is outside the array",
+        return refs_fail(err, REFS_CORRUPT, "chunk %llu lies outside its array",
                          (unsigned long long)number);
     if (place.length > MAX_LENGTH || filter_mask > UINT16_MAX)
-        return refs_fail(err, REFS_CORRUPT, "chunk %llu has %llu bytes and the filter mask %#x",
+        return refs_fail(err, REFS_CORRUPT, "chunk %llu is invalid: %llu bytes, filter mask %#x",
                          (unsigned long long)number, (unsigned long long)place.length, filter_mask);
     refs_index_entry entry = {place.offset, place.length & MAX_LENGTH, filter_mask & UINT16_MAX};
     if (!is_dense(index)) return add_sparse(index, number, entry, err);
@@ -87,7 +87,7 @@ refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t num
                                            refs_error *err) {
     if (!is_dense(index))
         return refs_fail(err, REFS_LIMIT,
-                         "it has %llu chunks in several files, at most %d are read",
+                         "it has %llu chunks in several files: expected at most %d",
                          (unsigned long long)index->n_chunks, MAX_DENSE_CHUNKS);
     if (index->locations == NULL)
         index->locations = refs_calloc((size_t)index->n_chunks, sizeof *index->locations);
@@ -110,7 +110,7 @@ refs_status refs_chunk_index_in_steps(refs_chunk_index *index, const refs_chunk_
         fits = fits && refs_mul_u64(index->n[dim] - 1, steps->steps[dim], &way) &&
                refs_add_u64(end, way, &end);
     if (!fits || !refs_add_u64(end, steps->length, &end))
-        return refs_fail(err, REFS_CORRUPT, "its chunks end behind the end of any file");
+        return refs_fail(err, REFS_CORRUPT, "its chunks end beyond byte 2^64");
     index->steps = refs_alloc(sizeof *index->steps);
     if (index->steps == NULL) return refs_fail_nomem(err);
     *index->steps = *steps;
@@ -148,7 +148,7 @@ refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err) {
     }
     refs_free(pairs);
     if (is_ascending(index)) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a chunk is twice in the index");
+    return refs_fail(err, REFS_CORRUPT, "its index lists a chunk twice");
 }
 
 static refs_index_entry entry_in_steps(const refs_chunk_index *index, uint64_t number) {

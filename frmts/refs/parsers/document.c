@@ -103,7 +103,7 @@ static refs_status add_text(refs_documents *documents, const char *path, const c
     documents->documents[documents->n++] = (refs_document){key, text, REFS_OK};
     documents->bytes += strlen(key) + strlen(text);
     if (documents->bytes > documents->limits->max_document_bytes)
-        return refs_fail(err, REFS_LIMIT, "metadata take more than %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "the metadata need more than the limit of %zu bytes",
                          documents->limits->max_document_bytes);
     return REFS_OK;
 }
@@ -137,7 +137,7 @@ static refs_status add(refs_documents *documents, const char *path, const char *
 
 static refs_status check_count(const refs_documents *documents, refs_error *err) {
     if (documents->n / 2 < documents->limits->max_arrays) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "there are more than %llu arrays and groups",
+    return refs_fail(err, REFS_LIMIT, "the file has more arrays and groups than the limit of %llu",
                      (unsigned long long)documents->limits->max_arrays);
 }
 

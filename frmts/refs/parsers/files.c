@@ -76,7 +76,8 @@ refs_status refs_scan_files_add(refs_scan_files *files, const char *location, ui
     *id = refs_intern_find(&files->locations, refs_str_from(location));
     if (*id != REFS_INTERN_NONE) return REFS_OK;
     if (files->n == REFS_SCAN_MAX_FILES)
-        return refs_fail(err, REFS_LIMIT, "it names more than %d files", REFS_SCAN_MAX_FILES);
+        return refs_fail(err, REFS_LIMIT, "it names more files than the limit of %d",
+                         REFS_SCAN_MAX_FILES);
     *id = (uint32_t)files->n;
     refs_lock(&files->lock);
     refs_status status = add_new(files, refs_str_from(location), err);
@@ -270,7 +271,7 @@ refs_status refs_scan_files_scan(refs_scan_files *files, uint32_t id,
     if (known.scan != NULL) return REFS_OK;
     if (known.is_opening || id == 0 || files->depth == REFS_SCAN_MAX_DEPTH)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: files name each other in a circle, or too many in a row",
+                         "%s: files refer to each other in a loop, or through too many levels",
                          known.location);
     files->known[id].is_opening = true;
     files->depth++;

@@ -84,7 +84,7 @@ static refs_status list(refs_scan *scan, refs_error *err) {
         uint32_t id;
         REFS_TRY(refs_intern_add(&scan->paths, refs_str_from(scan->documents.arrays[i]), &id, err));
         if (id != i)
-            return refs_fail(err, REFS_CORRUPT, "array %s is there twice",
+            return refs_fail(err, REFS_CORRUPT, "two arrays have the name %s",
                              scan->documents.arrays[i]);
     }
     REFS_TRY(refs_source_beginning(scan->source, &scan->beginning, err));

@@ -252,7 +252,7 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
         begin = before->offset + before->size;
     uint64_t needed = offset - begin + length;
     if (!refs_add_u64(begin, needed > source->block_bytes ? needed : source->block_bytes, &end))
-        return refs_fail(err, REFS_CORRUPT, "byte %llu is behind the end of any file",
+        return refs_fail(err, REFS_CORRUPT, "the bytes from %llu on end beyond byte 2^64",
                          (unsigned long long)offset);
     end = end_of_gap(source, begin, end);
     uint8_t *data = refs_alloc((size_t)(end - begin));
@@ -298,7 +298,7 @@ refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length
     size_t got = 0;
     REFS_TRY(refs_source_read_some(source, (refs_source_range){offset, length}, dst, &got, err));
     if (got == length) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "bytes %llu to %llu are behind the end of the file",
+    return refs_fail(err, REFS_CORRUPT, "bytes %llu to %llu lie past the end of the file",
                      (unsigned long long)offset, (unsigned long long)(offset + length));
 }
 

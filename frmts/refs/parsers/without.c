@@ -13,7 +13,7 @@ refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
     (void)options;
     *scan = NULL;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "data files are read with libjansson, which this build lacks");
+                     "this build cannot read data files: it lacks libjansson");
 }
 
 void refs_scan_free(refs_scan *scan) {

@@ -128,7 +128,7 @@ static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_
 refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
                                           refs_error *err) {
     if (builder->n_added++ >= builder->options.limits.max_references)
-        return refs_fail(err, REFS_LIMIT, "more than %llu references",
+        return refs_fail(err, REFS_LIMIT, "the set has more references than the limit of %llu",
                          (unsigned long long)builder->options.limits.max_references);
     if (key.size > 0 && key.data[0] == '/') key = refs_str_part(key, 1, key.size);
     if (key.size > 0 && key.data[key.size - 1] == '/')
@@ -158,10 +158,11 @@ static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_
     const refs_set_limits *limits = &builder->options.limits;
     refs_buf *arena = &builder->set->inline_bytes;
     if (bytes.size > limits->max_value_bytes || bytes.size > UINT32_MAX - 1)
-        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes", bytes.size);
+        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes, more than the limit",
+                         bytes.size);
     if (arena->size > limits->max_inline_bytes ||
         bytes.size > limits->max_inline_bytes - arena->size)
-        return refs_fail(err, REFS_LIMIT, "inline values have more than %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "the inline values need more than the limit of %zu bytes",
                          limits->max_inline_bytes);
     *entry = (refs_entry){arena->size, (uint32_t)bytes.size, REFS_ENTRY_INLINE};
     return refs_buf_append(arena, bytes.data, bytes.size, err);
@@ -171,7 +172,8 @@ static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_
 
 static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error *err) {
     size_t known = set->urls.count;
-    if (known >= REFS_ENTRY_MAX_URLS) return refs_fail(err, REFS_LIMIT, "too many URLs");
+    if (known >= REFS_ENTRY_MAX_URLS)
+        return refs_fail(err, REFS_LIMIT, "the set has more than 2^32 URLs");
     if (!refs_grow((void **)&set->url_of, &set->url_of_capacity, known, sizeof *set->url_of))
         return refs_fail_nomem(err);
     REFS_TRY(refs_intern_add(&set->urls, url, id, err));
@@ -189,7 +191,7 @@ refs_status refs_references__builder_url(refs_set_builder *builder, refs_str url
         return REFS_OK;
     }
     if (url.size > builder->options.limits.max_value_bytes)
-        return refs_fail(err, REFS_LIMIT, "a URL has %zu bytes", url.size);
+        return refs_fail(err, REFS_LIMIT, "a URL has %zu bytes, more than the limit", url.size);
     REFS_TRY(add_url(set, url, id, err));
     builder->last_url = *id;
     return REFS_OK;
@@ -251,7 +253,8 @@ static refs_status render_urls(rendering *r, refs_error *err) {
     for (uint32_t id = 0; id < r->urls.count; id++) {
         REFS_TRY(render_url(r, id, err));
         if (r->set->urls.text.size > limit)
-            return refs_fail(err, REFS_LIMIT, "templates make URLs of more than %llu bytes",
+            return refs_fail(err, REFS_LIMIT,
+                             "the rendered URLs need more than the limit of %llu bytes",
                              (unsigned long long)limit);
     }
     return REFS_OK;
@@ -295,7 +298,8 @@ refs_status refs_references__builder_render(refs_set_builder *builder, refs_url_
 static refs_status map_text(refs_str text, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
     if (refs_references__holds_template(text))
-        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a template that was not rendered",
+        return refs_fail(err, REFS_INVALID,
+                         "URL \"%.*s\" contains a template that was not rendered",
                          REFS_STR_ARG(text));
     return refs_url_map(text, context, location, err);
 }
@@ -446,8 +450,8 @@ static refs_status finish(refs_set_builder *builder, refs_error *err) {
     }
     if (builder->n_added > set->size)
         refs_note(&builder->options.notes, REFS_NOTE_DEBUG,
-                  "%s: %llu references are replaced by later ones of the same key", set->location,
-                  (unsigned long long)(builder->n_added - set->size));
+                  "%s: %llu keys occur more than once: the last reference of each is used",
+                  set->location, (unsigned long long)(builder->n_added - set->size));
     return map_urls(builder, err);
 }
 

@@ -6,7 +6,8 @@ static refs_status read_dimension(const refs_json *shape, const refs_json *chunk
     uint64_t length, chunk;
     if (!refs_json_u64(refs_json_at(shape, dim), &length) ||
         !refs_json_u64(refs_json_at(chunks, dim), &chunk) || (chunk == 0 && length > 0))
-        return refs_fail(err, REFS_INVALID, "dimension %zu of shape and chunks makes no grid", dim);
+        return refs_fail(err, REFS_INVALID, "shape and chunks are inconsistent in dimension %zu",
+                         dim);
     *n_chunks = length == 0 ? 0 : (length - 1) / chunk + 1;
     return REFS_OK;
 }
@@ -20,18 +21,19 @@ refs_status refs_references__chunk_grid_read(const refs_json *zarray, refs_chunk
     *grid = (refs_chunk_grid){.rank = rank};
     if (!refs_json_is_array(shape) || !refs_json_is_array(chunks) ||
         refs_json_size(chunks) != rank || rank > REFS_CHUNK_MAX_RANK)
-        return refs_fail(err, REFS_INVALID, "shape and chunks are not lists of one length up to %d",
+        return refs_fail(err, REFS_INVALID,
+                         "expected shape and chunks as lists of one length, at most %d",
                          REFS_CHUNK_MAX_RANK);
     if (separator.size > 0 && !refs_str_is(separator, "."))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "the dimension separator is \"%.*s\": parquet sets can hold only keys "
-                         "with dots",
+                         "the dimension separator is \"%.*s\": expected \".\", as Parquet sets can "
+                         "hold no other",
                          REFS_STR_ARG(separator));
     uint64_t total = 1;
     for (size_t dim = 0; dim < rank; dim++) {
         REFS_TRY(read_dimension(shape, chunks, dim, &grid->n_chunks[dim], err));
         if (!refs_mul_u64(total, grid->n_chunks[dim], &total))
-            return refs_fail(err, REFS_LIMIT, "there are more chunks than can be counted");
+            return refs_fail(err, REFS_LIMIT, "the array has more than 2^64 chunks");
     }
     return REFS_OK;
 }

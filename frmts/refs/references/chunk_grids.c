@@ -34,7 +34,7 @@ static bool is_plain_name(refs_str name) {
 static refs_status read_v2(refs_str prefix, refs_str json, refs_chunk_grid *grid, refs_error *err) {
     refs_json_doc *document = NULL;
     if (!is_plain_name(prefix))
-        return refs_fail(err, REFS_INVALID, "its name leads out of the set");
+        return refs_fail(err, REFS_INVALID, "its name points outside the set");
     refs_status status = refs_json_parse(json, &document, err);
     if (status == REFS_OK)
         status = refs_references__chunk_grid_read(refs_json_root(document), grid, err);
@@ -46,7 +46,8 @@ static refs_status read_v3(refs_str prefix, refs_str json, refs_chunk_grid *grid
     (void)prefix;
     (void)json;
     (void)grid;
-    return refs_fail(err, REFS_UNSUPPORTED, "parquet sets hold arrays of Zarr version 2 only");
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "expected Zarr version 2, as Parquet sets can hold no other");
 }
 
 /* Keys that describe arrays. */

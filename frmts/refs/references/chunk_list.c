@@ -13,7 +13,7 @@ refs_status refs_references__chunk_list_add(refs_chunk_list *list, const uint64_
         if (index[dim] >= keys->n[dim]) return REFS_OK;
         if (!refs_mul_u64(number, keys->n[dim], &number) ||
             !refs_add_u64(number, index[dim], &number))
-            return refs_fail(err, REFS_LIMIT, "%.*s: more than 2^64 chunks are declared",
+            return refs_fail(err, REFS_LIMIT, "%.*s: the array has more than 2^64 chunks",
                              REFS_STR_ARG(keys->prefix));
     }
     if (!refs_grow((void **)&list->numbers, &list->capacity, list->n, sizeof *list->numbers))

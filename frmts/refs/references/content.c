@@ -66,8 +66,8 @@ bool refs_references__is_page(refs_bytes head) {
 
 static refs_status fail_on_page(const char *location, refs_error *err) {
     return refs_fail(err, REFS_INVALID,
-                     "%s: the server answered a web page (HTML), not a set or a data file: it may "
-                     "want a login, or this is the URL of a page",
+                     "%s: the server answered a web page (HTML) instead of a set or a data file: "
+                     "log in, or use the URL of the file instead of its page",
                      location);
 }
 
@@ -101,16 +101,14 @@ static const char *reason_of_damage(refs_bytes head) {
     static const char signature[] = "\x89HDF\r\n\x1a\n";
     const bool had_lines = head.size >= 8 && memcmp(head.data, signature, 4) == 0 &&
                            memcmp(head.data, signature, 8) != 0;
-    return had_lines ? "it is damaged, as files are that were transferred as text"
-                     : "it is damaged, or cut off";
+    return had_lines ? "it was transferred as text" : "it is damaged or truncated";
 }
 
 static refs_status fail_on_damage(const char *location, refs_bytes head, const char *is,
                                   refs_error *err) {
     char bytes[4 * SHOWN_BYTES];
-    return refs_fail(err, REFS_INVALID,
-                     "%s: it begins as %s and is none: its first bytes are %s: %s", location, is,
-                     show(head, bytes), reason_of_damage(head));
+    return refs_fail(err, REFS_INVALID, "%s: not %s, although it begins like one, with %s: %s",
+                     location, is, show(head, bytes), reason_of_damage(head));
 }
 
 static refs_status fail_on_name(const char *location, refs_bytes head, refs_error *err) {
@@ -120,13 +118,12 @@ static refs_status fail_on_name(const char *location, refs_bytes head, refs_erro
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ends_with(name, names[i].ending))
             return refs_fail(err, REFS_INVALID,
-                             "%s: it is not %s, as its name says: its first bytes are %s, not %s%s",
+                             "%s: expected %s, as its name says; its first bytes are %s, not %s%s",
                              location, names[i].is, show(head, bytes), names[i].begins,
-                             are_zeros(head)
-                                 ? ": zeros are what a file has that was not written to its end"
-                                 : "");
+                             are_zeros(head) ? ": a file that was not written to its end has zeros"
+                                             : "");
     return refs_fail(err, REFS_INVALID,
-                     "%s: it does not begin as a reference set: neither \"{\" nor \"[\"", location);
+                     "%s: not a reference set: expected \"{\" or \"[\" at its beginning", location);
 }
 
 refs_status refs_references__fail_on_content(const char *location, refs_bytes head,
@@ -135,16 +132,16 @@ refs_status refs_references__fail_on_content(const char *location, refs_bytes he
     if (refs_references__is_page(head) && refs_location_is_remote(refs_str_from(location)))
         return fail_on_page(location, err);
     if (refs_references__is_dmr(head))
-        return refs_fail(err, REFS_INVALID,
-                         "%s: it is a DMR, which does not say where the bytes of its arrays are: "
-                         "expected a DMR++, as servers give it for NAME.dmrpp",
-                         location);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: a DMR has no byte ranges: expected a DMR++, which servers return for NAME.dmrpp",
+            location);
     for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
         if (head.size < contents[i].size ||
             memcmp(head.data, contents[i].begins, contents[i].size) != 0)
             continue;
         if (contents[i].is_read) return fail_on_damage(location, head, contents[i].is, err);
-        return refs_fail(err, REFS_INVALID, "%s: it begins as %s, not as a reference set", location,
+        return refs_fail(err, REFS_INVALID, "%s: expected a reference set, found %s", location,
                          contents[i].is);
     }
     return fail_on_name(location, head, err);

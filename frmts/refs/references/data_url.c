@@ -26,7 +26,8 @@ static refs_status decode_percent(refs_str text, refs_buf *decoded, refs_error *
             unsigned high = text.size - i > 2 ? hex_value(text.data[i + 1]) : 16;
             unsigned low = text.size - i > 2 ? hex_value(text.data[i + 2]) : 16;
             if (high == 16 || low == 16)
-                return refs_fail(err, REFS_INVALID, "data: URL has a \"%%\" without two digits");
+                return refs_fail(err, REFS_INVALID,
+                                 "data: URL: expected two hexadecimal digits after \"%%\"");
             c = (char)(high << 4 | low);
             i += 2;
         }
@@ -47,7 +48,8 @@ static refs_status decode_base64(refs_str text, refs_buf *bytes, refs_error *err
 
 refs_status refs_references__data_url_decode(refs_str url, refs_buf *bytes, refs_error *err) {
     size_t comma = refs_str_find(url, ',');
-    if (comma == SIZE_MAX) return refs_fail(err, REFS_INVALID, "data: URL has no \",\"");
+    if (comma == SIZE_MAX)
+        return refs_fail(err, REFS_INVALID, "data: URL: expected \",\" before the data");
     refs_str content = refs_str_part(url, comma + 1, url.size);
     return refs_str_ends(refs_str_part(url, 0, comma), ";base64")
                ? decode_base64(content, bytes, err)
@@ -57,8 +59,7 @@ refs_status refs_references__data_url_decode(refs_str url, refs_buf *bytes, refs
 refs_status refs_references__data_url_part(refs_bytes content, refs_ref *ref, refs_error *err) {
     if (ref->kind == REFS_REF_WHOLE) ref->length = content.size;
     if (ref->offset > content.size || ref->length > content.size - ref->offset)
-        return refs_fail(err, REFS_INVALID,
-                         "offset and length are beyond what the data: URL holds");
+        return refs_fail(err, REFS_INVALID, "data: URL: offset and length lie past its end");
     ref->bytes = ref->length > 0 ? refs_bytes_view(content.data + ref->offset, (size_t)ref->length)
                                  : refs_bytes_view("", 0);
     ref->kind = REFS_REF_INLINE;

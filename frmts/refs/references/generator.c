@@ -45,7 +45,7 @@ static refs_status read_field(const refs_json *item, field i, generator *g, refs
     bool may_be_number = i == FIELD_OFFSET || i == FIELD_LENGTH;
     if (may_be_number && refs_json_u64(value, &g->number[i])) return REFS_OK;
     if (!refs_json_is_string(value))
-        return refs_fail(err, REFS_INVALID, "\"%s\" is missing or not a string", field_names[i]);
+        return refs_fail(err, REFS_INVALID, "expected \"%s\" as a string", field_names[i]);
     g->is_template[i] = true;
     return refs_template_parse(&g->field[i], refs_json_text(value), err);
 }
@@ -54,7 +54,7 @@ static refs_status read_fields(const refs_json *item, generator *g, refs_error *
     bool offset = refs_json_get(item, "offset") != NULL;
     bool length = refs_json_get(item, "length") != NULL;
     if (offset != length)
-        return refs_fail(err, REFS_INVALID, "\"offset\" and \"length\" go together only");
+        return refs_fail(err, REFS_INVALID, "expected \"offset\" and \"length\" together");
     g->has_range = offset;
     for (field i = FIELD_KEY; i < (offset ? N_FIELDS : FIELD_OFFSET); i++)
         REFS_TRY(read_field(item, i, g, err));
@@ -69,18 +69,18 @@ static refs_status read_bound(const refs_json *range, const char *name, int64_t 
     if (refs_json_is_number(value) &&
         refs_json_number_to_i64(refs_json_text(value), bound, &integral) && integral)
         return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "\"%s\" is not an integer", name);
+    return refs_fail(err, REFS_INVALID, "\"%s\": expected an integer", name);
 }
 
 static refs_status read_range(const refs_json *range, dimension *d, refs_error *err) {
     int64_t stop = 0;
     d->step = 1;
     if (refs_json_get(range, "stop") == NULL)
-        return refs_fail(err, REFS_INVALID, "the range has no \"stop\"");
+        return refs_fail(err, REFS_INVALID, "the range lacks \"stop\"");
     REFS_TRY(read_bound(range, "start", &d->start, err));
     REFS_TRY(read_bound(range, "stop", &stop, err));
     REFS_TRY(read_bound(range, "step", &d->step, err));
-    if (d->step == 0) return refs_fail(err, REFS_INVALID, "the range has step 0");
+    if (d->step == 0) return refs_fail(err, REFS_INVALID, "expected a step other than 0");
     uint64_t first = (uint64_t)d->start, last = (uint64_t)stop, step = (uint64_t)d->step;
     if (d->step > 0)
         d->n = stop > d->start ? (last - first - 1) / step + 1 : 0;
@@ -94,21 +94,22 @@ static refs_status read_list(const refs_json *list, dimension *d, refs_error *er
     d->n = refs_json_size(list);
     for (size_t i = 0; i < d->n; i++)
         if (refs_json_is_array(refs_json_at(list, i)) || refs_json_is_object(refs_json_at(list, i)))
-            return refs_fail(err, REFS_INVALID, "value %zu is not a number, string or boolean", i);
+            return refs_fail(err, REFS_INVALID,
+                             "value %zu: expected a number, a string or a boolean", i);
     return REFS_OK;
 }
 
 static refs_status read_dimension(const refs_json *value, dimension *d, refs_error *err) {
     if (refs_json_is_array(value)) return read_list(value, d, err);
     if (refs_json_is_object(value)) return read_range(value, d, err);
-    return refs_fail(err, REFS_INVALID, "it is neither a list nor a range");
+    return refs_fail(err, REFS_INVALID, "expected a list or a range");
 }
 
 static refs_status read_dimensions(const refs_json *item, const refs_templates *templates,
                                    generator *g, refs_error *err) {
     const refs_json *members = refs_json_get(item, "dimensions");
     if (!refs_json_is_object(members))
-        return refs_fail(err, REFS_INVALID, "\"dimensions\" is missing or no object");
+        return refs_fail(err, REFS_INVALID, "expected \"dimensions\" as an object");
     g->n_dimensions = refs_json_size(members);
     if (g->n_dimensions > MAX_DIMENSIONS)
         return refs_fail(err, REFS_LIMIT, "expected at most %d dimensions, found %zu",
@@ -120,7 +121,8 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
         refs_template_value value;
         refs_str name = g->bindings[i].name = refs_json_name_at(members, i);
         if (refs_references__templates_find(templates, name, &value))
-            return refs_fail(err, REFS_INVALID, "\"%.*s\" is a dimension and a template",
+            return refs_fail(err, REFS_INVALID,
+                             "\"%.*s\" is the name of both a dimension and a template",
                              REFS_STR_ARG(name));
         refs_status status = read_dimension(refs_json_at(members, i), &g->dimensions[i], err);
         if (status != REFS_OK) refs_error_prefix(err, "dimension \"%.*s\"", REFS_STR_ARG(name));
@@ -156,7 +158,7 @@ static refs_status number_value(refs_str number, refs_template_value *value, ref
                          REFS_STR_ARG(number));
     value->kind = REFS_TEMPLATE_INTEGER;
     if (refs_json_number_to_i64(number, &value->integer, &integral)) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "%.*s needs more than 64 bits", REFS_STR_ARG(number));
+    return refs_fail(err, REFS_LIMIT, "%.*s does not fit 64 bits", REFS_STR_ARG(number));
 }
 
 /* Truth values and null are the strings that jinja2 renders them to. */
@@ -187,7 +189,8 @@ static refs_status render_number(generator *g, field i, const refs_scope *scope,
     if (!g->is_template[i]) return REFS_OK;
     refs_status status = refs_template_render_integer(&g->field[i], scope, scratch, &number, err);
     if (status == REFS_OK && number < 0)
-        status = refs_fail(err, REFS_INVALID, "%lld is negative", (long long)number);
+        status = refs_fail(err, REFS_INVALID, "expected a number of at least 0, found %lld",
+                           (long long)number);
     if (status != REFS_OK) refs_error_prefix(err, "\"%s\"", field_names[i]);
     g->number[i] = (uint64_t)number;
     return status;
@@ -241,14 +244,15 @@ static refs_status count(const generator *g, uint64_t limit, uint64_t *n, refs_e
     for (size_t i = 0; i<g->n_dimensions && * n> 0; i++)
         if (!refs_mul_u64(*n, g->dimensions[i].n, n) || *n > limit) *n = UINT64_MAX;
     if (*n > limit)
-        return refs_fail(err, REFS_LIMIT, "generators make more references than the limit allows");
+        return refs_fail(err, REFS_LIMIT, "the generators produce more references than the limit");
     return REFS_OK;
 }
 
 static refs_status check_memory(const refs_set_builder *builder, uint64_t before, refs_error *err) {
     if (refs_references__builder_text_bytes(builder) - before <= MAX_GENERATED_BYTES)
         return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "generators make keys and URLs of more than %llu bytes",
+    return refs_fail(err, REFS_LIMIT,
+                     "the generators produce keys and URLs of more than %llu bytes",
                      (unsigned long long)MAX_GENERATED_BYTES);
 }
 
@@ -271,7 +275,7 @@ static refs_status generate_item(const refs_json *item, refs_templates *template
     generator g = {0};
     refs_status status = refs_json_is_object(item)
                              ? read_fields(item, &g, err)
-                             : refs_fail(err, REFS_INVALID, "it is not an object");
+                             : refs_fail(err, REFS_INVALID, "expected an object");
     if (status == REFS_OK) status = read_dimensions(item, templates, &g, err);
     if (status == REFS_OK) status = generate(&g, templates, builder, budget, err);
     generator_clear(&g);
@@ -281,7 +285,7 @@ static refs_status generate_item(const refs_json *item, refs_templates *template
 refs_status refs_references__generate(const refs_json *gen, refs_templates *templates,
                                       refs_set_builder *builder, refs_error *err) {
     uint64_t budget = refs_references__builder_options(builder)->limits.max_generated;
-    if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\" is not a list");
+    if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\": expected a list");
     for (size_t i = 0; i < refs_json_size(gen); i++) {
         refs_status status = generate_item(refs_json_at(gen, i), templates, builder, &budget, err);
         if (status != REFS_OK) refs_error_prefix(err, "gen[%zu]", i);

@@ -512,7 +512,7 @@ static refs_status check_unchanged(const refs_growth *growth, refs_error *err) {
                    now.st_mtim.tv_nsec == growth->metadata.st_mtim.tv_nsec;
     refs_buf_clear(&path);
     if (is_same) return REFS_OK;
-    return refs_fail(err, REFS_IO, "%s: was written by another program meanwhile: append again",
+    return refs_fail(err, REFS_IO, "%s: another program wrote it in the meantime: append again",
                      growth->folder);
 }
 

@@ -38,7 +38,7 @@ struct refs_output {
 static refs_status make_folder(const refs_buf *path, refs_error *err) {
     const char *name = (const char *)path->data;
     if (mkdir(name, 0777) == 0 || errno == EEXIST) return REFS_OK;
-    return refs_fail(err, REFS_IO, "%s: cannot be made: %s", name, strerror(errno));
+    return refs_fail(err, REFS_IO, "%s: cannot be created: %s", name, strerror(errno));
 }
 
 refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err) {
@@ -142,8 +142,8 @@ static refs_status open_packing(refs_output *output, refs_error *err) {
         return REFS_OK;
     }
 #endif
-    return refs_fail(err, REFS_UNSUPPORTED, "%s: this build has no %s", output->path,
-                     output->packing == REFS_PACK_GZIP ? "zlib" : "zstd");
+    return refs_fail(err, REFS_UNSUPPORTED, "%s: cannot be compressed: this build lacks %s",
+                     output->path, output->packing == REFS_PACK_GZIP ? "zlib" : "zstd");
 }
 
 static refs_status flush(refs_output *output, bool last, refs_error *err) {

@@ -31,7 +31,7 @@ static refs_status check_columns(const refs_parquet_table *table, refs_error *er
         [REFS_PARQUET_INTEGERS] = "integers", [REFS_PARQUET_STRINGS] = "strings"};
     for (size_t i = 0; i < N_COLUMNS; i++)
         if (table->columns[i].kind == wrong[i])
-            return refs_fail(err, REFS_CORRUPT, "column %s holds %s", column_names[i],
+            return refs_fail(err, REFS_CORRUPT, "column %s has the wrong type: %s", column_names[i],
                              names[wrong[i]]);
     return REFS_OK;
 }
@@ -84,7 +84,8 @@ static refs_status integer_at(const refs_record *record, size_t column, size_t r
                               refs_error *err) {
     const refs_parquet_column *from = &record->table.columns[column];
     if (from->kind == REFS_PARQUET_FLOATS)
-        return refs_fail(err, REFS_UNSUPPORTED, "column %s holds floating point numbers",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "column %s: expected integers, found floating-point numbers",
                          column_names[column]);
     *value = from->kind == REFS_PARQUET_INTEGERS ? from->integers[row] : 0;
     return REFS_OK;
@@ -98,7 +99,7 @@ static refs_status set_range(const refs_record *record, size_t row, refs_record_
     REFS_TRY(integer_at(record, OFFSET, row, &offset, err));
     REFS_TRY(integer_at(record, SIZE, row, &size, err));
     if (offset < 0 || size < 0)
-        return refs_fail(err, REFS_INVALID, "offset %lld and size %lld are not a range",
+        return refs_fail(err, REFS_INVALID, "invalid byte range: offset %lld, size %lld",
                          (long long)offset, (long long)size);
     ref->kind = size == 0 ? REFS_REF_WHOLE : REFS_REF_RANGE;
     ref->offset = size == 0 ? 0 : (uint64_t)offset;

@@ -50,7 +50,7 @@ refs_status refs_references__layout(refs_json_reader *reader, refs_set_layout *l
     *layout = REFS_LAYOUT_LIST;
     if (token == REFS_JSON_ARRAY_BEGIN) return REFS_OK;
     if (token != REFS_JSON_OBJECT_BEGIN)
-        return fail_at(reader, "a reference set is an object or a list of them", err);
+        return fail_at(reader, "expected a reference set (an object) or a list of them", err);
 
     *layout = REFS_LAYOUT_SINGLE;
     REFS_TRY(refs_json_next(reader, &token, &key, err));
@@ -79,7 +79,8 @@ static refs_status next_set(refs_json_reader *reader, refs_buf *name, refs_json_
         REFS_TRY(refs_json_next(reader, token, NULL, err));
     }
     if (*token != REFS_JSON_OBJECT_BEGIN)
-        return fail_at(reader, "this is not a reference set, as others here are", err);
+        return fail_at(reader, "expected a reference set, like the other elements of this list",
+                       err);
     return REFS_OK;
 }
 
@@ -98,7 +99,7 @@ static refs_status enter_one_of(refs_json_reader *reader, int64_t index, refs_er
         refs_json_token token;
         REFS_TRY(next_set(reader, NULL, &token, err));
         if (token != REFS_JSON_OBJECT_BEGIN)
-            return refs_fail(err, REFS_INVALID, "there is no set number %lld among %lld",
+            return refs_fail(err, REFS_INVALID, "no set %lld: the file has %lld, counted from 0",
                              (long long)index, (long long)i);
         if (i == index) return REFS_OK;
         REFS_TRY(refs_json_skip(reader, token, err));
@@ -111,14 +112,14 @@ refs_status refs_references__enter_set(refs_json_reader *reader, refs_set_layout
     REFS_TRY(refs_json_next(reader, &token, NULL, err));
     if (layout == REFS_LAYOUT_SINGLE) {
         if (index <= 0) return REFS_OK;
-        return refs_fail(err, REFS_INVALID, "there is no set number %lld: it is a single set",
+        return refs_fail(err, REFS_INVALID, "no set %lld: the file is a single set",
                          (long long)index);
     }
     if (index >= 0) return enter_one_of(reader, index, err);
     size_t n_sets;
     REFS_TRY(count_sets(reader, &n_sets, err));
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "holds %zu reference sets: choose one by its number, counted from 0", n_sets);
+                     "has %zu reference sets: choose one by its number, counted from 0", n_sets);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ static refs_status check_list(const refs_json *list, const char *key, const char
                               refs_error *err) {
     if (list == NULL) return REFS_OK;
     if (!refs_json_is_array(list))
-        return refs_fail(err, REFS_CORRUPT, "%s: %s is not a list" MAKE_ANEW, SOURCES_KEY, key);
+        return refs_fail(err, REFS_CORRUPT, "%s: %s: expected a list" MAKE_ANEW, SOURCES_KEY, key);
     for (size_t i = 0; i < refs_json_size(list); i++)
         if (refs_json_text(refs_json_get(refs_json_at(list, i), name)).size == 0)
             return refs_fail(err, REFS_CORRUPT, "%s: %s[%zu] has no %s" MAKE_ANEW, SOURCES_KEY, key,
@@ -60,7 +60,7 @@ static refs_status read_attributes(const refs_set *set, refs_json_doc **doc, ref
             refs_json_parse(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), doc, err);
     else
         status =
-            refs_fail(err, REFS_CORRUPT, "it is a reference: expected the record itself" MAKE_ANEW);
+            refs_fail(err, REFS_CORRUPT, "expected the record itself, found a reference" MAKE_ANEW);
     if (status != REFS_OK) refs_error_prefix(err, "%s", SOURCES_KEY);
     refs_ref_release(&ref);
     return status;
@@ -93,7 +93,8 @@ refs_status refs_joined_read(const refs_set *set, refs_buf *how, refs_error *err
     const refs_json *joined = refs_json_get(refs_json_root(doc), "joined");
     refs_status status = REFS_OK;
     if (joined != NULL && !refs_json_is_object(joined))
-        status = refs_fail(err, REFS_CORRUPT, "%s: joined is not an object" MAKE_ANEW, SOURCES_KEY);
+        status = refs_fail(err, REFS_CORRUPT, "%s: \"joined\": expected an object" MAKE_ANEW,
+                           SOURCES_KEY);
     else if (joined != NULL)
         status = refs_json_write(joined, how, err);
     refs_json_doc_free(doc);

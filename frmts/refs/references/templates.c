@@ -86,12 +86,12 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
                            const refs_set_options *options, refs_error *err) {
     const char *const *overrides = options->templates;
     if (refs_json_kind_of(members) != REFS_JSON_KIND_NULL && !refs_json_is_object(members))
-        return refs_fail(err, REFS_INVALID, "\"templates\" is not an object");
+        return refs_fail(err, REFS_INVALID, "\"templates\": expected an object");
     for (size_t i = 0; i < refs_json_size(members); i++) {
         refs_str name = refs_json_name_at(members, i);
         const refs_json *value = refs_json_at(members, i);
         if (!refs_json_is_string(value))
-            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is not a string",
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\": expected a string",
                              REFS_STR_ARG(name));
         REFS_TRY(set_member(templates, name, refs_json_text(value), &options->notes, err));
     }
@@ -99,7 +99,7 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
         refs_str option = refs_str_from(*overrides);
         size_t equals = refs_str_find(option, '=');
         if (equals == SIZE_MAX)
-            return refs_fail(err, REFS_INVALID, "template \"%s\" has no \"=\"", *overrides);
+            return refs_fail(err, REFS_INVALID, "template \"%s\": expected NAME=VALUE", *overrides);
         REFS_TRY(set_template(templates, refs_str_part(option, 0, equals),
                               refs_str_part(option, equals + 1, option.size), err));
     }
@@ -116,7 +116,8 @@ refs_status refs_references__templates_open(const refs_json *members,
     const refs_set_limits *limits = &options->limits;
     refs_status status = REFS_OK;
     if (!refs_mul_size(limits->max_rendered_bytes, SCRATCH_FACTOR, &capacity))
-        status = refs_fail(err, REFS_LIMIT, "limit of rendered bytes is too large");
+        status =
+            refs_fail(err, REFS_LIMIT, "the limit of rendered bytes is too large for this machine");
     if (status == REFS_OK) {
         if (capacity < SCRATCH_LEAST) capacity = SCRATCH_LEAST;
         t->scratch =

@@ -49,11 +49,10 @@ refs_status refs_references__unpacker_open(refs_bytes head, refs_json_refill ref
                                            refs_unpacker **unpacker, refs_error *err) {
     const struct known_packing *known = find_packing(head);
     *unpacker = NULL;
-    if (known == NULL) return refs_fail(err, REFS_INVALID, "document is not compressed");
+    if (known == NULL) return refs_fail(err, REFS_INVALID, "expected a compressed document");
     if (known->packing == NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "document is compressed by %s, which this build "
-                         "was made without",
+                         "the document is compressed by %s, which is not in this build",
                          known->name);
     refs_unpacker *u = refs_calloc(1, sizeof *u);
     void *stream = u != NULL ? known->packing->open() : NULL;
@@ -104,10 +103,12 @@ static refs_status unpack(refs_unpacker *unpacker, uint8_t *dst, size_t capacity
     unpacker->within = !step.ended;
     unpacker->n_unpacked += *got;
     if (stuck && unpacker->in_ended)
-        return refs_fail(err, REFS_CORRUPT, "%s: document is cut after %llu unpacked bytes",
+        return refs_fail(err, REFS_CORRUPT,
+                         "%s: the document is truncated after %llu decompressed bytes",
                          unpacker->known->name, (unsigned long long)unpacker->n_unpacked);
     if (unpacker->n_unpacked > unpacker->max_bytes)
-        return refs_fail(err, REFS_LIMIT, "%s: document unpacks to more than %llu bytes",
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: the document decompresses to more than the limit of %llu bytes",
                          unpacker->known->name, (unsigned long long)unpacker->max_bytes);
     return REFS_OK;
 }

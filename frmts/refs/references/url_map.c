@@ -42,7 +42,7 @@ static refs_status map_scheme(refs_str url, refs_str scheme, refs_str rest, refs
         if (!refs_url_is_scheme(scheme, known->name)) continue;
         if (!is_whole && (rest.size == 0 || rest.data[0] == '/'))
             return refs_fail(err, REFS_INVALID,
-                             "the name of the bucket or container is missing behind %.*s://",
+                             "expected the name of a bucket or container after %.*s://",
                              REFS_STR_ARG(scheme));
         REFS_TRY(refs_buf_append_str(location, refs_str_from(known->prefix), err));
         if (known->form == REFS_URL_CONTAINER_PATH) return append_container(rest, location, err);
@@ -150,7 +150,7 @@ static refs_str without_gzip(refs_str base) {
 
 static refs_status map_path(refs_str path, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
-    if (path.size == 0) return refs_fail(err, REFS_INVALID, "URL is empty");
+    if (path.size == 0) return refs_fail(err, REFS_INVALID, "the URL is empty");
     if (refs_str_starts(path, "/vsi") && is_confined(context))
         return refs_fail(err, REFS_INVALID, "a remote set may not use GDAL's name \"%.*s\"",
                          REFS_STR_ARG(path));
@@ -165,10 +165,11 @@ static refs_status map_archive(refs_str url, const refs_url_context *context, si
     refs_str member, file;
     const refs_url_archive *archive = refs_url_split_archive(url, &member, &file);
     if (file.size == 0)
-        return refs_fail(err, REFS_INVALID, "\"%.*s\" lies in an archive that is not named",
+        return refs_fail(err, REFS_INVALID, "\"%.*s\" is a member of an archive without a name",
                          REFS_STR_ARG(member));
     if (n_archives == MAX_ARCHIVES)
-        return refs_fail(err, REFS_LIMIT, "more than %d archives in archives", MAX_ARCHIVES);
+        return refs_fail(err, REFS_LIMIT, "archives are nested deeper than the limit of %d",
+                         MAX_ARCHIVES);
     REFS_TRY(refs_buf_printf(location, err, "%s{", archive->prefix));
     REFS_TRY(map_url(file, context, n_archives + 1, location, err));
     REFS_TRY(refs_buf_append(location, "}/", 2, err));
@@ -180,7 +181,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     refs_str scheme, rest, member, file;
     url = refs_url_without_caches(url);
     if (refs_references__is_data_url(url))
-        return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
+        return refs_fail(err, REFS_UNSUPPORTED, "a data: URL cannot be an archive");
     if (refs_url_take_file(&url)) return map_path(url, context, location, err);
     if (!refs_file_name_split(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
@@ -216,12 +217,12 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
                                  refs_error *err) {
     size_t from = location->size;
     if (refs_str_find(url, '\0') != SIZE_MAX)
-        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a NUL", REFS_STR_ARG(url));
+        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" contains a NUL byte", REFS_STR_ARG(url));
     /* Every view of the buffer is then part of some memory. */
     REFS_TRY(refs_buf_reserve(location, from + 1, err));
     REFS_TRY(map_url(url, context, 0, location, err));
     if (location->size == from)
-        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" names no file", REFS_STR_ARG(url));
+        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" does not name a file", REFS_STR_ARG(url));
     refs_str mapped = refs_str_view((const char *)location->data + from, location->size - from);
     if (context->remote_to_local) return REFS_OK;
     return refs_location_confine(refs_str_from(context->base), mapped, err);

@@ -63,12 +63,11 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
         if (key == REFS_N_STATE_KEYS || value[1] == '\0')
             return refs_fail(
                 err, REFS_INVALID,
-                "\"%s\" in the name is not one of branch=, tag=, snapshot= and as_of=", text);
+                "unknown \"%s\" in the name: expected branch=, tag=, snapshot= or as_of=", text);
         const char *known;
         memcpy(&known, (char *)version + members[key], sizeof known);
         if (known != NULL)
-            return refs_fail(err, REFS_INVALID, "the name says %s= twice",
-                             refs_state_key_name(key));
+            return refs_fail(err, REFS_INVALID, "the name has %s= twice", refs_state_key_name(key));
         memcpy((char *)version + members[key], &(char *){undo_percent(value + 1)}, sizeof(char *));
         text = next;
     }
@@ -124,8 +123,9 @@ refs_status refs_references__version_choose(const refs_named_version *named,
                                             refs_icechunk_version *version, refs_error *err) {
     const bool is_said = refs_references__version_is_said(options);
     if (named->is_said && is_said)
-        return refs_fail(err, REFS_INVALID,
-                         "the name asks for a branch, tag, snapshot or time, and options do too");
+        return refs_fail(
+            err, REFS_INVALID,
+            "both the name and the options select a branch, tag, snapshot or time: use one");
     *version = is_said ? (refs_icechunk_version){.branch = options->branch,
                                                  .tag = options->tag,
                                                  .snapshot = options->snapshot,

@@ -51,8 +51,8 @@ refs_status refs_writer_check_name(const char *path, refs_error *err) {
         return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
-        "%s: is not the name of a set: these end in .json, .json.gz, .json.zst, in .parq "
-        "(.parquet, or a slash), a folder of Parquet files, or in .icechunk, a repository",
+        "%s: unknown file extension: expected .json, .json.gz, .json.zst, .parq (.parquet, or a "
+        "slash) for a folder of Parquet files, or .icechunk for a repository",
         path);
 }
 
@@ -74,21 +74,22 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
     const bool is_folder = kind_of(options->format)->is_folder;
     if (options->version > 1)
         return refs_fail(err, REFS_INVALID,
-                         "version %u of reference sets does not exist: write 0 or 1",
+                         "version of the reference set: expected 0 or 1, found %u",
                          options->version);
     if (options->record_size == 0 || options->record_size > UINT32_MAX / 2)
-        return refs_fail(err, REFS_INVALID, "record files cannot have %llu rows",
+        return refs_fail(err, REFS_INVALID,
+                         "record size: expected a positive number within the limit, found %llu",
                          (unsigned long long)options->record_size);
     if (options->manifest_bytes < 1024 || options->manifest_bytes > 1024 * REFS_MIB)
         return refs_fail(err, REFS_INVALID,
                          "manifests cannot have %llu bytes: expected 1024 to 1073741824",
                          (unsigned long long)options->manifest_bytes);
     if (is_folder && options->packing != REFS_PACK_NONE)
-        return refs_fail(err, REFS_INVALID, "a folder of %s files cannot be compressed whole",
+        return refs_fail(err, REFS_INVALID, "cannot compress a folder of %s files as a whole",
                          options->format == REFS_WRITE_PARQUET ? "Parquet" : "Icechunk");
     if (options->templates != NULL && options->templates[0] != NULL &&
         (is_folder || options->version == 0))
-        return refs_fail(err, REFS_INVALID, "templates are of JSON, version 1");
+        return refs_fail(err, REFS_INVALID, "templates need JSON of version 1");
     return REFS_OK;
 }
 
@@ -140,10 +141,10 @@ void refs_writer_free(refs_writer *writer) {
 /* JSON and the strings of Parquet are UTF-8: what is not would make the whole set unreadable. */
 static refs_status check_name(refs_str name, refs_error *err) {
     if (refs_utf8_is_valid(name)) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s: is not UTF-8, which names in sets are: rename it, or give a link to it "
-                     "another name",
-                     REFS_STR_ARG(name));
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s: names in sets must be UTF-8: rename it, or use a link with another name",
+        REFS_STR_ARG(name));
 }
 
 /* fsspec renders a URL that holds "{{" as a template, and no two readers agree on how one is
@@ -153,8 +154,8 @@ static refs_status check_url(refs_str url, refs_error *err) {
     for (size_t i = 0; i + 1 < url.size; i++)
         if (url.data[i] == '{' && url.data[i + 1] == '{')
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s: readers of sets take \"{{\" for the beginning of a template: "
-                             "rename it, or give a link to it another name",
+                             "%.*s: readers would treat \"{{\" as the beginning of a template: "
+                             "rename it, or use a link with another name",
                              REFS_STR_ARG(url));
     return REFS_OK;
 }
@@ -259,7 +260,7 @@ static refs_status write_sources(refs_writer *writer, refs_error *err) {
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err) {
     if (writer->has_array)
-        return refs_fail(err, REFS_INVALID, "document %.*s comes behind chunks", REFS_STR_ARG(key));
+        return refs_fail(err, REFS_INVALID, "document %.*s comes after chunks", REFS_STR_ARG(key));
     /* The previous content of a set that is rewritten. */
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
     REFS_TRY(check_name(key, err));
@@ -277,12 +278,12 @@ refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, 
     array->prefix.size = 0;
     REFS_TRY(refs_buf_append_str(&array->prefix, keys->prefix, err));
     if (keys->rank > sizeof array->n / sizeof array->n[0])
-        return refs_fail(err, REFS_UNSUPPORTED, "%.*s has %zu dimensions",
+        return refs_fail(err, REFS_UNSUPPORTED, "%.*s has %zu dimensions, more than the limit",
                          REFS_STR_ARG(keys->prefix), keys->rank);
     for (size_t dim = 0; dim < keys->rank; dim++) {
         array->n[dim] = keys->n[dim];
         if (!refs_mul_u64(array->n_chunks, keys->n[dim], &array->n_chunks))
-            return refs_fail(err, REFS_LIMIT, "%.*s has more chunks than can be counted",
+            return refs_fail(err, REFS_LIMIT, "%.*s has more than 2^64 chunks",
                              REFS_STR_ARG(keys->prefix));
     }
     return writer->kind->array(writer->self, array, err);
@@ -311,8 +312,8 @@ refs_status refs_writer_other(refs_writer *writer, refs_str key, const refs_writ
                               refs_error *err) {
     if (!refs_writer_takes_others(writer))
         return refs_fail(
-            err, REFS_UNSUPPORTED, "%.*s belongs to no array, and %s hold arrays alone: write JSON",
-            REFS_STR_ARG(key),
+            err, REFS_UNSUPPORTED,
+            "%.*s belongs to no array, and %s can hold only arrays: write JSON", REFS_STR_ARG(key),
             writer->kind == &refs_write__parquet ? "Parquet sets" : "Icechunk repositories");
     REFS_TRY(check_name(key, err));
     /* The only chunk of an array without dimensions, whose prefix is the whole key. */

@@ -42,7 +42,8 @@ static refs_status note_document(walk *all, const char *name, bool *is_new, refs
     uint32_t id;
     *is_new = refs_intern_find(&all->documents, refs_str_from(name)) == REFS_INTERN_NONE;
     if (*is_new && all->documents.count == MAX_DOCUMENTS)
-        return refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %d documents", name,
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: the catalogue has more documents than the limit of %d", name,
                          MAX_DOCUMENTS);
     return refs_intern_add(&all->documents, refs_str_from(name), &id, err);
 }
@@ -56,8 +57,9 @@ static refs_status read_document(walk *all, const char *name, refs_buf *text, re
     refs_buf_clear(&location);
     all->bytes += text->size;
     if (status == REFS_OK && all->bytes > MAX_ALL_BYTES)
-        status = refs_fail(err, REFS_LIMIT, "%s: the catalogue has more than %zu bytes", name,
-                           (size_t)MAX_ALL_BYTES);
+        status =
+            refs_fail(err, REFS_LIMIT, "%s: the catalogue has more bytes than the limit of %zu",
+                      name, (size_t)MAX_ALL_BYTES);
     return status;
 }
 
@@ -114,7 +116,7 @@ static refs_status visit_document(walk *all, const char *name, refs_error *err) 
     REFS_TRY(note_document(all, name, &is_new, err));
     if (!is_new) return REFS_OK;
     if (all->depth == MAX_DEPTH)
-        return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
+        return refs_fail(err, REFS_LIMIT, "%s: documents are linked deeper than the limit of %d",
                          name, MAX_DEPTH);
     all->depth++;
     const refs_status status = visit_contents(all, name, err);

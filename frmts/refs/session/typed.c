@@ -227,8 +227,8 @@ static refs_status read_numbers(refs_str name, const refs_json *value, const ref
     }
     /* Reals are rounded; others were found to be held. */
     if (put_numbers(value, typed) || found.type == REFS_TYPE_FLOAT) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "attribute %.*s: numbers of no one type", (int)name.size,
-                     name.data);
+    return refs_fail(err, REFS_CORRUPT, "attribute %.*s: its numbers have no common type",
+                     (int)name.size, name.data);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ static refs_status check_format(const refs_json *document, refs_error *err) {
     const refs_json *format = refs_json_get(document, "zarr_format");
     uint64_t number;
     if (format == NULL || (refs_json_u64(format, &number) && number == 2)) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "zarr_format %.*s in .zarray",
+    return refs_fail(err, REFS_UNSUPPORTED, "zarr_format of .zarray: expected 2, found %.*s",
                      REFS_STR_ARG(refs_json_text(format)));
 }
 
@@ -21,7 +21,7 @@ static refs_status read_letter(const refs_json *document, const char *member, co
     *letter = letters[0];
     if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
     if (!refs_json_is_string(value) || text.size != 1 || strchr(letters, text.data[0]) == NULL)
-        return refs_fail(err, REFS_INVALID, "%s is not one of the letters %s", member, letters);
+        return refs_fail(err, REFS_INVALID, "%s: expected one of the letters %s", member, letters);
     *letter = text.data[0];
     return REFS_OK;
 }
@@ -40,7 +40,7 @@ static refs_status add_field(const refs_json *field, size_t *size, refs_error *e
     for (size_t i = 0; i < refs_json_size(shape) && fits; i++) {
         uint64_t count;
         if (!refs_json_u64(refs_json_at(shape, i), &count))
-            return refs_fail(err, REFS_INVALID, "the shape of a field is not a list of sizes");
+            return refs_fail(err, REFS_INVALID, "the shape of a field: expected a list of sizes");
         fits = count <= INT32_MAX && refs_mul_size(bytes, (size_t)count, &bytes);
     }
     if (!fits || !refs_add_size(*size, bytes, size) || *size > INT32_MAX)
@@ -51,12 +51,13 @@ static refs_status add_field(const refs_json *field, size_t *size, refs_error *e
 static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_error *err) {
     if (refs_json_is_string(value)) return refs_dtype_parse(refs_json_text(value), dtype, err);
     if (!refs_json_is_array(value) || refs_json_size(value) == 0)
-        return refs_fail(err, REFS_INVALID, "dtype is missing or neither a string nor a list");
+        return refs_fail(err, REFS_INVALID, "dtype: expected a string or a list");
     *dtype = (refs_dtype){.type = REFS_TYPE_RAW};
     for (size_t i = 0; i < refs_json_size(value); i++)
         REFS_TRY(add_field(refs_json_at(value, i), &dtype->size, err));
     if (dtype->size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "a structured type without fixed size");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a structured type with a field of variable size is not supported");
     return REFS_OK;
 }
 
@@ -69,7 +70,7 @@ static refs_status count_codecs(const refs_json *value, const char *member, size
     if (refs_json_is_object(value) || refs_json_is_array(value) ||
         refs_json_kind_of(value) == REFS_JSON_KIND_NULL)
         return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s is neither null nor codecs", member);
+    return refs_fail(err, REFS_INVALID, "%s: expected null or codecs", member);
 }
 
 static const refs_json *codec_at(const refs_json *value, size_t i) {
@@ -91,7 +92,7 @@ static refs_status read_codecs(const refs_array_source *source, refs_array_meta 
             const refs_json *config = codec_at(codecs, i);
             const refs_json *id = refs_json_get(config, "id");
             if (!refs_json_is_object(config))
-                return refs_fail(err, REFS_INVALID, "%s[%zu] is not a codec", members[m], i);
+                return refs_fail(err, REFS_INVALID, "%s[%zu]: expected a codec", members[m], i);
             specs[meta->n_codecs++] =
                 (refs_codec_spec){refs_json_is_string(id) ? refs_json_text(id).data : "", config};
         }

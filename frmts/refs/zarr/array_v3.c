@@ -35,7 +35,7 @@ static refs_status read_key_encoding(const refs_array_source *source, refs_array
     const refs_json *given = refs_json_get(refs_zarr__config_v3(encoding), "separator");
     refs_str separator = given != NULL ? refs_json_text(given) : refs_str_from(as_v2 ? "." : "/");
     if (!refs_str_is(separator, ".") && !refs_str_is(separator, "/"))
-        return refs_fail(err, REFS_INVALID, "the separator of chunk keys is neither . nor /");
+        return refs_fail(err, REFS_INVALID, "the separator of chunk keys: expected . or /");
     meta->separator = separator.data[0];
     const char *slash = meta->path[1] != '\0' ? "/" : "";
     const char *c = as_v2 ? "" : meta->rank == 0 ? "c" : meta->separator == '.' ? "c." : "c/";
@@ -51,13 +51,15 @@ static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta,
     uint8_t before[REFS_MAX_RANK];
     bool seen[REFS_MAX_RANK] = {false};
     if (refs_json_size(order) != meta->rank)
-        return refs_fail(err, REFS_INVALID, "transpose has an order of %zu numbers for rank %zu",
-                         refs_json_size(order), meta->rank);
+        return refs_fail(
+            err, REFS_INVALID,
+            "transpose has an order of %zu numbers: expected %zu, as the array has dimensions",
+            refs_json_size(order), meta->rank);
     memcpy(before, meta->order, sizeof before);
     for (size_t i = 0; i < meta->rank; i++) {
         uint64_t from = UINT64_MAX;
         if (!refs_json_u64(refs_json_at(order, i), &from) || from >= meta->rank || seen[from])
-            return refs_fail(err, REFS_INVALID, "transpose has an order that is not a permutation");
+            return refs_fail(err, REFS_INVALID, "the order of transpose is not a permutation");
         seen[from] = true;
         meta->order[i] = before[from];
     }
@@ -135,8 +137,7 @@ static refs_status read_codec(const refs_json *codec, refs_codec_spec *specs, re
 static refs_status read_codecs(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err) {
     const refs_json *codecs = refs_json_get(source->document, "codecs");
-    if (!refs_json_is_array(codecs))
-        return refs_fail(err, REFS_INVALID, "codecs is missing or no list");
+    if (!refs_json_is_array(codecs)) return refs_fail(err, REFS_INVALID, "codecs: expected a list");
     REFS_TRY(refs_zarr__read_shard(source, meta, &codecs, err));
     size_t n = refs_json_size(codecs);
     refs_codec_spec *specs = refs_zarr__arena_take(source->arena, n, sizeof *specs);
@@ -145,7 +146,7 @@ static refs_status read_codecs(const refs_array_source *source, refs_array_meta 
     for (size_t i = 0; i < n; i++) {
         const refs_json *codec = refs_json_at(codecs, i);
         if (refs_zarr__name_v3(codec).size == 0)
-            return refs_fail(err, REFS_INVALID, "codecs[%zu] has no name", i);
+            return refs_fail(err, REFS_INVALID, "codecs[%zu] lacks its name", i);
         REFS_TRY(read_codec(codec, specs, meta, err));
     }
     return REFS_OK;
@@ -163,6 +164,6 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
     REFS_TRY(read_key_encoding(source, meta, err));
     REFS_TRY(read_codecs(source, meta, err));
     if (meta->edges != NULL && meta->shard != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "shards of a rectilinear grid are not read");
+        return refs_fail(err, REFS_UNSUPPORTED, "sharding of a rectilinear grid is not supported");
     return refs_zarr__read_dims(source, refs_json_get(document, "dimension_names"), meta, err);
 }

@@ -100,11 +100,12 @@ static refs_status read_struct(const refs_json *value, refs_dtype *dtype, refs_e
                                                                 : refs_json_at(field, 1),
                                      &inner, err));
         if (inner.size == 0 || inner.size > INT32_MAX - dtype->size)
-            return refs_fail(err, REFS_UNSUPPORTED, "a structured type without fixed size");
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "a structured type with a field of variable size is not supported");
         dtype->size += inner.size;
     }
     if (dtype->size > 0) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "a structured type without fields");
+    return refs_fail(err, REFS_INVALID, "a structured type has no fields");
 }
 
 refs_status refs_zarr__dtype_v3(const refs_json *value, refs_dtype *dtype, refs_error *err) {

@@ -5,7 +5,7 @@
 static refs_status read_size(const refs_json *list, const char *name, size_t dim, uint64_t *size,
                              refs_error *err) {
     if (refs_json_u64(refs_json_at(list, dim), size)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s[%zu] is not a size", name, dim);
+    return refs_fail(err, REFS_INVALID, "%s[%zu]: expected a size", name, dim);
 }
 
 static refs_status read_dimension(const refs_grid_lists *lists, size_t dim, refs_array_meta *meta,
@@ -15,22 +15,23 @@ static refs_status read_dimension(const refs_grid_lists *lists, size_t dim, refs
     /* Writers give empty dimensions chunks of 0. */
     if (meta->chunk[dim] == 0 && meta->shape[dim] == 0) meta->chunk[dim] = 1;
     if (meta->chunk[dim] > 0) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s[%zu] is 0, shape[%zu] is %llu", lists->chunk_name, dim,
-                     dim, (unsigned long long)meta->shape[dim]);
+    return refs_fail(err, REFS_INVALID, "%s[%zu] is 0, but shape[%zu] is %llu", lists->chunk_name,
+                     dim, dim, (unsigned long long)meta->shape[dim]);
 }
 
 refs_status refs_zarr__read_grid(const refs_grid_lists *lists, refs_array_meta *meta,
                                  refs_error *err) {
     if (!refs_json_is_array(lists->shape))
-        return refs_fail(err, REFS_INVALID, "shape is missing or no list");
+        return refs_fail(err, REFS_INVALID, "shape: expected a list");
     if (!refs_json_is_array(lists->chunk))
-        return refs_fail(err, REFS_INVALID, "%s is missing or no list", lists->chunk_name);
+        return refs_fail(err, REFS_INVALID, "%s: expected a list", lists->chunk_name);
     size_t rank = refs_json_size(lists->shape);
     if (rank != refs_json_size(lists->chunk))
-        return refs_fail(err, REFS_INVALID, "shape has %zu numbers, %s has %zu", rank,
+        return refs_fail(err, REFS_INVALID, "shape has %zu numbers, but %s has %zu", rank,
                          lists->chunk_name, refs_json_size(lists->chunk));
     if (rank > REFS_MAX_RANK)
-        return refs_fail(err, REFS_LIMIT, "%zu dimensions are more than %d", rank, REFS_MAX_RANK);
+        return refs_fail(err, REFS_LIMIT, "the array has %zu dimensions: expected at most %d", rank,
+                         REFS_MAX_RANK);
     meta->rank = rank;
     for (size_t dim = 0; dim < rank; dim++) REFS_TRY(read_dimension(lists, dim, meta, err));
     return REFS_OK;
@@ -61,7 +62,7 @@ refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_jso
     meta->named_dims = given && names_fit(names, meta->rank, meta->zarr_format);
     if (given && !meta->named_dims)
         refs_note(source->notes, REFS_NOTE_WARNING,
-                  "%s: the names of dimensions are not %zu strings and are not used", meta->path,
+                  "%s: its dimension names are ignored: expected %zu strings", meta->path,
                   meta->rank);
     const char **dims = refs_zarr__arena_take(source->arena, meta->rank, sizeof *dims);
     if (dims == NULL) return refs_fail_nomem(err);
@@ -80,7 +81,8 @@ refs_status refs_zarr__read_fill(const refs_array_source *source, refs_array_met
                                  refs_error *err) {
     size_t size = meta->dtype.size;
     if (size > *source->fill_bytes)
-        return refs_fail(err, REFS_LIMIT, "elements of %zu bytes make all fill values too large",
+        return refs_fail(err, REFS_LIMIT,
+                         "elements of %zu bytes: the fill values of all arrays exceed their limit",
                          size);
     uint8_t *fill = refs_zarr__arena_take(source->arena, size, 1);
     if (fill == NULL) return refs_fail_nomem(err);

@@ -52,12 +52,11 @@ static const refs_json *attributes_of(const refs_node *node, const char *path,
     const refs_json *v3 = refs_json_get(node->documents[REFS_DOCUMENT_V3].root, "attributes");
     if (path[0] == '\0') path = "/";
     if (v2->problem != NULL)
-        refs_note(notes, REFS_NOTE_WARNING, "%s: the attributes are not used: %s", path,
+        refs_note(notes, REFS_NOTE_WARNING, "%s: its attributes are ignored: %s", path,
                   v2->problem);
     if (exists(v2) || v3 == NULL) return v2->root;
     if (refs_json_is_object(v3)) return v3;
-    refs_note(notes, REFS_NOTE_WARNING, "%s: the attributes are not used: they are not an object",
-              path);
+    refs_note(notes, REFS_NOTE_WARNING, "%s: its attributes are ignored: expected an object", path);
     return NULL;
 }
 
@@ -85,7 +84,7 @@ static const char *variable_name_in(const char *path) {
 /* A group whose documents cannot be read is a group all the same. */
 static void note_problem(const refs_document *document, const char *path, const refs_notes *notes) {
     if (document->problem != NULL)
-        refs_note(notes, REFS_NOTE_WARNING, "%s/: metadata of the group are not used: %s", path,
+        refs_note(notes, REFS_NOTE_WARNING, "%s/: the metadata of the group are ignored: %s", path,
                   document->problem);
 }
 
@@ -170,10 +169,10 @@ static refs_status read_hierarchy(refs_hierarchy *hierarchy, const refs_notes *n
     REFS_TRY(refs_zarr__tree_read(hierarchy->store, notes, &hierarchy->tree, err));
     if (!hierarchy->tree.any_document && hierarchy->tree.any_key)
         return refs_fail(err, REFS_INVALID,
-                         "no Zarr metadata: no key ends with .zgroup, .zarray, "
+                         "no Zarr metadata: expected keys that end with .zgroup, .zarray, "
                          ".zmetadata or zarr.json");
     if (!hierarchy->tree.any_document)
-        refs_note(notes, REFS_NOTE_WARNING, "there is no array: the set has no metadata");
+        refs_note(notes, REFS_NOTE_WARNING, "the set has no arrays: it has no metadata");
     hierarchy->keeps_attributes = refs_store_keeps_attributes(hierarchy->store);
     return read_nodes(hierarchy, notes, err);
 }

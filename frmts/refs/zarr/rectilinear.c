@@ -49,7 +49,8 @@ typedef struct edges {
 
 static refs_status add_run(edges *made, refs_chunk_run run, refs_error *err) {
     if (made->n_runs == MAX_RUNS)
-        return refs_fail(err, REFS_LIMIT, "chunk_shapes has more than %zu runs", MAX_RUNS);
+        return refs_fail(err, REFS_LIMIT, "chunk_shapes has more runs than the limit of %zu",
+                         MAX_RUNS);
     if (!refs_grow((void **)&made->runs, &made->capacity, made->n_runs, sizeof *made->runs))
         return refs_fail_nomem(err);
     made->runs[made->n_runs++] = run;
@@ -63,7 +64,8 @@ static refs_status take_run(edges *made, lengths *shapes, lengths *encoded, refs
     refs_chunk_run run = {shapes->size, encoded->size, shapes->left};
     if (encoded->left < run.count) run.count = encoded->left;
     if (run.encoded < run.size)
-        return refs_fail(err, REFS_INVALID, "encoded_chunk_shapes has a chunk of %llu, of %llu",
+        return refs_fail(err, REFS_INVALID,
+                         "encoded_chunk_shapes has %llu elements for a chunk of %llu",
                          (unsigned long long)run.encoded, (unsigned long long)run.size);
     uint64_t whole = made->left / run.size;
     if (run.encoded != run.size) whole = whole > 0 ? 1 : 0;
@@ -81,7 +83,7 @@ static refs_status read_edges(const refs_json *shapes, const refs_json *encoded,
     while (made->left > 0) {
         if (!next_length(&of_array) || !next_length(&stored))
             return refs_fail(err, REFS_INVALID,
-                             "chunk_shapes has no lengths for the last %llu elements",
+                             "chunk_shapes does not cover the last %llu elements",
                              (unsigned long long)made->left);
         REFS_TRY(take_run(made, &of_array, &stored, err));
     }
@@ -112,17 +114,17 @@ refs_status refs_zarr__read_rectilinear(const refs_array_source *source, refs_ar
     refs_str kind = refs_json_text(refs_json_get(config, "kind"));
     size_t rank = refs_json_size(shape);
     if (kind.size > 0 && !refs_str_is(kind, "inline"))
-        return refs_fail(err, REFS_UNSUPPORTED, "a rectilinear grid of kind %.*s",
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown kind of a rectilinear grid: %.*s",
                          REFS_STR_ARG(kind));
     if (!refs_json_is_array(shape) || rank > REFS_MAX_RANK ||
         refs_json_size(refs_json_get(config, "chunk_shapes")) != rank)
-        return refs_fail(err, REFS_INVALID, "shape and chunk_shapes do not fit each other");
+        return refs_fail(err, REFS_INVALID, "chunk_shapes does not match shape");
     refs_chunk_edges *made = refs_zarr__arena_take(source->arena, rank, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     meta->rank = rank;
     for (size_t dim = 0; dim < rank; dim++) {
         if (!refs_json_u64(refs_json_at(shape, dim), &meta->shape[dim]))
-            return refs_fail(err, REFS_INVALID, "shape[%zu] is not a size", dim);
+            return refs_fail(err, REFS_INVALID, "shape[%zu]: expected a size", dim);
         REFS_TRY(read_dim(source, dim, meta, &made[dim], err));
     }
     meta->edges = made;

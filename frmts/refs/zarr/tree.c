@@ -24,7 +24,8 @@ static refs_status add_node(refs_tree *tree, refs_str path, uint32_t parent, uin
     if (!refs_grow((void **)&tree->nodes, &tree->capacity, tree->n_nodes, sizeof *tree->nodes))
         return refs_fail_nomem(err);
     if (tree->n_nodes == REFS_MAX_NODES && refs_intern_find(&tree->paths, path) == REFS_INTERN_NONE)
-        return refs_fail(err, REFS_LIMIT, "more than %d arrays and groups", REFS_MAX_NODES);
+        return refs_fail(err, REFS_LIMIT, "the set has more arrays and groups than the limit of %d",
+                         REFS_MAX_NODES);
     REFS_TRY(refs_intern_add(&tree->paths, path, id, err));
     if (*id == tree->n_nodes) tree->nodes[tree->n_nodes++] = (refs_node){.parent = parent};
     return REFS_OK;
@@ -122,7 +123,8 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     if (status == REFS_OK &&
         tree->docs_memory + refs_json_doc_memory(doc) > REFS_JSON_MAX_TREE_BYTES) {
         refs_json_doc_free(doc);
-        status = refs_fail(&problem, REFS_LIMIT, "all metadata take more than %zu bytes of memory",
+        status = refs_fail(&problem, REFS_LIMIT,
+                           "the metadata need more than the limit of %zu bytes of memory",
                            REFS_JSON_MAX_TREE_BYTES);
     }
     if (status == REFS_OK) {
@@ -132,7 +134,7 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
         if (refs_json_is_object(refs_json_root(doc)))
             document->root = refs_json_root(doc);
         else
-            status = refs_fail(&problem, REFS_INVALID, "it is not a JSON object");
+            status = refs_fail(&problem, REFS_INVALID, "expected a JSON object");
     }
     return status == REFS_OK ? REFS_OK : set_problem(tree, document, status, problem.message, err);
 }
@@ -230,7 +232,7 @@ static refs_status read_consolidated(refs_tree *tree, const refs_notes *notes, r
         refs_document v2 = tree->nodes[id].documents[REFS_DOCUMENT_ZMETADATA];
         refs_document v3 = tree->nodes[id].documents[REFS_DOCUMENT_V3];
         if (v2.problem != NULL)
-            refs_note(notes, REFS_NOTE_WARNING, ".zmetadata is not used: %s", v2.problem);
+            refs_note(notes, REFS_NOTE_WARNING, ".zmetadata is ignored: %s", v2.problem);
         REFS_TRY(adopt(tree, id, refs_json_get(v2.root, "metadata"), "", err));
         const refs_json *inside = refs_json_get(v3.root, "consolidated_metadata");
         REFS_TRY(adopt(tree, id, refs_json_get(inside, "metadata"), "/zarr.json", err));
@@ -248,7 +250,7 @@ refs_status refs_zarr__tree_read(struct refs_store *store, const refs_notes *not
     if (status == REFS_OK) status = read_consolidated(tree, notes, err);
     if (tree->n_controls > 0)
         refs_note(notes, REFS_NOTE_WARNING,
-                  "%llu control characters in strings of the metadata are not escaped",
+                  "%llu control characters in strings of the metadata lack an escape",
                   (unsigned long long)tree->n_controls);
     refs_intern_clear(&job.keys);
     refs_free(job.wanted);

@@ -146,7 +146,8 @@ static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes sec
         return REFS_OK;
     }
     if (list->n_grids == MAX_GRIDS)
-        return refs_fail(err, REFS_LIMIT, "there are more than %d grids", MAX_GRIDS);
+        return refs_fail(err, REFS_LIMIT, "the file has more grids than the limit of %d",
+                         MAX_GRIDS);
     if (!refs_grow((void **)&list->grids, &list->grid_capacity, list->n_grids, sizeof *list->grids))
         return refs_fail_nomem(err);
     grib_grid *grid = &list->grids[list->n_grids];
@@ -159,7 +160,8 @@ static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes sec
 
 refs_status refs_scan__grib_put_field(grib_list *list, const grib_field *field, refs_error *err) {
     if (list->n_fields == MAX_FIELDS)
-        return refs_fail(err, REFS_LIMIT, "there are more than %d fields", MAX_FIELDS);
+        return refs_fail(err, REFS_LIMIT, "the file has more fields than the limit of %d",
+                         MAX_FIELDS);
     if (!refs_grow((void **)&list->fields, &list->field_capacity, list->n_fields,
                    sizeof *list->fields))
         return refs_fail_nomem(err);
@@ -233,14 +235,15 @@ typedef struct message {
 
 static refs_status read_section(message *m, uint64_t at, uint64_t size, refs_error *err) {
     if (size > MAX_SECTION_BYTES)
-        return refs_fail(err, REFS_LIMIT, "byte %llu: a section of %llu bytes",
+        return refs_fail(err, REFS_LIMIT,
+                         "byte %llu: a section has %llu bytes, more than the limit",
                          (unsigned long long)at, (unsigned long long)size);
     REFS_TRY(refs_buf_resize(&m->section, (size_t)size, err));
     return refs_source_read(m->source, at, (size_t)size, m->section.data, err);
 }
 
 static refs_status cut_short(unsigned section, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "section %u is too short", section);
+    return refs_fail(err, REFS_CORRUPT, "section %u is truncated", section);
 }
 
 static refs_status read_identification(message *m, refs_error *err) {
@@ -387,7 +390,8 @@ static refs_status take_section(message *m, unsigned number, refs_source_range p
         return intern_grid(list, 2, refs_buf_view(&m->section), &m->field.grid, err);
     }
     if (number != 7) return REFS_OK;
-    if (!m->has_grid) return refs_fail(err, REFS_CORRUPT, "a field has no grid");
+    if (!m->has_grid)
+        return refs_fail(err, REFS_CORRUPT, "a field has no grid definition (section 3) before it");
     if (m->is_known)
         REFS_TRY(add_field(list, &m->field, err));
     else
@@ -402,11 +406,12 @@ static refs_status read_edition_2(message *m, grib_list *list, refs_error *err) 
     REFS_TRY(refs_source_read(m->source, m->place.offset, sizeof head, head, err));
     m->field.discipline = head[6];
     while (at < end) {
-        if (end - at < 5) return refs_fail(err, REFS_CORRUPT, "a message ends in a section");
+        if (end - at < 5) return refs_fail(err, REFS_CORRUPT, "a message ends within a section");
         REFS_TRY(refs_source_read(m->source, at, 5, head, err));
         refs_source_range place = {at, refs_load_be32(head)};
         if (place.length < 5 || place.length > end - at || head[4] == 0 || head[4] > 7)
-            return refs_fail(err, REFS_CORRUPT, "byte %llu: section %u has %llu bytes",
+            return refs_fail(err, REFS_CORRUPT,
+                             "byte %llu: section %u has an invalid length of %llu bytes",
                              (unsigned long long)at, head[4], (unsigned long long)place.length);
         REFS_TRY(take_section(m, head[4], place, list, err));
         at += place.length;

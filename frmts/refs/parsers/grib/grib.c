@@ -118,9 +118,10 @@ static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
         REFS_TRY(next_message(self->source, at, &place, err));
         if (place.length == 0) break;
         if (place.length > size - place.offset)
-            return refs_fail(err, REFS_CORRUPT,
-                             "the message at %llu has %llu bytes, behind the end",
-                             (unsigned long long)place.offset, (unsigned long long)place.length);
+            return refs_fail(
+                err, REFS_CORRUPT,
+                "the message at byte %llu has %llu bytes and extends past the end of the file",
+                (unsigned long long)place.offset, (unsigned long long)place.length);
         REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
         at = place.offset + place.length;
     }
@@ -198,20 +199,18 @@ static refs_status use_sidecar(grib *self, const char *name, refs_str text, uint
     uint64_t end = *at, wrong = 0;
     refs_status status = REFS_OK;
     if (!read_offsets(text, &listed)) {
-        refs_note(
-            notes, REFS_NOTE_WARNING,
-            "GRIB: %s is not an index of wgrib2 (\"1:0:d=…\") or ECMWF ({\"_offset\": 0, …}): "
-            "it is ignored",
-            name);
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "GRIB: index %s is ignored: expected an index of wgrib2 (\"1:0:d=…\") or ECMWF "
+                  "({\"_offset\": 0, …})",
+                  name);
     } else {
         status = add_listed(self, &listed, &wrong, &end, err);
         if (status == REFS_OK && wrong == UINT64_MAX) *at = end;
         if (status == REFS_OK && wrong != UINT64_MAX) {
-            refs_note(
-                notes, REFS_NOTE_WARNING,
-                "GRIB: %s lists a message at byte %llu, and %s has none there: make the index "
-                "again; it is ignored",
-                name, (unsigned long long)wrong, refs_source_location(self->source));
+            refs_note(notes, REFS_NOTE_WARNING,
+                      "GRIB: index %s is ignored: it lists a message at byte %llu, but %s has none "
+                      "there: make the index again",
+                      name, (unsigned long long)wrong, refs_source_location(self->source));
             refs_scan__grib_list_clear(&self->list);
             self->list = (grib_list){.fields = NULL};
         }
@@ -258,12 +257,12 @@ static refs_status list_index(grib *self, refs_error *err) {
 static void note_left_out(const grib *self) {
     if (self->list.n_left_out > 0)
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
-                  "GRIB: %zu fields without points on a known grid are left out",
+                  "GRIB: %zu fields are left out: their grid is not supported",
                   self->list.n_left_out);
     if (self->list.n_unknown > 0)
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING,
-                  "GRIB: %zu fields whose product definition template is not known (4.%u) are left "
-                  "out",
+                  "GRIB: %zu fields are left out: their product definition template (4.%u) is not "
+                  "supported",
                   self->list.n_unknown, self->list.unknown);
 }
 
@@ -454,8 +453,8 @@ static refs_status intern_coordinate(grib *self, array *wanted, json_t *attribut
         if (i < MAX_ALIKE) continue;
         json_decref(attributes);
         refs_buf_clear(&wanted->bytes);
-        return refs_fail(err, REFS_LIMIT, "there are more than %d coordinates '%s'", MAX_ALIKE,
-                         base);
+        return refs_fail(err, REFS_LIMIT, "the fields need more than %d different coordinates '%s'",
+                         MAX_ALIKE, base);
     }
     if (wanted->dims[0][0] == '\0') memcpy(wanted->dims[0], wanted->name, sizeof wanted->name);
     refs_scan_array document = {
@@ -524,7 +523,7 @@ static refs_status place_fields(grib_field *fields, size_t n, const value_axis *
     uint64_t n_cells = 1;
     for (int kind = 0; kind < N_KINDS; kind++)
         if (!refs_mul_u64(n_cells, axes[kind].n, &n_cells))
-            return refs_fail(err, REFS_LIMIT, "an array has more fields than can be counted");
+            return refs_fail(err, REFS_LIMIT, "an array has more than 2^64 fields");
     for (size_t i = 0; i < n; i++) {
         fields[i].cell = 0;
         for (int kind = 0; kind < N_KINDS; kind++)
@@ -879,9 +878,9 @@ static refs_status list(grib *self, list_fields find, refs_error *err) {
     REFS_TRY(find(self, err));
     note_left_out(self);
     if (self->list.n_fields == 0)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "no message has a grid and a product definition template that "
-                         "are known");
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "no message has a supported grid and a supported product definition template");
     REFS_TRY(sort_kinds(&self->list, err));
     sort_fields(&self->list);
     json_t *attributes = json_pack("{s:i}", "GRIB_edition", (int)self->list.fields[0].edition);

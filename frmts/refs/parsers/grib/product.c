@@ -193,7 +193,8 @@ refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, r
         int part = *parts;
         size_t size;
         if (!measure(section, part, at, &size))
-            return refs_fail(err, REFS_CORRUPT, "section 4 is too short for template 4.%u", number);
+            return refs_fail(err, REFS_CORRUPT,
+                             "section 4 is truncated: it is too short for template 4.%u", number);
         note_place(part, at, product);
         if (part == SHORT_TIME) product->time_size = size_of_short_time(section);
         if (tells_apart(part) && product->kind == NULL) product->kind = json_object();

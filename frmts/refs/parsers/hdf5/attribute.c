@@ -25,20 +25,19 @@ refs_status refs_hdf5__read_space(const refs_hdf5_file *file, refs_bytes body,
     uint8_t type = refs_hdf5__u8(&cursor);
     if (version == 1) refs_hdf5__take(&cursor, 4);
     if (version < 1 || version > 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "a dataspace has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown dataspace version %u", version);
     if (space->rank > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_CORRUPT, "a dataspace has rank %zu", space->rank);
+        return refs_fail(err, REFS_CORRUPT, "a dataspace has an invalid rank: %zu", space->rank);
     for (size_t i = 0; i < space->rank; i++) space->shape[i] = refs_hdf5__length(file, &cursor);
     memcpy(space->max_shape, space->shape, sizeof space->shape);
     for (size_t i = 0; (flags & HAS_MAX) != 0 && i < space->rank; i++)
         space->max_shape[i] = refs_hdf5__length(file, &cursor);
-    if (cursor.is_short) return refs_fail(err, REFS_CORRUPT, "a dataspace is too short");
+    if (cursor.is_short) return refs_fail(err, REFS_CORRUPT, "a dataspace is truncated");
     space->is_null = version == 2 && type == NULL_SPACE;
     if (space->is_null) space->n = 0;
     for (size_t i = 0; i < space->rank; i++)
         if (!refs_mul_u64(space->n, space->shape[i], &space->n))
-            return refs_fail(err, REFS_CORRUPT,
-                             "a dataspace has more elements than can be counted");
+            return refs_fail(err, REFS_CORRUPT, "a dataspace has more than 2^64 elements");
     return REFS_OK;
 }
 
@@ -100,18 +99,18 @@ static refs_status read_fields(attribute_reader *reader, refs_bytes body,
     uint8_t flags = refs_hdf5__u8(&cursor);
     for (size_t i = 0; i < 3; i++) sizes[i] = refs_hdf5__u16(&cursor);
     if (version < 1 || version > 3)
-        return refs_fail(err, REFS_UNSUPPORTED, "an attribute has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown attribute message version %u", version);
     if (version == 3) refs_hdf5__u8(&cursor);
     for (size_t i = 0; i < 3; i++) {
         parts[i] = refs_hdf5__take(&cursor, sizes[i]);
         if (version == 1) refs_hdf5__take(&cursor, (8 - sizes[i] % 8) % 8);
     }
-    if (cursor.is_short) return refs_fail(err, REFS_CORRUPT, "an attribute is too short");
+    if (cursor.is_short) return refs_fail(err, REFS_CORRUPT, "an attribute is truncated");
     REFS_TRY(read_parts(reader, parts, version > 1 ? flags : 0, attribute, err));
     if (!refs_mul_u64(attribute->space.n, attribute->type.size, &size)) size = UINT64_MAX;
     refs_bytes data = refs_hdf5__take(&cursor, size);
     if (cursor.is_short)
-        return refs_fail(err, REFS_CORRUPT, "attribute '%s' is too short", attribute->name);
+        return refs_fail(err, REFS_CORRUPT, "attribute '%s' is truncated", attribute->name);
     return refs_buf_append(&attribute->data, data.data, data.size, err);
 }
 

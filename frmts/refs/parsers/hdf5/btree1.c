@@ -52,8 +52,8 @@ static refs_status add_chunk(walk *job, const uint8_t *entry, refs_error *err) {
         at[dim] = begin / layout->chunk[dim];
         if (at[dim] * layout->chunk[dim] != begin)
             return refs_fail(err, REFS_CORRUPT,
-                             "a chunk begins at %llu in dimension %zu, where "
-                             "chunks have %llu elements",
+                             "a chunk begins at %llu along dimension %zu: expected a multiple of "
+                             "the chunk size %llu",
                              (unsigned long long)begin, dim,
                              (unsigned long long)layout->chunk[dim]);
     }
@@ -94,7 +94,7 @@ static refs_status walk_levels(walk *job, refs_hdf5_nodes *nodes, refs_error *er
     if (status != REFS_OK) return status;
     unsigned level = job->node.data[5];
     if (level >= REFS_HDF5_MAX_LEVELS)
-        return refs_fail(err, REFS_LIMIT, "a B-tree has %u levels, at most %d are read", level + 1,
+        return refs_fail(err, REFS_LIMIT, "a B-tree has %u levels: expected at most %d", level + 1,
                          REFS_HDF5_MAX_LEVELS);
     for (level++; level-- > 0 && status == REFS_OK;) {
         refs_hdf5_nodes below = {.nodes = NULL};

@@ -61,10 +61,11 @@ static refs_status lay_out(walk *job, refs_error *err) {
     const refs_hdf5_btree2 *tree = job->tree;
     size_t size = tree->node_size;
     if (tree->depth >= REFS_HDF5_MAX_LEVELS)
-        return refs_fail(err, REFS_LIMIT, "a B-tree has %u levels, at most %d are read",
+        return refs_fail(err, REFS_LIMIT, "a B-tree has %u levels: expected at most %d",
                          tree->depth + 1u, REFS_HDF5_MAX_LEVELS);
     if (tree->record_size == 0 || size < NODE_FRAME_BYTES + (size_t)tree->record_size)
-        return refs_fail(err, REFS_CORRUPT, "a B-tree has nodes of %zu bytes for records of %u",
+        return refs_fail(err, REFS_CORRUPT,
+                         "a B-tree has nodes of %zu bytes, too small for its records of %u bytes",
                          size, (unsigned)tree->record_size);
     uint64_t in_leaf = (size - NODE_FRAME_BYTES) / tree->record_size;
     job->levels[0] = (level){in_leaf, in_leaf, 0};
@@ -73,7 +74,7 @@ static refs_status lay_out(walk *job, refs_error *err) {
         level *at = &job->levels[depth];
         size_t pointer = pointer_size(job, depth);
         if (size < NODE_FRAME_BYTES + pointer)
-            return refs_fail(err, REFS_CORRUPT, "the nodes of a B-tree have only %zu bytes", size);
+            return refs_fail(err, REFS_CORRUPT, "a B-tree has nodes of only %zu bytes", size);
         at->max_records = (size - NODE_FRAME_BYTES - pointer) / (tree->record_size + pointer);
         if (!refs_mul_u64(at->max_records + 1, at[-1].max_below, &at->max_below) ||
             !refs_add_u64(at->max_below, at->max_records, &at->max_below))
@@ -169,7 +170,7 @@ refs_status refs_hdf5__btree2_walk(refs_hdf5_file *file, uint64_t address, uint8
     refs_hdf5_btree2 tree;
     REFS_TRY(refs_hdf5__btree2_open(file, address, &tree, err));
     if (tree.type != type)
-        return refs_fail(err, REFS_CORRUPT, "B-tree at address %llu has type %u, not %u",
+        return refs_fail(err, REFS_CORRUPT, "B-tree at address %llu has type %u: expected %u",
                          (unsigned long long)address, tree.type, type);
     REFS_TRY(refs_hdf5__btree2_each(file, &tree, visitor, err));
     return refs_hdf5__all_there(file);

@@ -39,7 +39,8 @@ refs_status refs_hdf5__read_btree2(refs_hdf5_chunks *chunks, refs_error *err) {
     bool fits = job.is_filtered ? job.size_bytes >= 1 && job.size_bytes <= 8 : job.size_bytes == 0;
     if ((tree.type != TYPE_CHUNKS && !job.is_filtered) || !fits)
         return refs_fail(err, REFS_CORRUPT,
-                         "its index has records of type %u with %u bytes for %zu dimensions",
+                         "its chunk index has B-tree records of type %u with %u bytes, which do "
+                         "not fit %zu dimensions",
                          (unsigned)tree.type, (unsigned)tree.record_size, chunks->layout->rank);
     const refs_hdf5_record_visitor visitor = {add_record, &job};
     return refs_hdf5__btree2_each(chunks->file, &tree, &visitor, err);

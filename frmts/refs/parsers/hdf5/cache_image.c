@@ -24,9 +24,10 @@ static refs_status read_entry(const refs_hdf5_file *file, refs_hdf5_cursor *curs
     refs_hdf5__take(cursor, size);
     if (cursor->is_short) return REFS_OK; /* which the caller says */
     if (address > file->size - file->base || size > file->size - file->base - address)
-        return refs_fail(err, REFS_CORRUPT,
-                         "the cache image has %llu bytes of address %llu, which is not in the file",
-                         (unsigned long long)size, (unsigned long long)address);
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "the metadata cache image has %llu bytes for address %llu, which lies outside the file",
+            (unsigned long long)size, (unsigned long long)address);
     if (!refs_grow((void **)&image->cached, &image->capacity, image->n, sizeof *image->cached))
         return refs_fail_nomem(err);
     image->cached[image->n++] = (refs_hdf5_cached){address, size, at};
@@ -43,8 +44,7 @@ static refs_status sort(refs_hdf5_cache_image *image, refs_error *err) {
     if (image->n > 0) qsort(image->cached, image->n, sizeof *image->cached, by_address);
     for (size_t i = 1; i < image->n; i++)
         if (image->cached[i].address - image->cached[i - 1].address < image->cached[i - 1].size)
-            return refs_fail(err, REFS_CORRUPT,
-                             "the cache image has bytes of address %llu more than once",
+            return refs_fail(err, REFS_CORRUPT, "the metadata cache image has address %llu twice",
                              (unsigned long long)image->cached[i].address);
     return REFS_OK;
 }
@@ -58,7 +58,7 @@ static refs_status take_apart(const refs_hdf5_file *file, uint64_t address,
     refs_hdf5__take(&cursor, 4);
     uint8_t version = refs_hdf5__u8(&cursor);
     if (version != 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "the cache image has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown metadata cache image version %u", version);
     refs_hdf5__u8(&cursor);
     refs_hdf5__length(file, &cursor);
     uint32_t n = refs_hdf5__u32(&cursor);

@@ -27,11 +27,12 @@ refs_status refs_hdf5__chunks_add(refs_hdf5_chunks *chunks, const uint64_t *at,
         return REFS_OK;
     if (chunk->size == 0 || !refs_add_u64(chunks->file->base, chunk->address, &offset) ||
         !refs_add_u64(offset, chunk->size, &end))
-        return refs_fail(err, REFS_CORRUPT, "chunk %llu has %llu bytes at address %llu",
+        return refs_fail(err, REFS_CORRUPT,
+                         "chunk %llu has an invalid place: %llu bytes at address %llu",
                          (unsigned long long)number, (unsigned long long)chunk->size,
                          (unsigned long long)chunk->address);
     if (++chunks->n_added > chunks->file->options->limits.max_chunks)
-        return refs_fail(err, REFS_LIMIT, "it has more than %llu chunks",
+        return refs_fail(err, REFS_LIMIT, "it has more chunks than the limit of %llu",
                          (unsigned long long)chunks->file->options->limits.max_chunks);
     return refs_chunk_index_add(chunks->index, number, (refs_source_range){offset, chunk->size},
                                 mask_of(layout, at, chunk->mask), err);
@@ -54,12 +55,10 @@ refs_status refs_hdf5__chunks_order(refs_hdf5_chunks *chunks, size_t n_unlimited
         chunks->order[place] = dim;
         chunks->max_n[place] = is_unlimited ? UINT64_MAX : size / chunk + (size % chunk != 0);
         if (!is_unlimited && !refs_mul_u64(*n, chunks->max_n[place], n))
-            return refs_fail(err, REFS_LIMIT,
-                             "its largest shape has more chunks than can be "
-                             "counted");
+            return refs_fail(err, REFS_LIMIT, "its maximum shape has more than 2^64 chunks");
     }
     if (n_found == n_unlimited) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "its index is not one for unlimited dimensions like its");
+    return refs_fail(err, REFS_CORRUPT, "its chunk index does not fit its unlimited dimensions");
 }
 
 refs_status refs_hdf5__chunks_add_nth(refs_hdf5_chunks *chunks, uint64_t position,
@@ -89,7 +88,9 @@ refs_status refs_hdf5__elements_check(const refs_hdf5_chunks *chunks,
         least += 1 + MASK_BYTES;
     }
     if (elements->size >= least && elements->size <= most) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "its index has elements of %zu bytes", elements->size);
+    return refs_fail(err, REFS_CORRUPT,
+                     "its chunk index has elements of an unexpected size: %zu bytes",
+                     elements->size);
 }
 
 refs_status refs_hdf5__chunks_add_elements(refs_hdf5_chunks *chunks,

@@ -15,7 +15,7 @@ void refs_hdf5__dataset_clear(refs_hdf5_dataset *dataset) {
 }
 
 static refs_status too_short(const refs_hdf5_cursor *cursor, const char *what, refs_error *err) {
-    return cursor->is_short ? refs_fail(err, REFS_CORRUPT, "a %s message is too short", what)
+    return cursor->is_short ? refs_fail(err, REFS_CORRUPT, "a %s message is truncated", what)
                             : REFS_OK;
 }
 
@@ -25,11 +25,13 @@ static refs_status too_short(const refs_hdf5_cursor *cursor, const char *what, r
 static refs_status read_chunk_shape(refs_hdf5_cursor *cursor, size_t rank, size_t size_bytes,
                                     refs_hdf5_layout *layout, refs_error *err) {
     if (rank != layout->rank + 1)
-        return refs_fail(err, REFS_CORRUPT, "chunks have rank %zu, but the dataset %zu",
+        return refs_fail(err, REFS_CORRUPT,
+                         "its chunks have %zu dimensions: expected %zu, as the dataset has",
                          rank == 0 ? 0 : rank - 1, layout->rank);
     for (size_t i = 0; i < layout->rank; i++) {
         layout->chunk[i] = refs_hdf5__uint(cursor, size_bytes);
-        if (layout->chunk[i] == 0) return refs_fail(err, REFS_CORRUPT, "a chunk has the size 0");
+        if (layout->chunk[i] == 0)
+            return refs_fail(err, REFS_CORRUPT, "its chunk size is 0 along a dimension");
     }
     refs_hdf5__uint(cursor, size_bytes);
     return too_short(cursor, "layout", err);
@@ -51,7 +53,7 @@ static refs_status read_old_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
     layout->size = layout->element_size;
     for (size_t i = 0; i < layout->rank; i++)
         if (!refs_mul_u64(layout->size, layout->shape[i], &layout->size))
-            return refs_fail(err, REFS_CORRUPT, "a dataset has more bytes than can be counted");
+            return refs_fail(err, REFS_CORRUPT, "a dataset has more than 2^64 bytes");
     return too_short(cursor, "layout", err);
 }
 
@@ -101,7 +103,8 @@ static refs_status read_chunked(const refs_hdf5_file *file, refs_hdf5_cursor *cu
     size_t rank = refs_hdf5__u8(cursor);
     size_t size_bytes = refs_hdf5__u8(cursor);
     if (size_bytes < 1 || size_bytes > 8)
-        return refs_fail(err, REFS_CORRUPT, "sizes of chunks have %zu bytes", size_bytes);
+        return refs_fail(err, REFS_CORRUPT, "chunk sizes are stored in %zu bytes: expected 1 to 8",
+                         size_bytes);
     REFS_TRY(read_chunk_shape(cursor, rank, size_bytes, layout, err));
     return read_index_parameters(file, cursor, layout, err);
 }
@@ -127,7 +130,7 @@ static refs_status read_new_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
         layout->heap_index = refs_hdf5__u32(cursor);
         break;
     default:
-        return refs_fail(err, REFS_UNSUPPORTED, "a layout is of class %u",
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown layout class %u",
                          (unsigned int)layout->class);
     }
     return too_short(cursor, "layout", err);
@@ -156,7 +159,8 @@ static refs_status read_layout(const refs_hdf5_file *file, refs_bytes body,
     layout->address = REFS_HDF5_UNDEFINED;
     layout->version = refs_hdf5__u8(&cursor);
     if (layout->version < 1 || layout->version > 5)
-        return refs_fail(err, REFS_UNSUPPORTED, "a layout has version %u", layout->version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown layout message version %u",
+                         layout->version);
     REFS_TRY(layout->version < 3 ? read_old_layout(file, &cursor, layout, err)
                                  : read_new_layout(file, &cursor, layout, err));
     if (layout->class != REFS_HDF5_CHUNKED) cut_contiguous(layout);
@@ -189,9 +193,9 @@ static refs_status read_pipeline(refs_bytes body, refs_hdf5_layout *layout, refs
     uint8_t version = refs_hdf5__u8(&cursor);
     size_t n = refs_hdf5__u8(&cursor);
     if (version < 1 || version > 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "a filter pipeline has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown filter pipeline version %u", version);
     if (n > REFS_HDF5_MAX_FILTERS)
-        return refs_fail(err, REFS_CORRUPT, "a filter pipeline has %zu filters", n);
+        return refs_fail(err, REFS_CORRUPT, "a filter pipeline has too many filters: %zu", n);
     if (version == 1) refs_hdf5__take(&cursor, 6);
     layout->filters = refs_calloc(n, sizeof *layout->filters);
     if (layout->filters == NULL) return refs_fail_nomem(err);
@@ -208,7 +212,7 @@ static refs_status set_fill(refs_hdf5_cursor *cursor, refs_hdf5_dataset *dataset
     uint32_t size = refs_hdf5__u32(cursor);
     if (cursor->is_short || size == 0 || size == UINT32_MAX) return REFS_OK;
     refs_bytes value = refs_hdf5__take(cursor, size);
-    if (cursor->is_short) return refs_fail(err, REFS_CORRUPT, "a fill value is too short");
+    if (cursor->is_short) return refs_fail(err, REFS_CORRUPT, "a fill value is truncated");
     if (size != layout->element_size) return REFS_OK; /* of another type, as in old files */
     layout->has_fill = true;
     layout->fill.size = 0;
@@ -221,7 +225,7 @@ static refs_status read_fill(refs_bytes body, refs_hdf5_dataset *dataset, refs_e
     refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
     uint8_t version = refs_hdf5__u8(&cursor);
     if (version < 1 || version > 3)
-        return refs_fail(err, REFS_UNSUPPORTED, "a fill value has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown fill value message version %u", version);
     if (version == 3) {
         uint8_t flags = refs_hdf5__u8(&cursor);
         dataset->is_fill_undefined = (flags & UNDEFINED) != 0;
@@ -334,7 +338,8 @@ static refs_status read_type(refs_hdf5_file *file, const refs_hdf5_object *objec
     refs_hdf5_body body;
     if (message == NULL) {
         bool is_needed = type == REFS_HDF5_DATASPACE || type == REFS_HDF5_DATATYPE;
-        return is_needed ? refs_fail(err, REFS_CORRUPT, "a dataset has no message of type %u", type)
+        return is_needed ? refs_fail(err, REFS_CORRUPT,
+                                     "a dataset lacks the header message of type %u", type)
                          : REFS_OK;
     }
     refs_status status = refs_hdf5__message_body(file, object, message, &body, err);
@@ -384,8 +389,8 @@ refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object
     if (status != REFS_OK) return status;
     copy_shape(dataset);
     if (refs_hdf5__array_rank(dataset) > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_UNSUPPORTED, "a dataset has more than %d dimensions",
-                         REFS_SCAN_MAX_RANK);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a dataset has more dimensions than the limit of %d", REFS_SCAN_MAX_RANK);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         REFS_TRY(read_type(file, object, types[i], dataset, err));
     return read_fill_text(file, dataset, err);

@@ -10,7 +10,8 @@ refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body
     refs_hdf5__take(&cursor, 5);
     size_t n = refs_hdf5__u16(&cursor);
     if (version != 1)
-        return refs_fail(err, REFS_UNSUPPORTED, "a list of external files has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown version of the external file list: %u",
+                         version);
     external->names = refs_hdf5__address(file, &cursor);
     external->slots = refs_calloc(n, sizeof *external->slots);
     if (external->slots == NULL) return refs_fail_nomem(err);
@@ -24,7 +25,7 @@ refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body
         if (!refs_add_u64(slot->begin, slot->size, &slot->end)) slot->end = UINT64_MAX;
     }
     if (!cursor.is_short) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a list of external files is too short");
+    return refs_fail(err, REFS_CORRUPT, "the external file list is truncated");
 }
 
 /* Cuts along dimension `dim`, where one step has `step` bytes, at all ends of files; false where
@@ -56,7 +57,7 @@ refs_status refs_hdf5__cut_external(const refs_hdf5_external *external, refs_hdf
         step /= layout->shape[dim];
         if (cut_along(external, dim, step, layout)) return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "its values are in files that end within one of them");
+    return refs_fail(err, REFS_UNSUPPORTED, "an element of it is split between two external files");
 }
 
 /* The files, in the order of the slots. */
@@ -72,7 +73,7 @@ static refs_status find_files(refs_hdf5_scan *scan, const refs_hdf5_external *ex
         status = refs_scan_files_find(scan->files, &name, &ids[i], err);
         if (status != REFS_NOT_FOUND) continue;
         refs_error_clear(err);
-        status = refs_fail(err, REFS_IO, "its values are in another file, %.*s, which is not there",
+        status = refs_fail(err, REFS_IO, "its external file %.*s does not exist",
                            REFS_STR_ARG(name.name));
     }
     refs_buf_clear(&names);
@@ -93,7 +94,8 @@ static refs_status add_chunks(const refs_hdf5_external *external, const refs_hdf
         const refs_hdf5_slot *slot = &external->slots[at];
         if (at == external->n || slot->end - entry.offset < entry.length ||
             !refs_add_u64(slot->offset, entry.offset - slot->begin, &entry.offset))
-            status = refs_fail(err, REFS_CORRUPT, "its files do not hold all its values");
+            status =
+                refs_fail(err, REFS_CORRUPT, "its external files are too short for its values");
         if (status == REFS_OK)
             status = refs_chunk_index_add_elsewhere(index, i, entry, ids[at], err);
     }
@@ -109,9 +111,9 @@ refs_status refs_hdf5__index_external(refs_hdf5_scan *scan, const refs_hdf5_data
     REFS_TRY(refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err));
     if (layout->class != REFS_HDF5_CONTIGUOUS || layout->element != REFS_HDF5_PLAIN)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "its values are in other files, but are not contiguous there");
+                         "its values are in external files, which need a contiguous layout");
     if (!refs_hdf5__can_be_counted(layout))
-        return refs_fail(err, REFS_CORRUPT, "it has more values than can be counted");
+        return refs_fail(err, REFS_CORRUPT, "it has more than 2^64 bytes");
     if (index->n_chunks == 0) return REFS_OK;
     uint32_t *ids = refs_calloc(external->n, sizeof *ids);
     if (ids == NULL) return refs_fail_nomem(err);

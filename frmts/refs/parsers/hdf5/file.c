@@ -30,7 +30,7 @@ refs_status refs_hdf5__corrupt(refs_error *err, const char *what, uint64_t addre
 refs_status refs_hdf5__spend_value(refs_hdf5_file *file, size_t text_size, refs_error *err) {
     const uint64_t cost = 1 + text_size / BYTES_OF_A_VALUE;
     if (cost > file->values_left)
-        return refs_fail(err, REFS_LIMIT, "metadata take more than %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "the metadata need more than the limit of %zu bytes",
                          file->options->limits.max_document_bytes);
     file->values_left -= cost;
     return REFS_OK;
@@ -39,8 +39,9 @@ refs_status refs_hdf5__spend_value(refs_hdf5_file *file, size_t text_size, refs_
 static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err) {
     uint64_t cost = length + BYTES_OF_A_VISIT;
     if (cost > file->bytes_left)
-        return refs_fail(err, REFS_LIMIT,
-                         "its structures have more bytes than the file: they overlap or loop");
+        return refs_fail(
+            err, REFS_LIMIT,
+            "its structures have more bytes than the file: they overlap or form a loop");
     file->bytes_left -= cost;
     return REFS_OK;
 }
@@ -59,7 +60,7 @@ static refs_status check_at_hand(refs_hdf5_file *file, refs_source_range range, 
 static refs_status read_at(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
                            refs_error *err) {
     if (range.length > REFS_HDF5_MAX_STRUCTURE_BYTES)
-        return refs_fail(err, REFS_LIMIT, "a structure has %llu bytes, at most %zu are read",
+        return refs_fail(err, REFS_LIMIT, "a structure has %llu bytes: expected at most %zu",
                          (unsigned long long)range.length, REFS_HDF5_MAX_STRUCTURE_BYTES);
     const uint64_t address = range.offset - file->base;
     bool is_cached =
@@ -82,10 +83,11 @@ refs_status refs_hdf5__read(refs_hdf5_file *file, refs_source_range range, refs_
         return refs_fail(err, REFS_CORRUPT, "the address of %s is undefined", what);
     if (!refs_add_u64(file->base, address, &offset) || offset > file->size ||
         length > file->size - offset)
-        return refs_fail(err, REFS_CORRUPT,
-                         "%s, %llu bytes at address %llu, is not within the %llu bytes of the file",
-                         what, (unsigned long long)length, (unsigned long long)address,
-                         (unsigned long long)file->size);
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "%s (%llu bytes at address %llu) extends past the end of the file of %llu bytes", what,
+            (unsigned long long)length, (unsigned long long)address,
+            (unsigned long long)file->size);
     return read_at(file, (refs_source_range){offset, length}, buf, err);
 }
 
@@ -186,7 +188,7 @@ refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t a
                          (unsigned long long)address, signature);
     size_t size = block.size - 4;
     if (!refs_hdf5__sums_to(refs_bytes_view(block.data, size), refs_load_le32(block.data + size)))
-        return refs_fail(err, REFS_CORRUPT, "structure \"%s\" at address %llu has a wrong checksum",
+        return refs_fail(err, REFS_CORRUPT, "checksum mismatch in structure \"%s\" at address %llu",
                          signature, (unsigned long long)address);
     return REFS_OK;
 }

@@ -88,7 +88,8 @@ refs_status refs_hdf5__read_fixed_array(refs_hdf5_chunks *chunks, refs_error *er
     REFS_TRY(refs_hdf5__chunks_order(chunks, 0, &n, err));
     refs_status status = read_header(&array, &buf, err);
     if (status == REFS_OK && array.n != n)
-        status = refs_fail(err, REFS_CORRUPT, "a fixed array of %llu elements is for %llu chunks",
+        status = refs_fail(err, REFS_CORRUPT,
+                           "a fixed array has %llu elements: expected one for each of %llu chunks",
                            (unsigned long long)array.n, (unsigned long long)n);
     if (status == REFS_OK && array.block != REFS_HDF5_UNDEFINED && n > 0)
         status = read_blocks(&array, &buf, err);

@@ -30,7 +30,7 @@ static refs_status check_sizes(const refs_hdf5_fractal_heap *heap, refs_error *e
         return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd sizes");
     if (heap->has_filters)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "fractal heap at address %llu is compressed, which is not read",
+                         "the fractal heap at address %llu is compressed, which is not supported",
                          (unsigned long long)heap->address);
     return REFS_OK;
 }

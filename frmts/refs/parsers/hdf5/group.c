@@ -114,7 +114,7 @@ static refs_status read_link_message(group_reader *reader, refs_bytes body, refs
         version != 1 ? REFS_UNSUPPORTED : add_message_link(reader, kind, link, name, &cursor);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
     if (status == REFS_OK) return REFS_OK;
-    return refs_fail(err, status, "a link of version %u cannot be read", version);
+    return refs_fail(err, status, "a link message of version %u cannot be read", version);
 }
 
 /* -- dense groups ------------------------------------------------------------------------------ */
@@ -125,7 +125,7 @@ enum { BTREE_BY_NAME = 5, BTREE_BY_ORDER = 6 };
 static refs_status visit_link_now(void *user, refs_bytes record, refs_error *err) {
     group_reader *reader = user;
     if (reader->heap.id_size == 0) return REFS_NOT_FOUND; /* to come, see refs_hdf5__in_rounds */
-    if (record.size < 4) return refs_fail(err, REFS_CORRUPT, "a record of links is too short");
+    if (record.size < 4) return refs_fail(err, REFS_CORRUPT, "a link record is truncated");
     refs_bytes id = refs_bytes_view(record.data + 4, record.size - 4);
     REFS_TRY(refs_hdf5__heap_get(reader->file, &reader->heap, id, &reader->scratch, err));
     return read_link_message(reader, refs_buf_view(&reader->scratch), err);
@@ -179,7 +179,7 @@ refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_b
 refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str *name,
                                refs_error *err) {
     if (offset >= names->size)
-        return refs_fail(err, REFS_CORRUPT, "a name is outside its local heap");
+        return refs_fail(err, REFS_CORRUPT, "a link name lies outside its local heap");
     *name = text_until_nul(refs_bytes_view(names->data + offset, names->size - (size_t)offset));
     return REFS_OK;
 }

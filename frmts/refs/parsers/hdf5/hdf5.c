@@ -91,7 +91,7 @@ static refs_status find_file(refs_hdf5_scan *scan, refs_hdf5_item *item, refs_er
     refs_status status = refs_scan_files_find(scan->files, &name, &item->file, err);
     if (status == REFS_NOT_FOUND) {
         refs_error_clear(err);
-        return refs_fail(err, REFS_NOT_FOUND, "there is no such file");
+        return refs_fail(err, REFS_NOT_FOUND, "no such file");
     }
     if (status != REFS_OK || item->file != scan->number) return status;
     char *path = item->target + item->file_size; /* behind a colon */
@@ -108,7 +108,7 @@ static refs_status leave_link_out(refs_hdf5_scan *scan, refs_hdf5_item *item, re
     if (why->status == REFS_NOMEM || why->status == REFS_CANCELLED)
         return refs_fail(err, why->status, "%s", why->message);
     if (why->status == REFS_NOT_FOUND) why->status = REFS_UNSUPPORTED;
-    refs_error_prefix(why, "it is a link to another file, %s", item->target);
+    refs_error_prefix(why, "external link to %s", item->target);
     return refs_hdf5__keep_problem(&scan->file, item, why, err);
 }
 
@@ -144,7 +144,7 @@ static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents, r
         refs_documents_graft graft = {NULL, (const char *)path.data, item->path};
         if (status == REFS_OK) graft.from = refs_scan__documents(scan->linked);
         if (status == REFS_OK && !refs_documents_have(graft.from, graft.path))
-            (void)refs_fail(&why, REFS_NOT_FOUND, "there is no group or dataset of that name");
+            (void)refs_fail(&why, REFS_NOT_FOUND, "no group or dataset has that name");
         else if (status == REFS_OK)
             status = refs_documents_add_graft(documents, &graft, visit_linked, scan, err);
         refs_buf_clear(&path);

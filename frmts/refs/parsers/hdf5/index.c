@@ -46,10 +46,10 @@ static refs_status add_contiguous(refs_hdf5_chunks *chunks, refs_error *err) {
     if (layout->address == REFS_HDF5_UNDEFINED || size == 0) return REFS_OK;
     if (!refs_add_u64(chunks->file->base, layout->address, &offset) || size < value_bytes(layout) ||
         offset > chunks->file->size || size > chunks->file->size - offset)
-        return refs_fail(
-            err, REFS_CORRUPT,
-            "its values, %llu bytes at address %llu, are too few or not within the file",
-            (unsigned long long)size, (unsigned long long)layout->address);
+        return refs_fail(err, REFS_CORRUPT,
+                         "its values (%llu bytes at address %llu) are too few or extend past the "
+                         "end of the file",
+                         (unsigned long long)size, (unsigned long long)layout->address);
     if (chunks->index->n_chunks == 0) return REFS_OK;
     const refs_chunk_steps steps = refs_hdf5__contiguous_steps(layout, offset);
     return refs_chunk_index_in_steps(chunks->index, &steps, err);
@@ -79,7 +79,7 @@ static refs_status add_implicit(refs_hdf5_chunks *chunks, refs_error *err) {
     REFS_TRY(refs_hdf5__chunks_order(chunks, 0, &n, err));
     if (!refs_mul_u64(n, chunks->chunk_bytes, &size) ||
         !refs_add_u64(chunks->layout->address, size, &end) || end > chunks->file->size)
-        return refs_fail(err, REFS_CORRUPT, "its chunks are not within the file");
+        return refs_fail(err, REFS_CORRUPT, "its chunks extend past the end of the file");
     refs_hdf5_chunk chunk = {chunks->layout->address, chunks->chunk_bytes, 0};
     for (uint64_t i = 0; i < n; i++, chunk.address += chunks->chunk_bytes)
         REFS_TRY(refs_hdf5__chunks_add_nth(chunks, i, &chunk, err));
@@ -105,8 +105,7 @@ static refs_status add_chunked(refs_hdf5_chunks *chunks, refs_error *err) {
     case REFS_HDF5_BTREE_2:
         return refs_hdf5__read_btree2(chunks, err);
     }
-    return refs_fail(err, REFS_CORRUPT, "its index is of the unknown kind %d",
-                     (int)chunks->layout->index);
+    return refs_fail(err, REFS_CORRUPT, "unknown chunk index type %d", (int)chunks->layout->index);
 }
 
 static refs_status add_all(refs_hdf5_chunks *chunks, refs_error *err) {
@@ -120,7 +119,7 @@ static refs_status add_all(refs_hdf5_chunks *chunks, refs_error *err) {
     case REFS_HDF5_VIRTUAL:
         break;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
+    return refs_fail(err, REFS_UNSUPPORTED, "its values are in external files");
 }
 
 static refs_status read_stored(refs_hdf5_file *file, const refs_hdf5_layout *layout,
@@ -128,7 +127,7 @@ static refs_status read_stored(refs_hdf5_file *file, const refs_hdf5_layout *lay
     refs_hdf5_chunks chunks = {.file = file, .layout = layout, .index = index};
     REFS_TRY(refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err));
     if (!refs_hdf5__chunk_bytes(layout, &chunks.chunk_bytes) || chunks.chunk_bytes == 0)
-        return refs_fail(err, REFS_CORRUPT, "its chunks have sizes that cannot be");
+        return refs_fail(err, REFS_CORRUPT, "its chunks have invalid sizes");
     return add_all(&chunks, err);
 }
 

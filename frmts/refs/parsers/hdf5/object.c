@@ -38,7 +38,8 @@ static refs_status add_block(header_reader *reader, refs_hdf5_cursor body, refs_
                                   "has a continuation that is too short");
     if (list->n - list->n_read == sizeof list->blocks / sizeof list->blocks[0] ||
         list->n >= MAX_BLOCKS)
-        return refs_fail(err, REFS_LIMIT, "object header at address %llu has too many blocks",
+        return refs_fail(err, REFS_LIMIT,
+                         "the object header at address %llu has too many continuation blocks",
                          (unsigned long long)reader->object->address);
     list->blocks[list->n++ % 64] = (refs_source_range){address, length};
     return REFS_OK;
@@ -91,7 +92,8 @@ static refs_status append_block(header_reader *reader, refs_source_range range, 
     refs_status status = refs_hdf5__read(reader->file, range, &block, "object header", err);
     if (status == REFS_OK && *begin + block.size > MAX_BYTES)
         status =
-            refs_fail(err, REFS_LIMIT, "object header at address %llu is larger than %zu bytes",
+            refs_fail(err, REFS_LIMIT,
+                      "the object header at address %llu is larger than the limit of %zu bytes",
                       (unsigned long long)reader->object->address, MAX_BYTES);
     if (status == REFS_OK)
         status = refs_buf_append(&reader->object->bytes, block.data, block.size, err);
@@ -138,7 +140,8 @@ static refs_status read_version_2(header_reader *reader, refs_hdf5_cursor cursor
     uint8_t version = refs_hdf5__u8(&cursor);
     uint8_t flags = refs_hdf5__u8(&cursor);
     if (version != 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "object header at address %llu has version %u",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "the object header at address %llu has the unknown version %u",
                          (unsigned long long)object->address, version);
     if (flags & HAS_TIMES) refs_hdf5__take(&cursor, 16);
     if (flags & HAS_PHASE_CHANGE) refs_hdf5__take(&cursor, 4);
@@ -198,7 +201,7 @@ static refs_status body_in_object(refs_hdf5_file *file, uint64_t address, uint16
         status =
             message == NULL || message->is_shared
                 ? refs_fail(err, REFS_CORRUPT,
-                            "object at address %llu has no message of type %u to share",
+                            "the object at address %llu lacks the shared message of type %u",
                             (unsigned long long)address, type)
                 : refs_buf_append(body, object.bytes.data + message->offset, message->size, err);
     }
@@ -214,7 +217,7 @@ refs_status refs_hdf5__shared_body(refs_hdf5_file *file, refs_hdf5_cursor *curso
     /* Version 1 is an entry of a symbol table: a place in a local heap is before the address. */
     if (version == 1) refs_hdf5__take(cursor, 6u + file->length_size);
     if (version < 1 || version > 3)
-        return refs_fail(err, REFS_UNSUPPORTED, "a shared message has version %u", version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown shared message version %u", version);
     if (is_in_heap) {
         refs_bytes id = refs_hdf5__take(cursor, 8);
         REFS_TRY(refs_hdf5__finish(cursor, "shared message", 0, err));

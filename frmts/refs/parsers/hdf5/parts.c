@@ -96,12 +96,13 @@ static refs_status check_source(const parts *job, const part_source *from,
                                 const refs_hdf5_mapping *mapping, refs_error *err) {
     const refs_hdf5_dataset *here = job->dataset, *there = from->dataset;
     if (mapping->source.rank != there->layout.rank || mapping->here.rank != here->layout.rank)
-        return refs_fail(err, REFS_CORRUPT, "a part of it has another rank");
+        return refs_fail(err, REFS_CORRUPT, "a source dataset has another rank");
     if (there->has_external_files)
-        return refs_fail(err, REFS_UNSUPPORTED, "the values of a part are in other files");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a source dataset has its values in external files");
     if (here->type.class != there->type.class || here->type.size != there->type.size ||
         !is_same_json(refs_hdf5__dtype(&here->type), refs_hdf5__dtype(&there->type)))
-        return refs_fail(err, REFS_UNSUPPORTED, "a part of it has another type");
+        return refs_fail(err, REFS_UNSUPPORTED, "a source dataset has another data type");
     return REFS_OK;
 }
 
@@ -212,7 +213,8 @@ static refs_status describe(parts *job, const part_source *from, const refs_hdf5
     size_t pairs[REFS_SCAN_MAX_RANK];
     REFS_TRY(check_source(job, from, mapping, err));
     if (!refs_hdf5__pair_dimensions(mapping, pairs))
-        return refs_fail(err, REFS_UNSUPPORTED, "a part of it has another shape than its source");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a mapping of it selects different shapes in source and virtual dataset");
     for (size_t i = 0; i < mapping->here.rank; i++)
         if (refs_hdf5__span_size(&mapping->here.spans[i]) == 0) return REFS_OK;
     add_grain(job, mapping, pairs);
@@ -224,7 +226,8 @@ static refs_status describe(parts *job, const part_source *from, const refs_hdf5
 /* -- its chunks -------------------------------------------------------------------------------- */
 
 static refs_status do_not_fit(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED, "its chunks are not those of its parts: %s", what);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "its chunks do not match those of its source datasets: %s", what);
 }
 
 /* The interval of a part along a dimension, and that of its source. */
@@ -308,7 +311,7 @@ static refs_status add_chunk(parts *job, const part_source *from, uint64_t here,
         refs_buf *bytes = &job->index->inline_bytes;
         size_t offset = bytes->size;
         if (bytes->size + entry.length > job->scan->file.options->limits.max_inline_bytes)
-            return refs_fail(err, REFS_LIMIT, "its values take too many bytes");
+            return refs_fail(err, REFS_LIMIT, "its values need more bytes than the limit");
         REFS_TRY(refs_buf_append(bytes, job->stored.inline_bytes.data + entry.offset,
                                  (size_t)entry.length, err));
         entry.offset = offset;
@@ -344,7 +347,8 @@ static refs_status place(parts *job, const part_source *from, const refs_hdf5_ma
     size_t pairs[REFS_SCAN_MAX_RANK];
     REFS_TRY(check_source(job, from, mapping, err));
     if (!refs_hdf5__pair_dimensions(mapping, pairs))
-        return refs_fail(err, REFS_UNSUPPORTED, "a part of it has another shape than its source");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "a mapping of it selects different shapes in source and virtual dataset");
     if (!is_same_json(refs_hdf5__filters(job->dataset), refs_hdf5__filters(from->dataset)))
         return do_not_fit("they are encoded otherwise", err);
     for (size_t i = 0; i < mapping->here.rank; i++) {
@@ -414,7 +418,7 @@ static refs_status visit_counted(parts *job, const refs_hdf5_mapping *mapping, r
 static refs_status visit(void *user, refs_hdf5_mapping *mapping, refs_error *err) {
     parts *job = user;
     if (!mapping->here.is_all && mapping->here.rank != job->dataset->layout.rank)
-        return refs_fail(err, REFS_CORRUPT, "a part of it has another rank");
+        return refs_fail(err, REFS_CORRUPT, "a source dataset has another rank");
     if (counts(mapping->file) || counts(mapping->dataset)) return visit_counted(job, mapping, err);
     refs_status status = visit_one(job, mapping, err);
     return status == REFS_NOT_FOUND ? REFS_OK : status;
@@ -423,7 +427,7 @@ static refs_status visit(void *user, refs_hdf5_mapping *mapping, refs_error *err
 static refs_status visit_all(parts *job, refs_error *err) {
     refs_hdf5_scan *scan = job->scan;
     if (scan->depth == REFS_SCAN_MAX_DEPTH)
-        return refs_fail(err, REFS_UNSUPPORTED, "virtual datasets are made of each other");
+        return refs_fail(err, REFS_UNSUPPORTED, "virtual datasets refer to each other in a loop");
     scan->depth++;
     refs_status status =
         refs_hdf5__each_mapping(&scan->file, &job->dataset->layout, visit, job, err);

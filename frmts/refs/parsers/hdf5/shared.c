@@ -21,7 +21,7 @@ static refs_status find_heap(refs_hdf5_file *file, refs_bytes table, uint16_t ty
         *heap = refs_hdf5__address(file, &cursor);
         if (!cursor.is_short && type < 16 && (types >> type & 1) != 0) return REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "no table of shared messages has those of type %u", type);
+    return refs_fail(err, REFS_CORRUPT, "no shared message table holds messages of type %u", type);
 }
 
 refs_status refs_hdf5__shared_in_heap(refs_hdf5_file *file, refs_bytes id, uint16_t type,
@@ -32,7 +32,7 @@ refs_status refs_hdf5__shared_in_heap(refs_hdf5_file *file, refs_bytes id, uint1
     refs_buf table = REFS_BUF_INIT;
     if (file->shared_table == REFS_HDF5_UNDEFINED)
         return refs_fail(err, REFS_CORRUPT,
-                         "a message is shared, but the file has no table of such");
+                         "a header message is shared, but the file has no shared message table");
     refs_status status = refs_hdf5__read(file, (refs_source_range){file->shared_table, size},
                                          &table, "table of shared messages", err);
     if (status == REFS_OK) status = find_heap(file, refs_buf_view(&table), type, &address, err);

@@ -162,8 +162,7 @@ refs_status refs_hdf5__add_strings(refs_hdf5_file *file, const refs_hdf5_layout 
     if (layout->element_size != 8u + file->offset_size || !refs_hdf5__chunk_bytes(layout, &bytes) ||
         bytes / layout->element_size > file->options->limits.max_inline_bytes / 4)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "its chunks have strings of unknown form, or more "
-                         "than are kept");
+                         "its chunks hold strings in an unsupported form, or more than the limit");
     job.n_elements = (size_t)(bytes / layout->element_size);
     refs_status status = add_chunks(&job, err);
     refs_hdf5__heaps_clear(&job.heaps);

@@ -61,8 +61,8 @@ static refs_status set_sizes(refs_hdf5_file *file, refs_hdf5_cursor *cursor, ref
         is_good = is_good && (*size == 2 || *size == 4 || *size == 8);
     if (is_good) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "its superblock has offsets of %u and lengths of %u bytes", file->offset_size,
-                     file->length_size);
+                     "its superblock has offsets of %u bytes and lengths of %u: expected 2, 4 or 8",
+                     file->offset_size, file->length_size);
 }
 
 /* Specification II.A, versions 0 and 1. */
@@ -148,7 +148,7 @@ static refs_status read_new(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     uint32_t checksum = refs_hdf5__u32(cursor);
     REFS_TRY(refs_hdf5__finish(cursor, "superblock", 0, err));
     if (!refs_hdf5__sums_to(refs_bytes_view(begin, size), checksum))
-        return refs_fail(err, REFS_CORRUPT, "its superblock has a wrong checksum");
+        return refs_fail(err, REFS_CORRUPT, "checksum mismatch in its superblock");
     return extension != REFS_HDF5_UNDEFINED ? read_extension(file, extension, err) : REFS_OK;
 }
 
@@ -159,12 +159,12 @@ static refs_status read_versions(refs_hdf5_file *file, refs_bytes bytes, uint64_
     refs_hdf5__take(&cursor, SIGNATURE_BYTES);
     file->version = refs_hdf5__u8(&cursor);
     if (file->version > 3)
-        return refs_fail(err, REFS_UNSUPPORTED, "its superblock has version %u", file->version);
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown superblock version %u", file->version);
     REFS_TRY(file->version < 2 ? read_old(file, &cursor, &end, root, err)
                                : read_new(file, &cursor, &end, root, err));
     REFS_TRY(refs_hdf5__finish(&cursor, "superblock", 0, err));
     if (end <= file->size - file->base) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "is cut off: it says that it has %llu bytes, but has %llu",
+    return refs_fail(err, REFS_CORRUPT, "is truncated: expected %llu bytes, found %llu",
                      (unsigned long long)end, (unsigned long long)(file->size - file->base));
 }
 
@@ -175,7 +175,8 @@ refs_status refs_hdf5__read_superblock(refs_hdf5_file *file, uint64_t *root, ref
     file->chunk_k = 32;
     file->shared_table = REFS_HDF5_UNDEFINED;
     REFS_TRY(refs_hdf5__find_superblock(file->source, &file->base, err));
-    if (file->base == REFS_HDF5_UNDEFINED) return refs_fail(err, REFS_CORRUPT, "has no superblock");
+    if (file->base == REFS_HDF5_UNDEFINED)
+        return refs_fail(err, REFS_CORRUPT, "has no HDF5 superblock");
     refs_status status = refs_hdf5__read_some(file, 0, MAX_SUPERBLOCK_BYTES, &bytes, err);
     if (status == REFS_OK) status = read_versions(file, refs_buf_view(&bytes), root, err);
     refs_buf_clear(&bytes);

@@ -42,7 +42,7 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     refs_buf path = REFS_BUF_INIT;
     if (tree->n >= limits->max_arrays || tree->path_bytes > limits->max_document_bytes)
         return refs_fail(err, REFS_LIMIT,
-                         "there are more than %llu objects, or their names are too long",
+                         "the file has more than %llu objects, or their names are too long",
                          (unsigned long long)limits->max_arrays);
     REFS_TRY(refs_buf_append_str(&path, refs_str_from(above), err));
     refs_status status = *above != '\0' ? refs_buf_append(&path, "/", 1, err) : REFS_OK;
@@ -89,7 +89,7 @@ static refs_status add_other_link(walk *w, size_t parent, const refs_hdf5_link *
     const refs_hdf5_link member = {.name = link->name, .address = REFS_HDF5_UNDEFINED};
     refs_error why = REFS_ERROR_INIT;
     REFS_TRY(add_item(w, parent, &member, err));
-    (void)refs_fail(&why, REFS_UNSUPPORTED, "it is a link of a kind of its own");
+    (void)refs_fail(&why, REFS_UNSUPPORTED, "user-defined links are not supported");
     return refs_hdf5__keep_problem(w->file, &w->tree->items[w->tree->n - 1], &why, err);
 }
 
@@ -328,7 +328,8 @@ static refs_status intern_paths(const refs_hdf5_tree *tree, refs_intern *paths, 
         uint32_t id;
         REFS_TRY(refs_intern_add(paths, refs_str_from(tree->items[i].path), &id, err));
         if (id != i)
-            return refs_fail(err, REFS_CORRUPT, "two objects are called /%s", tree->items[i].path);
+            return refs_fail(err, REFS_CORRUPT, "two objects have the name /%s",
+                             tree->items[i].path);
     }
     return REFS_OK;
 }
@@ -394,7 +395,7 @@ refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_
     refs_status status = w.is_there != NULL ? add_item(&w, 0, &link, err) : refs_fail_nomem(err);
     if (status == REFS_OK) status = read_all(&w, err);
     if (status == REFS_OK && tree->items[0].kind != REFS_HDF5_ITEM_GROUP)
-        status = refs_fail(err, REFS_CORRUPT, "its root is not a group");
+        status = refs_fail(err, REFS_CORRUPT, "its root object is not a group");
     refs_free(w.is_there);
     return status;
 }

@@ -99,7 +99,8 @@ static void read_float(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf
 }
 
 static refs_status add_members(refs_hdf5_type *type, size_t n, refs_error *err) {
-    if (n > MAX_MEMBERS) return refs_fail(err, REFS_LIMIT, "a type has %zu members", n);
+    if (n > MAX_MEMBERS)
+        return refs_fail(err, REFS_LIMIT, "a datatype has too many members: %zu", n);
     type->members = refs_calloc(n, sizeof *type->members);
     if (type->members == NULL) return refs_fail_nomem(err);
     type->n_members = n;
@@ -112,7 +113,8 @@ static refs_status read_member_shape(refs_hdf5_cursor *cursor, refs_hdf5_type *a
     uint8_t rank = refs_hdf5__u8(cursor);
     refs_hdf5__take(cursor, 3 + 4 + 4);
     for (size_t i = 0; i < 4; i++) array->shape[i] = refs_hdf5__u32(cursor);
-    if (rank > 4) return refs_fail(err, REFS_CORRUPT, "a member of a type has rank %u", rank);
+    if (rank > 4)
+        return refs_fail(err, REFS_CORRUPT, "a datatype member has an invalid rank: %u", rank);
     array->rank = rank;
     return REFS_OK;
 }
@@ -129,7 +131,7 @@ static refs_status wrap(refs_hdf5_type **inner, const refs_hdf5_type *shape, ref
     *inner = array;
     for (size_t i = 0; i < array->rank; i++)
         if (!refs_mul_u64(size, array->shape[i], &size)) size = UINT64_MAX;
-    if (size > UINT32_MAX) return refs_fail(err, REFS_CORRUPT, "a type is too large");
+    if (size > UINT32_MAX) return refs_fail(err, REFS_CORRUPT, "a datatype is too large");
     array->size = (uint32_t)size;
     return REFS_OK;
 }
@@ -147,7 +149,8 @@ static refs_status read_member(refs_hdf5_cursor *cursor, const type_head *head,
     REFS_TRY(read_inner(cursor, head->level, &member->type, err));
     REFS_TRY(wrap(&member->type, &shape, err));
     if (member->offset > type->size || member->type->size > type->size - member->offset)
-        return refs_fail(err, REFS_CORRUPT, "member '%s' of a type is outside it", member->name);
+        return refs_fail(err, REFS_CORRUPT, "datatype member '%s' lies outside its compound",
+                         member->name);
     return REFS_OK;
 }
 
@@ -163,7 +166,7 @@ static refs_status read_enum(refs_hdf5_cursor *cursor, const type_head *head, re
                              refs_error *err) {
     REFS_TRY(read_inner(cursor, head->level, &type->base, err));
     if (type->base->size != type->size)
-        return refs_fail(err, REFS_CORRUPT, "an enumeration is not as large as its base");
+        return refs_fail(err, REFS_CORRUPT, "an enumeration and its base type differ in size");
     REFS_TRY(add_members(type, head->flags & 0xFFFF, err));
     for (size_t i = 0; i < type->n_members && !cursor->is_short; i++) {
         type->members[i].name = refs_str_copy(read_name(cursor, head->version));
@@ -179,7 +182,8 @@ static refs_status read_array(refs_hdf5_cursor *cursor, const type_head *head, r
     type->rank = refs_hdf5__u8(cursor);
     if (head->version < 3) refs_hdf5__take(cursor, 3);
     if (type->rank > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_CORRUPT, "an array type has rank %zu", type->rank);
+        return refs_fail(err, REFS_CORRUPT, "an array datatype has an invalid rank: %zu",
+                         type->rank);
     for (size_t i = 0; i < type->rank; i++) type->shape[i] = refs_hdf5__u32(cursor);
     if (head->version < 3) refs_hdf5__take(cursor, 4 * type->rank);
     REFS_TRY(read_inner(cursor, head->level, &type->base, err));
@@ -187,7 +191,7 @@ static refs_status read_array(refs_hdf5_cursor *cursor, const type_head *head, r
     for (size_t i = 0; i < type->rank; i++)
         if (!refs_mul_u64(size, type->shape[i], &size)) size = UINT64_MAX;
     if (size == type->size) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "an array type is not as large as its elements");
+    return refs_fail(err, REFS_CORRUPT, "an array datatype and its elements differ in size");
 }
 
 static refs_status read_properties(refs_hdf5_cursor *cursor, const type_head *head,
@@ -225,7 +229,7 @@ static refs_status read_properties(refs_hdf5_cursor *cursor, const type_head *he
     case REFS_HDF5_COMPLEX:
         return read_inner(cursor, head->level, &type->base, err);
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "a type is of class %u", (unsigned int)type->class);
+    return refs_fail(err, REFS_UNSUPPORTED, "unknown datatype class %u", (unsigned int)type->class);
 }
 
 static refs_status read_type(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_type *type,
@@ -237,10 +241,11 @@ static refs_status read_type(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_t
     head.flags = (uint32_t)refs_hdf5__uint(cursor, 3);
     type->size = refs_hdf5__u32(cursor);
     if (cursor->is_short) return refs_fail(err, REFS_CORRUPT, "a type is too short");
-    if (level > MAX_TYPE_LEVELS) return refs_fail(err, REFS_LIMIT, "a type is nested too deep");
+    if (level > MAX_TYPE_LEVELS)
+        return refs_fail(err, REFS_LIMIT, "a datatype is nested too deeply");
     if (head.version < 1 || head.version > 5)
-        return refs_fail(err, REFS_UNSUPPORTED, "a type has version %u", head.version);
-    if (type->size == 0) return refs_fail(err, REFS_CORRUPT, "a type has the size 0");
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown datatype version %u", head.version);
+    if (type->size == 0) return refs_fail(err, REFS_CORRUPT, "a datatype has size 0");
     REFS_TRY(read_properties(cursor, &head, type, err));
     return cursor->is_short ? refs_fail(err, REFS_CORRUPT, "a type is too short") : REFS_OK;
 }
@@ -456,7 +461,7 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
     REFS_TRY(get_vlen(values, refs_bytes_view(bytes, type->size), &object, &n, err));
     if (!type->is_string) {
         if (n > object.size / type->base->size)
-            return refs_fail(err, REFS_CORRUPT, "a value is shorter than its elements");
+            return refs_fail(err, REFS_CORRUPT, "a value is too short for its datatype");
         /* A copy: elements may themselves be in a heap, whose collections come and go. */
         refs_buf copy = REFS_BUF_INIT;
         refs_status status = refs_buf_append(&copy, object.data, n * (size_t)type->base->size, err);

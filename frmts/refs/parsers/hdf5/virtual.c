@@ -6,7 +6,8 @@ enum { SELECT_HYPERSLABS = 2, SELECT_ALL = 3, IS_REGULAR = 1 };
 /* -- selections -------------------------------------------------------------------------------- */
 
 static refs_status unsupported(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED, "a part of it is selected by %s", what);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "a mapping of it uses a selection that is not supported: %s", what);
 }
 
 /* Sets block `i` of a list of them by its corners, the last of which is in it. */
@@ -17,7 +18,8 @@ static refs_status read_block(refs_hdf5_cursor *cursor, size_t size, size_t rank
     for (size_t i = 0; i < rank; i++) {
         uint64_t last = refs_hdf5__uint(cursor, size);
         if (last < block[i].start || last > INT64_MAX)
-            return refs_fail(err, REFS_CORRUPT, "a block of it ends before it begins");
+            return refs_fail(err, REFS_CORRUPT,
+                             "a mapping of it has a block that ends before it begins");
         block[i].block = last - block[i].start + 1;
     }
     return REFS_OK;
@@ -74,7 +76,7 @@ static refs_status read_regular(refs_hdf5_cursor *cursor, size_t size,
         if (span->block == REFS_HDF5_UNDEFINED) span->count = 1;
         if (is_far || span->count == 0 || span->block == 0 ||
             (span->count > 1 && span->stride < span->block))
-            return refs_fail(err, REFS_CORRUPT, "its selections make no sense");
+            return refs_fail(err, REFS_CORRUPT, "its mappings have invalid selections");
     }
     return REFS_OK;
 }
@@ -90,7 +92,8 @@ static refs_status read_hyperslabs(refs_hdf5_cursor *cursor, refs_hdf5_selection
     if (version < 1 || version > 3 || (size != 2 && size != 4 && size != 8))
         return unsupported("hyperslabs of an unknown version", err);
     if (selection->rank == 0 || selection->rank > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_CORRUPT, "a selection of it has rank %zu", selection->rank);
+        return refs_fail(err, REFS_CORRUPT, "a mapping of it has a selection of another rank: %zu",
+                         selection->rank);
     if (flags & IS_REGULAR) return read_regular(cursor, size, selection, err);
     uint64_t n_blocks = refs_hdf5__uint(cursor, version == 2 ? 4 : size);
     return read_blocks(cursor, version == 2 ? 4 : size, n_blocks, selection, err);
@@ -210,7 +213,7 @@ static refs_status take_earlier(mapping_list *list, struct mapping_names *earlie
     const uint64_t number = refs_hdf5__length(list->file, &list->cursor);
     if (number >= list->n)
         return refs_fail(err, REFS_CORRUPT,
-                         "a part of it is named like one that does not precede it");
+                         "a mapping of it refers to an earlier mapping that does not exist");
     *earlier = list->names[number];
     return REFS_OK;
 }
@@ -219,7 +222,7 @@ static refs_status read_names(mapping_list *list, refs_hdf5_mapping *mapping, re
     const uint8_t flags = list->version > 0 ? refs_hdf5__u8(&list->cursor) : 0;
     struct mapping_names names = {refs_str_from("."), {"", 0}}, earlier = names;
     if ((flags & ~(SHARES_FILE | SHARES_DATASET | IN_SAME_FILE)) != 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "a part of it has flags %u", flags);
+        return refs_fail(err, REFS_UNSUPPORTED, "a mapping of it has unknown flags: %u", flags);
     if ((flags & IN_SAME_FILE) == 0 && (flags & SHARES_FILE) != 0) {
         REFS_TRY(take_earlier(list, &earlier, err));
         names.file = earlier.file;
@@ -247,7 +250,7 @@ static refs_status read_mapping(mapping_list *list, refs_hdf5_mapping *mapping, 
     REFS_TRY(read_selection(cursor, &mapping->source, err));
     REFS_TRY(read_selection(cursor, &mapping->here, err));
     if (!cursor->is_short) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the list of its parts is too short");
+    return refs_fail(err, REFS_CORRUPT, "the list of its mappings is truncated");
 }
 
 static refs_status visit_all(const refs_hdf5_file *file, refs_bytes block,
@@ -259,8 +262,8 @@ static refs_status visit_all(const refs_hdf5_file *file, refs_bytes block,
     list.version = refs_hdf5__u8(&list.cursor);
     uint64_t n = refs_hdf5__length(file, &list.cursor);
     if (list.version > 1)
-        return refs_fail(err, REFS_UNSUPPORTED, "the list of its parts has version %u",
-                         list.version);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "the list of its mappings has the unknown version %u", list.version);
     refs_status status = REFS_OK;
     for (uint64_t i = 0; i < n && status == REFS_OK; i++) {
         status = read_mapping(&list, &mapping, err);

@@ -138,7 +138,7 @@ static refs_status read_list(netcdf3 *file, uint32_t expected, uint64_t *n, refs
     REFS_TRY(read_u32(file, &tag, err));
     REFS_TRY(read_count(file, n, err));
     if (tag == expected || (tag == ABSENT && *n == 0)) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "byte %llu: a list has the tag %u, not %u",
+    return refs_fail(err, REFS_CORRUPT, "byte %llu: a list has the tag %u: expected %u",
                      (unsigned long long)begin, tag, expected);
 }
 
@@ -151,12 +151,14 @@ static refs_status read_padded(netcdf3 *file, uint64_t size, uint64_t max, refs_
                                refs_error *err) {
     uint64_t file_size;
     if (size > max)
-        return refs_fail(err, REFS_LIMIT, "byte %llu: a name or an attribute of %llu bytes",
+        return refs_fail(err, REFS_LIMIT,
+                         "byte %llu: a name or an attribute has %llu bytes, more than the limit",
                          (unsigned long long)file->at, (unsigned long long)size);
     if (size > TRUSTED_BYTES) {
         REFS_TRY(refs_source_size(file->source, &file_size, err));
         if (size > file_size)
-            return refs_fail(err, REFS_CORRUPT, "byte %llu: %llu bytes are more than the file has",
+            return refs_fail(err, REFS_CORRUPT,
+                             "byte %llu: a value of %llu bytes extends past the end of the file",
                              (unsigned long long)file->at, (unsigned long long)size);
     }
     REFS_TRY(refs_buf_resize(bytes, (size_t)size, err));
@@ -249,7 +251,7 @@ static json_t *value_of(const refs_buf *bytes, uint32_t type, uint64_t n) {
 static refs_status read_type(netcdf3 *file, uint32_t *type, refs_error *err) {
     REFS_TRY(read_u32(file, type, err));
     if (*type > 0 && *type < N_TYPES) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "byte %llu: there is no type %u",
+    return refs_fail(err, REFS_CORRUPT, "byte %llu: unknown external type %u",
                      (unsigned long long)(file->at - 4), *type);
 }
 
@@ -329,15 +331,16 @@ static refs_status read_shape(netcdf3 *file, variable *var, refs_error *err) {
     uint64_t rank, dim;
     REFS_TRY(read_count(file, &rank, err));
     if (rank > REFS_SCAN_MAX_RANK)
-        return refs_fail(err, REFS_UNSUPPORTED, "it has %llu dimensions, at most %d are read",
+        return refs_fail(err, REFS_UNSUPPORTED, "it has %llu dimensions: expected at most %d",
                          (unsigned long long)rank, REFS_SCAN_MAX_RANK);
     for (; var->rank < rank; var->rank++) {
         REFS_TRY(read_count(file, &dim, err));
         if (dim >= file->n_dims)
-            return refs_fail(err, REFS_CORRUPT, "it has dimension number %llu, of %zu",
+            return refs_fail(err, REFS_CORRUPT,
+                             "it refers to dimension %llu of a file with %zu dimensions",
                              (unsigned long long)dim, file->n_dims);
         if (file->dims[dim].is_record && var->rank > 0)
-            return refs_fail(err, REFS_CORRUPT, "its record dimension is not the first");
+            return refs_fail(err, REFS_CORRUPT, "its record dimension is not its first dimension");
         var->has_records = var->has_records || file->dims[dim].is_record;
         file->dims[dim].is_used = true;
         var->dims[var->rank] = (uint32_t)dim;
@@ -350,7 +353,7 @@ static refs_status measure(const netcdf3 *file, variable *var, refs_error *err) 
     var->slab_bytes = types[var->type].size;
     for (size_t i = var->has_records ? 1 : 0; i < var->rank; i++)
         if (!refs_mul_u64(var->slab_bytes, file->dims[var->dims[i]].length, &var->slab_bytes))
-            return refs_fail(err, REFS_CORRUPT, "it is larger than any file");
+            return refs_fail(err, REFS_CORRUPT, "it has more than 2^64 bytes");
     return REFS_OK;
 }
 
@@ -388,7 +391,7 @@ static refs_status read_variables(netcdf3 *file, refs_error *err) {
     REFS_TRY(read_list(file, VARIABLES, &n, err));
     for (uint64_t i = 0; i < n; i++) {
         if (i >= file->job->options->limits.max_arrays)
-            return refs_fail(err, REFS_LIMIT, "there are more than %llu variables",
+            return refs_fail(err, REFS_LIMIT, "the file has more variables than the limit of %llu",
                              (unsigned long long)i);
         REFS_TRY(read_variable(file, err));
     }
@@ -554,7 +557,7 @@ static refs_status list_variable(netcdf3 *file, variable *var, refs_error *err) 
 
 static refs_status check_name(const variable *var, refs_error *err) {
     if (*var->name != '\0' && strchr(var->name, '/') == NULL) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a variable has the name '%s'", var->name);
+    return refs_fail(err, REFS_CORRUPT, "a variable has the invalid name '%s'", var->name);
 }
 
 static refs_status read_header(netcdf3 *file, attribute_list *global, refs_error *err) {

@@ -77,7 +77,7 @@ refs_status refs_scan__tiff_integers(const tiff_file *file, const tiff_field *fi
     size_t size = refs_scan__tiff_value_size(field);
     if (!is_integer(field) || which.length > field->count ||
         which.offset > field->count - which.length)
-        return refs_fail(err, REFS_CORRUPT, "tag %u has %llu values of type %u", field->tag,
+        return refs_fail(err, REFS_CORRUPT, "tag %u is invalid: %llu values of type %u", field->tag,
                          (unsigned long long)field->count, field->type);
     for (uint64_t i = 0; i < which.length; i += VALUES_AT_ONCE) {
         uint64_t n = which.length - i < VALUES_AT_ONCE ? which.length - i : VALUES_AT_ONCE;
@@ -99,11 +99,12 @@ refs_status refs_scan__tiff_bytes(const tiff_file *file, const tiff_field *field
                                   refs_buf *bytes, refs_error *err) {
     uint64_t size, file_size;
     if (!refs_mul_u64(field->count, refs_scan__tiff_value_size(field), &size) || size > max_bytes)
-        return refs_fail(err, REFS_LIMIT, "tag %u has %llu values, at most %zu bytes are read",
+        return refs_fail(err, REFS_LIMIT, "tag %u has %llu values: expected at most %zu bytes",
                          field->tag, (unsigned long long)field->count, max_bytes);
     REFS_TRY(refs_source_size(file->source, &file_size, err));
     if (size > file_size)
-        return refs_fail(err, REFS_CORRUPT, "tag %u has more values than the file", field->tag);
+        return refs_fail(err, REFS_CORRUPT, "tag %u has values past the end of the file",
+                         field->tag);
     REFS_TRY(refs_buf_resize(bytes, (size_t)size, err));
     return refs_source_read(file->source, field->offset, (size_t)size, bytes->data, err);
 }
@@ -151,10 +152,10 @@ static refs_status read_directory(tiff_file *file, uint64_t *offset, size_t pare
     uint64_t at = *offset, n;
     for (size_t i = 0; i < file->n_directories; i++)
         if (file->offsets[i] == at)
-            return refs_fail(err, REFS_CORRUPT, "the directory at %llu is its own successor",
+            return refs_fail(err, REFS_CORRUPT, "the directories form a loop at byte %llu",
                              (unsigned long long)at);
     if (file->n_directories == TIFF_MAX_DIRECTORIES)
-        return refs_fail(err, REFS_LIMIT, "there are more than %d directories",
+        return refs_fail(err, REFS_LIMIT, "the file has more directories than the limit of %d",
                          TIFF_MAX_DIRECTORIES);
     if (!refs_grow((void **)&file->offsets, &file->offsets_capacity, file->n_directories,
                    sizeof *file->offsets) ||
@@ -168,7 +169,7 @@ static refs_status read_directory(tiff_file *file, uint64_t *offset, size_t pare
     REFS_TRY(read_number(file, &at, file->is_big ? 8 : 2, &n, err));
     if (n > MAX_ENTRIES)
         return refs_fail(err, REFS_LIMIT,
-                         "the directory at %llu has %llu entries, at most %d are read",
+                         "the directory at byte %llu has %llu entries: expected at most %d",
                          (unsigned long long)*offset, (unsigned long long)n, MAX_ENTRIES);
     for (uint64_t i = 0; i < n; i++) REFS_TRY(read_field(file, &at, directory, err));
     return read_number(file, &at, file->is_big ? 8 : 4, offset, err);
@@ -183,7 +184,8 @@ static refs_status read_sub_directories(tiff_file *file, refs_error *err) {
         refs_scan__tiff_find(&file->directories[parent], TIFF_SUB_DIRECTORIES);
     if (field == NULL) return REFS_OK;
     if (field->count > MAX_SUB_DIRECTORIES)
-        return refs_fail(err, REFS_LIMIT, "a directory lists %llu others, at most %d are read",
+        return refs_fail(err, REFS_LIMIT,
+                         "a directory lists %llu subdirectories: expected at most %d",
                          (unsigned long long)field->count, MAX_SUB_DIRECTORIES);
     size_t n = (size_t)field->count;
     REFS_TRY(refs_scan__tiff_integers(file, field, (refs_source_range){0, n}, offsets, err));

@@ -17,13 +17,14 @@ static refs_status read_of_samples(const tiff_file *file, const tiff_directory *
     uint64_t other;
     if (field == NULL || field->count == 0) return REFS_OK;
     if (field->count > MAX_SAMPLES)
-        return refs_fail(err, REFS_CORRUPT, "tag %u has %llu values", field->tag,
-                         (unsigned long long)field->count);
+        return refs_fail(err, REFS_CORRUPT, "tag %u has an unexpected number of values: %llu",
+                         field->tag, (unsigned long long)field->count);
     REFS_TRY(refs_scan__tiff_number(file, directory, tag, value, err));
     for (uint64_t i = 1; i < field->count; i++) {
         REFS_TRY(refs_scan__tiff_integers(file, field, (refs_source_range){i, 1}, &other, err));
         if (other != *value)
-            return refs_fail(err, REFS_UNSUPPORTED, "its samples are of different types");
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "its samples have different types: expected one type");
     }
     return REFS_OK;
 }
@@ -53,7 +54,8 @@ static refs_status read_numbers(const tiff_file *file, tiff_image *image, refs_e
     if (image->width > 0 && image->height > 0 && image->samples > 0 &&
         image->samples <= MAX_SAMPLES)
         return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "an image of %llu x %llu pixels of %llu samples",
+    return refs_fail(err, REFS_CORRUPT,
+                     "an image has an invalid size: %llu x %llu pixels of %llu samples",
                      (unsigned long long)image->width, (unsigned long long)image->height,
                      (unsigned long long)image->samples);
 }
@@ -78,7 +80,8 @@ static refs_status check_type(tiff_image *image, refs_error *err) {
         image->is_packed = image->compression != COMPRESSION_JPEG;
         return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "samples of %llu bits in format %llu are not elements",
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "samples of %llu bits in sample format %llu are not supported",
                      (unsigned long long)image->bits, (unsigned long long)image->format);
 }
 
@@ -122,7 +125,7 @@ static refs_status measure(tiff_image *image, refs_error *err) {
         !refs_mul_u64(image->chunk[0], image->chunk[1], &bytes) ||
         !refs_mul_u64(bytes, image->samples * ((image->bits + 7) / 8), &bytes) ||
         bytes > MAX_TILE_BYTES)
-        return refs_fail(err, REFS_CORRUPT, "tiles of %llu x %llu pixels",
+        return refs_fail(err, REFS_CORRUPT, "tiles have an invalid size: %llu x %llu pixels",
                          (unsigned long long)image->chunk[1], (unsigned long long)image->chunk[0]);
     image->strip_rows = image->chunk[0];
     image->parts = 1;
@@ -131,7 +134,7 @@ static refs_status measure(tiff_image *image, refs_error *err) {
     if (refs_mul_u64(across, image->n_down, &image->n_tiles) &&
         refs_mul_u64(image->n_tiles, image->is_planar ? image->samples : 1, &image->n_tiles))
         return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "an image has more tiles than can be counted");
+    return refs_fail(err, REFS_CORRUPT, "an image has more than 2^64 tiles");
 }
 
 refs_status refs_scan__tiff_image(const tiff_file *file, const tiff_directory *directory,

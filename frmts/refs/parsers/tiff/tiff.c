@@ -246,7 +246,7 @@ static refs_status add_parts(const tiff *self, const tiff_image *image, const ti
     uint64_t file_size;
     REFS_TRY(refs_source_size(self->file.source, &file_size, err));
     if (place.offset >= file_size || place.length > file_size - place.offset)
-        return refs_fail(err, REFS_CORRUPT, "strip %llu is behind the end of the file",
+        return refs_fail(err, REFS_CORRUPT, "strip %llu extends past the end of the file",
                          (unsigned long long)strip->number);
     uint64_t rows = rows_of_strip(image, strip->number), n = image->chunk[0];
     uint64_t chunks_of_plane = (image->height + n - 1) / n;
@@ -302,15 +302,15 @@ static refs_status index_tiff(void *self, size_t number, refs_chunk_index *index
 
 static refs_status check_places(const tiff *self, const tiff_image *image, refs_error *err) {
     if (image->n_tiles > self->max_chunks)
-        return refs_fail(err, REFS_LIMIT, "an image has %llu tiles, at most %llu are read",
+        return refs_fail(err, REFS_LIMIT, "an image has %llu tiles: expected at most %llu",
                          (unsigned long long)image->n_tiles, (unsigned long long)self->max_chunks);
     if (image->offsets == NULL || image->offsets->count < image->n_tiles)
-        return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles has the places of %llu",
+        return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles has %llu tile offsets",
                          (unsigned long long)image->n_tiles,
                          (unsigned long long)(image->offsets == NULL ? 0 : image->offsets->count));
     if (image->sizes == NULL && image->compression == 1) return REFS_OK;
     if (image->sizes != NULL && image->sizes->count >= image->n_tiles) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles does not have as many sizes",
+    return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles has fewer tile byte counts",
                      (unsigned long long)image->n_tiles);
 }
 
@@ -489,7 +489,7 @@ static refs_status list(tiff *self, refs_error *err) {
     pyramid images;
     size_t next;
     char group[32];
-    if (self->file.n_directories == 0) return refs_fail(err, REFS_CORRUPT, "there is no image");
+    if (self->file.n_directories == 0) return refs_fail(err, REFS_CORRUPT, "the file has no image");
     REFS_TRY(collect(self, 0, &images, &next, err));
     if (next == self->file.n_directories) return add_pyramid(self, &images, "", err);
     REFS_TRY(refs_documents_add_group(self->job->documents, "", NULL, err));

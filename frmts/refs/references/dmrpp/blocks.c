@@ -87,7 +87,8 @@ refs_status refs_references__blocks_add(refs_blocks *blocks, refs_str key,
             return refs_fail_nomem(err);
         blocks->pieces[blocks->n_pieces++] = pieces[i];
         if (!refs_add_u64(bytes, pieces[i].length, &bytes) || bytes > REFS_BLOCKS_MAX_BYTES)
-            return refs_fail(err, REFS_LIMIT, "%.*s: its pieces have more than %zu bytes",
+            return refs_fail(err, REFS_LIMIT,
+                             "%.*s: the blocks of the chunk have more than the limit of %zu bytes",
                              REFS_STR_ARG(key), (size_t)REFS_BLOCKS_MAX_BYTES);
     }
     blocks->chunks[id].bytes = (size_t)bytes;
@@ -112,13 +113,13 @@ static refs_status read_piece(const refs_blocks *blocks, const refs_block_piece 
     refs_status status = vfs->open(vfs->self, location, &handle, err);
     if (status == REFS_NOT_FOUND) {
         refs_error_clear(err);
-        return refs_fail(err, REFS_IO, "%s: there is no such file", location);
+        return refs_fail(err, REFS_IO, "%s: no such file", location);
     }
     REFS_TRY(status);
     status = vfs->read(vfs->self, handle, &range, &got, err);
     vfs->close(vfs->self, handle);
     if (status == REFS_OK && got < piece->length)
-        status = refs_fail(err, REFS_IO, "only %zu of %llu bytes at %llu are there", got,
+        status = refs_fail(err, REFS_IO, "truncated: found %zu of %llu bytes at %llu", got,
                            (unsigned long long)piece->length, (unsigned long long)piece->offset);
     if (status != REFS_OK) refs_error_prefix(err, "%s", location);
     return status;

@@ -60,7 +60,7 @@ static refs_status add_piece(putting *put, const refs_dmrpp_chunk *chunk, uint64
                              uint64_t length, refs_error *err) {
     refs_block_piece piece = {0, length, 0};
     if (!refs_add_u64(chunk->offset, skip, &piece.offset))
-        return refs_fail(err, REFS_CORRUPT, "a block is at an offset beyond all files");
+        return refs_fail(err, REFS_CORRUPT, "the offset of a block is larger than 2^64");
     REFS_TRY(refs_references__blocks_file(
         put->set->blocks, refs_references__builder_url_text(put->set->builder, chunk->url),
         &piece.file, err));
@@ -83,7 +83,8 @@ static refs_status count_chunks(putting *put, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     for (size_t i = 0; i < variable->rank; i++) {
         uint64_t shape = variable->shape[i], chunk = variable->chunk_shape[i];
-        if (chunk == 0) return refs_fail(err, REFS_CORRUPT, "a chunk has the size 0");
+        if (chunk == 0)
+            return refs_fail(err, REFS_CORRUPT, "its chunk size is 0 along a dimension");
         put->n[i] = shape / chunk + (shape % chunk != 0);
     }
     return REFS_OK;
@@ -100,23 +101,24 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
                               refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     if (chunk->n != variable->rank && chunk->n > 0)
-        return refs_fail(err, REFS_CORRUPT,
-                         "the position of a chunk has %zu numbers, but the array "
-                         "%zu dimensions",
-                         chunk->n, variable->rank);
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "the position of a chunk has %zu numbers: expected %zu, as the array has dimensions",
+            chunk->n, variable->rank);
     if (chunk->n == 0 && !is_only_chunk(put))
         return refs_fail(err, REFS_CORRUPT,
-                         "one of its chunks has no position, and is smaller than the array");
+                         "one of its chunks has no position, but does not cover the array");
     for (size_t i = 0; i < variable->rank; i++) {
         uint64_t position = chunk->n > 0 ? variable->positions[chunk->first + i] : 0;
         if (position % variable->chunk_shape[i] != 0)
-            return refs_fail(err, REFS_CORRUPT, "a chunk begins at %llu, but chunks have %llu",
+            return refs_fail(err, REFS_CORRUPT,
+                             "a chunk begins at %llu: expected a multiple of the chunk size %llu",
                              (unsigned long long)position,
                              (unsigned long long)variable->chunk_shape[i]);
         index[i] = position / variable->chunk_shape[i];
         if (index[i] >= put->n[i])
             return refs_fail(
-                err, REFS_CORRUPT, "a chunk begins at %llu along dimension %zu, which has %llu",
+                err, REFS_CORRUPT, "a chunk begins at %llu along dimension %zu of size %llu",
                 (unsigned long long)position, i, (unsigned long long)variable->shape[i]);
     }
     return REFS_OK;
@@ -146,8 +148,8 @@ static refs_status fail_twice(putting *put, uint64_t place, refs_error *err) {
     for (size_t i = 0; i < variable->rank; i++)
         REFS_TRY(refs_buf_printf(&put->key, err, "%s%llu", i > 0 ? "," : "",
                                  (unsigned long long)position[i]));
-    return refs_fail(err, REFS_CORRUPT, "two of its chunks are at [%.*s]", (int)put->key.size,
-                     (const char *)put->key.data);
+    return refs_fail(err, REFS_CORRUPT, "two of its chunks have the position [%.*s]",
+                     (int)put->key.size, (const char *)put->key.data);
 }
 
 /* Most sidecars have them in order. */
@@ -180,7 +182,7 @@ static refs_status put_chunked(putting *put, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     bool in_pieces = false;
     if (variable->chunk_rank != variable->rank)
-        return refs_fail(err, REFS_CORRUPT, "chunks have %zu dimensions, but the array %zu",
+        return refs_fail(err, REFS_CORRUPT, "its chunks have %zu dimensions: expected %zu",
                          variable->chunk_rank, variable->rank);
     REFS_TRY(count_chunks(put, err));
     for (size_t i = 1; i < variable->n_chunks; i++)
@@ -232,7 +234,7 @@ static refs_status collect(putting *put, uint64_t begin, uint64_t length, refs_e
         begin += part;
     }
     return length == 0 ? REFS_OK
-                       : refs_fail(err, REFS_CORRUPT, "its blocks do not hold all its values");
+                       : refs_fail(err, REFS_CORRUPT, "its blocks are too short for its values");
 }
 
 static refs_status put_part(putting *put, const uint64_t *index, uint64_t begin, uint64_t length,
@@ -243,7 +245,7 @@ static refs_status put_part(putting *put, const uint64_t *index, uint64_t begin,
         return put_pieces(put, index, err);
     }
     if (!refs_add_u64(part.offset, begin, &part.offset))
-        return refs_fail(err, REFS_CORRUPT, "it is at an offset beyond all files");
+        return refs_fail(err, REFS_CORRUPT, "its offset is larger than 2^64");
     part.length = length;
     return put_range(put, index, &part, err);
 }
@@ -272,7 +274,8 @@ static refs_status check_stored(const putting *put, uint64_t total, refs_error *
     for (size_t i = 0; i < put->variable->n_chunks; i++)
         if (!refs_add_u64(stored, put->variable->chunks[i].length, &stored)) stored = UINT64_MAX;
     if (stored >= total) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "it has %llu bytes, but %llu are stored",
+    return refs_fail(err, REFS_CORRUPT,
+                     "it is uncompressed: expected %llu stored bytes, found %llu",
                      (unsigned long long)total, (unsigned long long)stored);
 }
 
@@ -280,7 +283,7 @@ static refs_status put_contiguous(putting *put, uint64_t total, refs_error *err)
     refs_dmrpp_variable *variable = put->variable;
     size_t dim = 0;
     if (variable->n_chunks > 1 && !variable->has_blocks)
-        return refs_fail(err, REFS_CORRUPT, "it has %zu chunks, of which nothing says the shape",
+        return refs_fail(err, REFS_CORRUPT, "it has %zu chunks, but no chunkDimensionSizes",
                          variable->n_chunks);
     if (variable->filters.size > 0 || total == 0) {
         for (size_t i = 0; i < variable->rank; i++)
@@ -302,12 +305,12 @@ static refs_status put_contiguous(putting *put, uint64_t total, refs_error *err)
 static refs_status check_content(const putting *put, uint64_t n, uint64_t total, refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
     if (variable->storage == REFS_DMRPP_STRINGS && variable->n_strings != n)
-        return refs_fail(err, REFS_CORRUPT, "it has %llu strings, but %llu are given",
+        return refs_fail(err, REFS_CORRUPT, "expected %llu strings, found %llu",
                          (unsigned long long)n, (unsigned long long)variable->n_strings);
     bool is_plain = variable->storage == REFS_DMRPP_COMPACT ||
                     (variable->storage == REFS_DMRPP_MISSING && n == 1);
     if (is_plain && variable->bytes.size < total)
-        return refs_fail(err, REFS_CORRUPT, "it has %llu bytes, but %zu are given",
+        return refs_fail(err, REFS_CORRUPT, "expected %llu bytes, found %zu",
                          (unsigned long long)total, variable->bytes.size);
     return REFS_OK;
 }
@@ -331,10 +334,10 @@ static refs_status put_all(putting *put, refs_error *err) {
     uint64_t n, total;
     if (!refs_references__dmrpp_n_elements(variable, &n) ||
         !refs_mul_u64(n, put->element_size, &total))
-        return refs_fail(err, REFS_CORRUPT, "it has more values than can be counted");
+        return refs_fail(err, REFS_CORRUPT, "it has more than 2^64 bytes");
     switch (variable->storage) {
     case REFS_DMRPP_NOT_SAID:
-        return refs_fail(err, REFS_UNSUPPORTED, "the DMR++ does not say where its values are");
+        return refs_fail(err, REFS_UNSUPPORTED, "the DMR++ has no byte ranges for it");
     case REFS_DMRPP_CHUNKS:
         return variable->chunk_rank > 0 && !variable->has_blocks ? put_chunked(put, err)
                                                                  : put_contiguous(put, total, err);

@@ -65,7 +65,7 @@ static refs_status require(const char *const *attributes, const char *name, cons
                            const char **value, refs_error *err) {
     *value = get(attributes, name);
     if (*value != NULL && **value != '\0') return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "an element %s without its attribute \"%s\"", of, name);
+    return refs_fail(err, REFS_INVALID, "an element %s lacks the attribute \"%s\"", of, name);
 }
 
 /* A fault in a variable keeps it from being read, and no other. */
@@ -126,8 +126,8 @@ static refs_status begin_dimension(refs_dmrpp_document *document, const char *na
     REFS_TRY(require(attributes, "name", name, &called, err));
     REFS_TRY(require(attributes, "size", name, &text, err));
     if (!refs_str_to_u64(refs_str_from(text), &size))
-        return refs_fail(err, REFS_INVALID, "dimension \"%.100s\" has the size \"%.100s\"", called,
-                         text);
+        return refs_fail(err, REFS_INVALID,
+                         "dimension \"%.100s\": expected a size, found \"%.100s\"", called, text);
     return refs_references__scope_add_dimension(&document->scope, called, size, err);
 }
 
@@ -138,8 +138,9 @@ static refs_status begin_enumeration(refs_dmrpp_document *document, const char *
     REFS_TRY(require(attributes, "basetype", name, &base, err));
     const refs_dmrpp_type *type = refs_references__dmrpp_type(base);
     if (type == NULL || (type->kind != 'i' && type->kind != 'u'))
-        return refs_fail(err, REFS_INVALID, "enumeration \"%.100s\" is of type \"%.100s\"", called,
-                         base);
+        return refs_fail(err, REFS_INVALID,
+                         "enumeration \"%.100s\": expected an integer type, found \"%.100s\"",
+                         called, base);
     return refs_references__scope_add_enumeration(&document->scope, called, type, err);
 }
 
@@ -198,17 +199,20 @@ static refs_status add_dim(refs_dmrpp_document *document, const char *const *att
     const char *called = get(attributes, "name"), *text = get(attributes, "size");
     uint64_t size;
     if (variable->rank == REFS_CHUNK_MAX_RANK)
-        return refs_fail(err, REFS_UNSUPPORTED, "more than %d dimensions", REFS_CHUNK_MAX_RANK);
+        return refs_fail(err, REFS_UNSUPPORTED, "more dimensions than the limit of %d",
+                         REFS_CHUNK_MAX_RANK);
     if ((called == NULL) == (text == NULL))
-        return refs_fail(err, REFS_INVALID, "an element Dim has either a name or a size");
+        return refs_fail(err, REFS_INVALID, "an element Dim: expected either a name or a size");
     if (called != NULL) {
         const refs_dmrpp_declared *declared =
             refs_references__scope_dimension(&document->scope, called);
         if (declared == NULL)
-            return refs_fail(err, REFS_INVALID, "there is no dimension \"%.100s\"", called);
+            return refs_fail(err, REFS_INVALID,
+                             "an element Dim names the unknown dimension \"%.100s\"", called);
         size = declared->size;
     } else if (!refs_str_to_u64(refs_str_from(text), &size)) {
-        return refs_fail(err, REFS_INVALID, "an element Dim has the size \"%.100s\"", text);
+        return refs_fail(err, REFS_INVALID, "an element Dim: expected a size, found \"%.100s\"",
+                         text);
     }
     REFS_TRY(name_dim(variable, called, err));
     variable->shape[variable->rank++] = size;
@@ -384,11 +388,13 @@ static refs_status add_chunk(refs_dmrpp_document *document, const char *const *a
     uint64_t filter_mask = 0;
     if (!read_number(get(attributes, "offset"), &chunk.offset) ||
         !read_number(get(attributes, "nBytes"), &chunk.length))
-        return refs_fail(err, REFS_CORRUPT, "one of its chunks has no offset or no size");
+        return refs_fail(err, REFS_CORRUPT, "a chunk lacks its offset or its size");
     if ((mask != NULL && !read_number(mask, &filter_mask)) || filter_mask > UINT32_MAX)
-        return refs_fail(err, REFS_CORRUPT, "the filter mask of a chunk is \"%.100s\"", mask);
+        return refs_fail(err, REFS_CORRUPT,
+                         "the filter mask of a chunk: expected a number, found \"%.100s\"", mask);
     if (position != NULL && !read_position(variable, position, &chunk))
-        return refs_fail(err, REFS_CORRUPT, "the position of a chunk is \"%.100s\"", position);
+        return refs_fail(err, REFS_CORRUPT,
+                         "the position of a chunk: expected [N,N,...], found \"%.100s\"", position);
     if (href != NULL && *href != '\0') REFS_TRY(add_url(document, href, &chunk.url, err));
     chunk.filter_mask = (uint32_t)filter_mask;
     chunk.goes_on = piece != NULL && strcmp(piece, "0") != 0 && variable->n_chunks > 0;
@@ -548,9 +554,7 @@ static refs_status begin(void *user, const char *name, const char *const *attrib
     element is;
     if (document->depth == 0 && strcmp(name, "Dataset") != 0)
         return refs_fail(err, REFS_INVALID,
-                         "the document is a <%.100s>, not the <Dataset> of a "
-                         "DMR++",
-                         name);
+                         "expected <Dataset>, the root of a DMR++, found <%.100s>", name);
     is = document->depth > 0 ? find_element(document->open[document->depth - 1], name) : GROUP;
     document->open[document->depth++] = is;
     document->text.size = 0;
@@ -564,7 +568,7 @@ static refs_status add_text(void *user, refs_str piece, refs_error *err) {
     if (document->depth == 0 || !elements[document->open[document->depth - 1]].has_text)
         return REFS_OK;
     if (piece.size > most || document->text.size > most - piece.size)
-        return refs_fail(err, REFS_LIMIT, "a string has more than %zu bytes", most);
+        return refs_fail(err, REFS_LIMIT, "a string is longer than the limit of %zu bytes", most);
     return refs_buf_append_str(&document->text, piece, err);
 }
 

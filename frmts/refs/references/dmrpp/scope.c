@@ -20,7 +20,7 @@ refs_dmrpp_group *refs_references__scope_group(refs_dmrpp_scope *scope) {
 refs_status refs_references__scope_enter(refs_dmrpp_scope *scope, const char *name,
                                          refs_error *err) {
     if (scope->n_groups == REFS_DMRPP_MAX_GROUPS)
-        return refs_fail(err, REFS_LIMIT, "more than %d groups in each other",
+        return refs_fail(err, REFS_LIMIT, "groups are nested deeper than the limit of %d",
                          REFS_DMRPP_MAX_GROUPS);
     size_t size = scope->path.size;
     if (*name != '\0')

@@ -6,13 +6,15 @@
 
 static refs_status unpack(refs_bytes packed, uint64_t size, refs_buf *text, refs_error *err) {
     if (size > REFS_DMRPP_MAX_STRING_BYTES || packed.size > REFS_DMRPP_MAX_STRING_BYTES)
-        return refs_fail(err, REFS_LIMIT, "a string has %llu bytes", (unsigned long long)size);
+        return refs_fail(err, REFS_LIMIT, "a string has %llu bytes, more than the limit",
+                         (unsigned long long)size);
     REFS_TRY(refs_buf_resize(text, (size_t)size, err));
     uLongf got = (uLongf)size;
     int code = uncompress(text->data, &got, packed.data, (uLong)packed.size);
     if (code == Z_MEM_ERROR) return refs_fail_nomem(err);
     if (code == Z_OK && got == size) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a compressed string does not have the %llu bytes it says",
+    return refs_fail(err, REFS_CORRUPT,
+                     "a compressed string does not decode to its declared %llu bytes",
                      (unsigned long long)size);
 }
 #else
@@ -20,8 +22,7 @@ static refs_status unpack(refs_bytes packed, uint64_t size, refs_buf *text, refs
     (void)packed;
     (void)size;
     (void)text;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "strings are compressed by zlib, which this build lacks");
+    return refs_fail(err, REFS_UNSUPPORTED, "its strings are compressed: this build lacks zlib");
 }
 #endif
 
@@ -30,7 +31,7 @@ static refs_status append_once(refs_str text, refs_buf *bytes, refs_error *err) 
                              (uint8_t)(text.size >> 16), (uint8_t)(text.size >> 24)};
     if (text.size > REFS_DMRPP_MAX_STRING_BYTES ||
         bytes->size > REFS_DMRPP_MAX_STRING_BYTES - text.size)
-        return refs_fail(err, REFS_LIMIT, "strings take more than %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "the strings need more than the limit of %zu bytes",
                          (size_t)REFS_DMRPP_MAX_STRING_BYTES);
     REFS_TRY(refs_buf_append(bytes, size, sizeof size, err));
     return refs_buf_append_str(bytes, text, err);

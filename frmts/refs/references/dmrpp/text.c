@@ -164,6 +164,6 @@ refs_status refs_references__dmrpp_fill_value(const refs_dmrpp_fill *fill, refs_
     if (fill->kind == 'S' && is_said) return append_padded(fill, json, err);
     if (!is_said) return refs_buf_append(json, "null", 4, err);
     if (refs_references__dmrpp_number(with_all_digits(fill), "\"", json)) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "its fillValue is \"%.*s\", which is no number",
+    return refs_fail(err, REFS_CORRUPT, "its fillValue: expected a number, found \"%.*s\"",
                      REFS_STR_ARG(fill->text));
 }

@@ -46,9 +46,10 @@ static refs_status append_beside(const refs_dmrpp_names *names, const char *suff
                                  refs_error *err) {
     if (names->target != NULL) return append(url, refs_str_from(names->target), suffix, err);
     if (names->file.size > 0) return append(url, names->file, suffix, err);
-    return refs_fail(err, REFS_INVALID,
-                     "a DMR++ that says not where its data are, and is not called after them "
-                     "(FILE" SUFFIX "): name them by the open option TARGET");
+    return refs_fail(
+        err, REFS_INVALID,
+        "a DMR++ without the URL of its data file, which its name does not give either (FILE" SUFFIX
+        "): set the open option TARGET to that URL");
 }
 
 refs_status refs_references__dmrpp_url(const refs_dmrpp_names *names, const char *href,

@@ -41,18 +41,17 @@ static refs_status find_element_size(const refs_dmrpp_variable *variable, uint64
     enum { MOST = 1 << 30 };
     *size = variable->type->size;
     if (variable->type->kind == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "a %s, which is not read", variable->type->name);
+        return refs_fail(err, REFS_UNSUPPORTED, "type %s is not supported", variable->type->name);
     if (variable->type->kind != 'S' || variable->storage == REFS_DMRPP_STRINGS) return REFS_OK;
     if (refs_str_is(text_of(&variable->fill), "unsupported-variable-length-string"))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "strings of any length, of which the DMR++ does not say where they are");
+                         "the DMR++ has no byte ranges for its strings of variable length");
     if (variable->is_fixed_string)
         *size = variable->string_length;
     else if (variable->rank == 0 && variable->filters.size == 0)
         *size = scalar_string_size(variable);
     if (*size > 0 && *size <= MOST) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "strings of which the DMR++ does not say how long they are");
+    return refs_fail(err, REFS_UNSUPPORTED, "the DMR++ has no length for its strings");
 }
 
 static refs_status append_dtype(const refs_dmrpp_variable *variable, uint64_t size, refs_buf *json,
@@ -107,7 +106,7 @@ static refs_status append_filter(refs_str name, pipeline *filters, refs_error *e
                                (unsigned long long)filters->element_size,
                                leaves_bytes ? ",\"leftover\":true" : "");
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "chunks that are compressed by \"%.*s\", of which a DMR++ says no more",
+                     "compression \"%.*s\" is not supported: the DMR++ has no parameters for it",
                      REFS_STR_ARG(name));
 }
 

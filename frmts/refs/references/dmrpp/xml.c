@@ -28,7 +28,8 @@ static void XMLCALL on_begin(void *user, const XML_Char *name, const XML_Char **
     reading *xml = user;
     if (!goes_on(xml)) return;
     if (xml->depth++ == REFS_XML_MAX_DEPTH) {
-        stop_after(xml, refs_fail(&xml->problem, REFS_LIMIT, "more than %d elements in each other",
+        stop_after(xml, refs_fail(&xml->problem, REFS_LIMIT,
+                                  "elements are nested deeper than the limit of %d",
                                   REFS_XML_MAX_DEPTH));
         return;
     }
@@ -58,9 +59,8 @@ static void XMLCALL on_document_type(void *user, const XML_Char *name, const XML
     (void)public_id;
     (void)has_internal_subset;
     if (!goes_on(xml)) return;
-    stop_after(xml,
-               refs_fail(&xml->problem, REFS_INVALID,
-                         "a document type (<!DOCTYPE %.100s), which DMR++ does not have", name));
+    stop_after(xml, refs_fail(&xml->problem, REFS_INVALID,
+                              "unexpected document type (<!DOCTYPE %.100s): DMR++ has none", name));
 }
 
 static refs_status parse(reading *xml, refs_str part, bool is_last, refs_error *err) {
@@ -70,7 +70,7 @@ static refs_status parse(reading *xml, refs_str part, bool is_last, refs_error *
     if (status != XML_STATUS_ERROR) return REFS_OK;
     enum XML_Error code = XML_GetErrorCode(xml->parser);
     if (code == XML_ERROR_NO_MEMORY) return refs_fail_nomem(err);
-    return refs_fail(err, REFS_CORRUPT, "line %llu: it is not XML: %s",
+    return refs_fail(err, REFS_CORRUPT, "line %llu: not well-formed XML: %s",
                      (unsigned long long)refs_xml_line(xml->parser), XML_ErrorString(code));
 }
 

@@ -45,7 +45,8 @@ static void advise_large_pages(const refs_buf *buffer) {
 static refs_status grow(refs_buf *buffer, size_t begin, size_t max_size, refs_error *err) {
     size_t most, wanted;
     if (buffer->size - begin > max_size)
-        return refs_fail(err, REFS_LIMIT, "it unpacks to more than %zu bytes", max_size);
+        return refs_fail(err, REFS_LIMIT, "it decompresses to more than the limit of %zu bytes",
+                         max_size);
     if (!refs_add_size(begin, max_size, &most) || !refs_add_size(most, 1, &most) ||
         !refs_mul_size(buffer->capacity, 2, &wanted))
         return refs_fail_nomem(err);
@@ -65,10 +66,11 @@ static refs_status unpack_all(ZSTD_DStream *stream, ZSTD_inBuffer *in, size_t ma
         const bool is_full = out.pos == out.size;
         buffer->size = out.pos;
         if (left != 0 && in->pos == in->size && !is_full)
-            return refs_fail(err, REFS_CORRUPT, "zstd: the last frame is not complete");
+            return refs_fail(err, REFS_CORRUPT, "zstd: the last frame is truncated");
     }
     if (buffer->size - begin > max_size)
-        return refs_fail(err, REFS_LIMIT, "it unpacks to more than %zu bytes", max_size);
+        return refs_fail(err, REFS_LIMIT, "it decompresses to more than the limit of %zu bytes",
+                         max_size);
     return REFS_OK;
 }
 
@@ -94,7 +96,7 @@ refs_status refs_icechunk__dictionary_open(refs_bytes bytes, refs_icechunk_dicti
     if (bytes.size > 0) opened->dictionary = ZSTD_createDDict(bytes.data, bytes.size);
     if (bytes.size > 0 && opened->dictionary == NULL) {
         refs_free(opened);
-        return refs_fail(err, REFS_CORRUPT, "the dictionary of locations cannot be used");
+        return refs_fail(err, REFS_CORRUPT, "the compression dictionary of locations is invalid");
     }
     *dictionary = opened;
     return REFS_OK;
@@ -128,7 +130,8 @@ refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, ref
     size_t room = max_size;
     if (said != ZSTD_CONTENTSIZE_UNKNOWN && said != ZSTD_CONTENTSIZE_ERROR) {
         if (said > max_size)
-            return refs_fail(err, REFS_LIMIT, "a compressed location has more than %zu bytes",
+            return refs_fail(err, REFS_LIMIT,
+                             "a compressed location is longer than the limit of %zu bytes",
                              max_size);
         room = (size_t)said;
     }
@@ -144,8 +147,7 @@ refs_status refs_icechunk__unpack_text(refs_icechunk_dictionary *dictionary, ref
 
 static refs_status fail(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "it is compressed by Zstandard, and this build has no "
-                     "libzstd (Debian: libzstd-dev)");
+                     "compressed by Zstandard: this build lacks libzstd (Debian: libzstd-dev)");
 }
 
 refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *buffer,

@@ -25,21 +25,21 @@ static bool is_messagepack(refs_bytes head) {
 static refs_status check_header(refs_bytes file, refs_icechunk_file_type type, refs_error *err) {
     if (type != REFS_ICECHUNK_REPO && is_messagepack(file))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "it is MessagePack, as Icechunk wrote before version 0.2: expected format "
-                         "1 or 2: write the repository anew with a later version");
+                         "expected Icechunk format 1 or 2, found MessagePack, written by Icechunk "
+                         "before 0.2: write the repository again with a later version");
     if (!refs_icechunk_sniff(file))
-        return refs_fail(err, type == REFS_ICECHUNK_REPO ? REFS_NOT_FOUND : REFS_CORRUPT,
-                         "it does not begin as a file of an Icechunk repository");
+        return refs_fail(
+            err, type == REFS_ICECHUNK_REPO ? REFS_NOT_FOUND : REFS_CORRUPT,
+            "not a file of an Icechunk repository: expected its magic bytes at the beginning");
     const unsigned version = file.data[AT_VERSION], found = file.data[AT_TYPE];
     if (version == 0 || version > NEWEST_VERSION)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "it is of version %u of Icechunk's format; versions 1 and 2 are read",
+        return refs_fail(err, REFS_UNSUPPORTED, "expected Icechunk format 1 or 2, found %u",
                          version);
     if (found != (unsigned)type)
-        return refs_fail(err, REFS_CORRUPT, "it is a file of type %u, where one of type %u belongs",
-                         found, (unsigned)type);
+        return refs_fail(err, REFS_CORRUPT, "its file type is %u: expected %u", found,
+                         (unsigned)type);
     if (file.data[AT_COMPRESSION] > 1)
-        return refs_fail(err, REFS_UNSUPPORTED, "it is compressed in the unknown way %u",
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown compression %u",
                          (unsigned)file.data[AT_COMPRESSION]);
     return REFS_OK;
 }
@@ -49,7 +49,7 @@ static refs_status unpack(refs_bytes file, size_t max_size, refs_buf *buffer, re
         refs_bytes_view(file.data + REFS_ICECHUNK_HEADER, file.size - REFS_ICECHUNK_HEADER);
     if (file.data[AT_COMPRESSION] == 1) return refs_icechunk__unpack(rest, max_size, buffer, err);
     if (rest.size > max_size)
-        return refs_fail(err, REFS_LIMIT, "it has more than %zu bytes", max_size);
+        return refs_fail(err, REFS_LIMIT, "it has more bytes than the limit of %zu", max_size);
     return refs_buf_append(buffer, rest.data, rest.size, err);
 }
 

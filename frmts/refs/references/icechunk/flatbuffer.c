@@ -7,8 +7,8 @@
 #define VTABLE_HEAD 4
 
 static refs_status fail(const char *what, size_t at, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "flatbuffer: %s at byte %zu does not lie in the buffer",
-                     what, at);
+    return refs_fail(err, REFS_CORRUPT, "flatbuffer: %s at byte %zu lies outside the buffer", what,
+                     at);
 }
 
 static bool is_inside(refs_bytes buffer, size_t at, size_t size) {
@@ -24,7 +24,7 @@ static refs_status follow(refs_bytes buffer, size_t at, size_t *to, refs_error *
     uint32_t offset = refs_load_le32(buffer.data + at);
     if (offset < OFFSET_SIZE || !refs_add_size(at, offset, to) ||
         !is_inside(buffer, *to, OFFSET_SIZE))
-        return fail("what is pointed to", at, err);
+        return fail("the target of an offset", at, err);
     return REFS_OK;
 }
 
@@ -138,8 +138,8 @@ refs_status refs_icechunk__flat_child(const refs_flat_table *table, unsigned fie
 static refs_status follow_element(const refs_flat_vector *vector, uint32_t i, size_t *to,
                                   refs_error *err) {
     if (i >= vector->n)
-        return refs_fail(err, REFS_CORRUPT, "flatbuffer: element %u is asked for of %u",
-                         (unsigned)i, (unsigned)vector->n);
+        return refs_fail(err, REFS_CORRUPT, "flatbuffer: element %u of a vector of %u", (unsigned)i,
+                         (unsigned)vector->n);
     return follow(vector->buffer, vector->at + (size_t)i * OFFSET_SIZE, to, err);
 }
 

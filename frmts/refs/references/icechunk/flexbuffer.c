@@ -7,7 +7,7 @@ enum { TYPE_STRING = 5, TYPE_MAP = 9, TYPE_VECTOR = 10 };
 enum { MAP_HEAD = 3 };
 
 static refs_status fail(refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "flexbuffer: an offset does not lie in the buffer");
+    return refs_fail(err, REFS_CORRUPT, "flexbuffer: an offset lies outside the buffer");
 }
 
 static bool is_inside(refs_bytes buffer, size_t at, size_t size) {

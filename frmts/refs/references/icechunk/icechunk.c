@@ -30,9 +30,10 @@ static refs_status check_version(const refs_icechunk_version *version, refs_erro
                   (version->tag_or_snapshot != NULL);
     if (n > 1)
         return refs_fail(err, REFS_INVALID,
-                         "a branch, a tag or a snapshot can be asked for, one of them");
+                         "expected one of branch, tag and snapshot, found several");
     if (version->as_of != NULL && n == 1 && version->branch == NULL)
-        return refs_fail(err, REFS_INVALID, "a time is asked for of a branch alone");
+        return refs_fail(err, REFS_INVALID,
+                         "a time selects a snapshot of a branch: leave out tag and snapshot");
     return REFS_OK;
 }
 
@@ -51,8 +52,7 @@ static refs_status read_snapshot(refs_icechunk *repository, refs_error *err) {
     refs_status status = refs_icechunk__snapshot_read(&repository->source, &repository->id,
                                                       &repository->snapshot, &problem);
     if (status == REFS_NOT_FOUND)
-        return refs_fail(err, REFS_INVALID, "%s (snapshots that expired are removed)",
-                         problem.message);
+        return refs_fail(err, REFS_INVALID, "%s (it may have expired)", problem.message);
     return refs_fail(err, status, "%s", problem.message);
 }
 

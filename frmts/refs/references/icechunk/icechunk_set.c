@@ -55,8 +55,8 @@ static refs_status append_expanded(const icechunk_set *set, refs_str url, refs_b
     REFS_TRY(refs_icechunk_container(set->repository, name, &prefix, err));
     if (prefix.data == NULL || name.size == rest.size)
         return refs_fail(err, REFS_INVALID,
-                         "the repository has no container \"%.*s\" (say where it is: -oo "
-                         "URL_REWRITE=" CONTAINER_SCHEME "%.*s/=>s3://bucket/)",
+                         "the repository has no virtual chunk container \"%.*s\" (give its "
+                         "location: -oo URL_REWRITE=" CONTAINER_SCHEME "%.*s/=>s3://bucket/)",
                          REFS_STR_ARG(name), REFS_STR_ARG(name));
     REFS_TRY(refs_buf_append_str(text, prefix, err));
     if (!refs_str_ends(prefix, "/")) REFS_TRY(refs_buf_append(text, "/", 1, err));

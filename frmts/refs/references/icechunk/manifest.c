@@ -43,7 +43,7 @@ static refs_status check_id(const refs_flat_table *root, const uint8_t *id, refs
     if (own == NULL) return refs_fail(err, REFS_CORRUPT, "the manifest has no id");
     if (memcmp(own, id, REFS_OBJECT_ID_SIZE) == 0) return REFS_OK;
     refs_icechunk__id_format(own, text);
-    return refs_fail(err, REFS_CORRUPT, "it says that it is manifest %s", text);
+    return refs_fail(err, REFS_CORRUPT, "its id is that of manifest %s", text);
 }
 
 static refs_status open_dictionary(manifest *opened, const refs_flat_table *root, refs_error *err) {
@@ -52,8 +52,7 @@ static refs_status open_dictionary(manifest *opened, const refs_flat_table *root
     REFS_TRY(refs_icechunk__flat_number(root, MANIFEST_COMPRESSION, 1, &compression, err));
     REFS_TRY(refs_icechunk__flat_bytes(root, MANIFEST_DICTIONARY, &dictionary, err));
     if (compression > LOCATIONS_ZSTD)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "its locations are compressed in the unknown way %u",
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown compression %u of its locations",
                          (unsigned)compression);
     if (compression == LOCATIONS_PLAIN || dictionary.data == NULL) return REFS_OK;
     return refs_icechunk__dictionary_open(dictionary, &opened->dictionary, err);
@@ -72,7 +71,8 @@ static refs_status check_count(const manifest *opened, const refs_manifest_file 
         n_refs += refs.n;
     }
     if (n_refs == file->n_refs) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "it has %llu references; the snapshot says %llu",
+    return refs_fail(err, REFS_CORRUPT,
+                     "it has %llu references: expected %llu, as the snapshot says",
                      (unsigned long long)n_refs, (unsigned long long)file->n_refs);
 }
 
@@ -99,8 +99,9 @@ static refs_status read_manifest(const refs_icechunk_source *source,
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_manifest(read, id, err);
     if (status == REFS_OK && file->is_known && file->size != which.size)
-        status = refs_fail(err, REFS_CORRUPT, "it has %llu bytes; the snapshot says %llu",
-                           (unsigned long long)which.size, (unsigned long long)file->size);
+        status =
+            refs_fail(err, REFS_CORRUPT, "it has %llu bytes: expected %llu, as the snapshot says",
+                      (unsigned long long)which.size, (unsigned long long)file->size);
     if (status == REFS_OK) status = check_count(read, file, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
     refs_buf_clear(&location);
@@ -109,7 +110,7 @@ static refs_status read_manifest(const refs_icechunk_source *source,
 
 /* A manifest that a snapshot names and that is not there is not a reason for fill values. */
 static refs_status fail_absent(const refs_error *absent, refs_error *err) {
-    return refs_fail(err, REFS_IO, "%s (a manifest that the snapshot names)", absent->message);
+    return refs_fail(err, REFS_IO, "%s (the snapshot refers to this manifest)", absent->message);
 }
 
 refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source,
@@ -140,7 +141,7 @@ static refs_status open_array(const manifest *held, uint32_t i, const uint8_t **
     REFS_TRY(refs_icechunk__flat_table_at(&held->arrays, i, array, err));
     REFS_TRY(refs_icechunk__flat_struct(array, MANIFEST_ARRAY_NODE, REFS_NODE_ID_SIZE, node, err));
     return *node != NULL ? REFS_OK
-                         : refs_fail(err, REFS_CORRUPT, "an array of the manifest has no node");
+                         : refs_fail(err, REFS_CORRUPT, "an array of the manifest has no node id");
 }
 
 /* The number of an array, by halves; n where it is not there. */
@@ -188,8 +189,8 @@ static refs_status open_reference(const refs_flat_vector *refs, uint32_t i, size
     REFS_TRY(refs_icechunk__flat_vector(&ref->table, CHUNK_INDEX, 4, &numbers, err));
     if (numbers.n != rank)
         return refs_fail(err, REFS_CORRUPT,
-                         "reference %u of the manifest has an index of %u numbers; the array has "
-                         "%zu dimensions",
+                         "reference %u of the manifest has an index of %u numbers: expected %zu, "
+                         "as the array has dimensions",
                          (unsigned)i, (unsigned)numbers.n, rank);
     ref->index = refs_icechunk__flat_at(&numbers, 0, 4);
     return REFS_OK;
@@ -223,7 +224,8 @@ static refs_status search_ref(const refs_flat_vector *refs, const refs_icechunk_
 }
 
 static refs_status fail_order(uint32_t number, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "references %u and %u of the manifest do not ascend",
+    return refs_fail(err, REFS_CORRUPT,
+                     "references %u and %u of the manifest are not in ascending order",
                      (unsigned)number - 1, (unsigned)number);
 }
 
@@ -235,8 +237,8 @@ static refs_status check_place(const refs_icechunk_wanted *wanted, const referen
         const uint32_t end = refs_load_le32(wanted->bounds + 8 * dim + 4);
         if (at < first || at >= end)
             return refs_fail(err, REFS_CORRUPT,
-                             "reference %u of the manifest is of chunk %u along dimension %zu; the "
-                             "snapshot says that it has those from %u to %u",
+                             "reference %u of the manifest has chunk index %u along dimension %zu: "
+                             "expected %u to %u, as the snapshot says",
                              (unsigned)number, (unsigned)at, dim, (unsigned)first,
                              (unsigned)end - 1);
     }
@@ -280,9 +282,9 @@ static refs_status find_refs(const manifest *held, const refs_icechunk_wanted *w
     refs_flat_table array;
     refs_status status = find_array(held, wanted->node->id, array_number, &array, err);
     if (status == REFS_NOT_FOUND)
-        return refs_fail(err, REFS_CORRUPT,
-                         "the snapshot says that the manifest has references of this array, which "
-                         "it does not have");
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "the manifest lacks the references of this array that the snapshot announces");
     REFS_TRY(status);
     return refs_icechunk__flat_vector(&array, MANIFEST_ARRAY_REFS, 4, refs, err);
 }
@@ -372,11 +374,12 @@ static refs_status set_virtual(const refs_icechunk_source *source, refs_block *b
     chunk->modified_s = (uint32_t)modified;
     if (chunk->url.data == NULL && packed.data == NULL)
         return refs_fail(err, REFS_CORRUPT,
-                         "the reference has neither bytes nor a chunk's id nor a location");
+                         "the reference has no inline bytes, no chunk id and no location");
     if (chunk->url.data == NULL) {
         REFS_TRY(unpack_location(source, manifest_of(block), packed, chunk, err));
     } else if (chunk->url.size > source->limits.max_location_bytes) {
-        return refs_fail(err, REFS_LIMIT, "a location has %zu bytes", chunk->url.size);
+        return refs_fail(err, REFS_LIMIT, "a location has %zu bytes, more than the limit",
+                         chunk->url.size);
     }
     return REFS_OK;
 }

@@ -83,9 +83,10 @@ refs_status refs_icechunk__moment_parse(refs_str text, int64_t *microseconds, re
         is_good =
             take(&rest, "Tt ") && take_time(&rest, &time, &length) && take_offset(&rest, &offset);
     if (!is_good || rest.size > 0)
-        return refs_fail(err, REFS_INVALID,
-                         "\"%.*s\" is not a time: write 2024-05-01 or 2024-05-01T12:00:00Z",
-                         REFS_STR_ARG(text));
+        return refs_fail(
+            err, REFS_INVALID,
+            "expected a time such as 2024-05-01 or 2024-05-01T12:00:00Z, found \"%.*s\"",
+            REFS_STR_ARG(text));
     *microseconds = days * 24 * 3600 * SECOND + time - offset + length - 1;
     return REFS_OK;
 }

@@ -35,22 +35,25 @@ static refs_status check_shape(const refs_node_fields *fields, const refs_json *
     const refs_json *chunks = chunk_shape_of(metadata, rank);
     if (!refs_json_is_array(shape)) return REFS_OK;
     if (refs_json_size(shape) != rank)
-        return refs_fail(err, REFS_CORRUPT, "it has %u dimensions, and %zu in its Zarr metadata",
-                         (unsigned)rank, refs_json_size(shape));
+        return refs_fail(err, REFS_CORRUPT,
+                         "the node has %u dimensions, its Zarr metadata have %zu", (unsigned)rank,
+                         refs_json_size(shape));
     for (uint32_t dim = 0; dim < rank; dim++) {
         uint64_t length, n_chunks, other, chunk = 0;
         REFS_TRY(read_shape(fields, dim, &length, &n_chunks, err));
         if (refs_json_u64(refs_json_at(shape, dim), &other) && other != length)
-            return refs_fail(err, REFS_CORRUPT,
-                             "dimension %u has %llu elements, and %llu in its Zarr metadata",
-                             (unsigned)dim, (unsigned long long)length, (unsigned long long)other);
+            return refs_fail(
+                err, REFS_CORRUPT,
+                "dimension %u has %llu elements in the node and %llu in its Zarr metadata",
+                (unsigned)dim, (unsigned long long)length, (unsigned long long)other);
         if (n_chunks == 0 || chunks == NULL || !refs_json_u64(refs_json_at(chunks, dim), &chunk) ||
             chunk == 0)
             continue;
         const uint64_t needed = length / chunk + (length % chunk != 0);
         if (needed != n_chunks)
             return refs_fail(
-                err, REFS_CORRUPT, "dimension %u has %llu chunks, and %llu by its Zarr metadata",
+                err, REFS_CORRUPT,
+                "dimension %u has %llu chunks in the node and %llu in its Zarr metadata",
                 (unsigned)dim, (unsigned long long)n_chunks, (unsigned long long)needed);
     }
     return REFS_OK;
@@ -69,9 +72,10 @@ static refs_status check_names(const refs_node_fields *fields, const refs_json *
         const bool is_named = refs_json_is_string(name);
         if (is_named != (own.data != NULL) ||
             (is_named && !refs_str_equal(own, refs_json_text(name))))
-            return refs_fail(err, REFS_CORRUPT,
-                             "dimension %u is called \"%.*s\", and \"%.*s\" in its Zarr metadata",
-                             (unsigned)dim, REFS_STR_ARG(own), REFS_STR_ARG(refs_json_text(name)));
+            return refs_fail(
+                err, REFS_CORRUPT,
+                "dimension %u has the name \"%.*s\" in the node and \"%.*s\" in its Zarr metadata",
+                (unsigned)dim, REFS_STR_ARG(own), REFS_STR_ARG(refs_json_text(name)));
     }
     return REFS_OK;
 }
@@ -82,7 +86,7 @@ static refs_status check(const refs_node_fields *fields, const refs_json *metada
     const char *own = fields->is_array ? "array" : "group";
     if (type.size > 0 && !refs_str_is(type, own))
         return refs_fail(err, REFS_CORRUPT,
-                         "it is of type \"%s\", and \"%.*s\" in its Zarr metadata", own,
+                         "the node is of type \"%s\", its Zarr metadata of type \"%.*s\"", own,
                          REFS_STR_ARG(type));
     if (!fields->is_array) return REFS_OK;
     REFS_TRY(check_shape(fields, metadata, err));

@@ -43,7 +43,7 @@ bool refs_icechunk__id_parse(refs_str text, refs_object_id *id) {
 refs_status refs_icechunk__snapshot_parse(const char *text, refs_object_id *id, refs_error *err) {
     if (refs_icechunk__id_parse(refs_str_from(text), id)) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "\"%s\" is not an id of a snapshot: these have %d characters, digits and "
-                     "capitals without I, L, O and U, of which the last is 0 or G",
+                     "invalid snapshot id \"%s\": expected %d characters of Crockford base 32, of "
+                     "which the last is 0 or G",
                      text, REFS_OBJECT_ID_TEXT);
 }

@@ -17,11 +17,12 @@
 
 static refs_status ref_location(refs_str folder, const char *kind, refs_str name,
                                 refs_buf *location, refs_error *err) {
-    if (name.size == 0) return refs_fail(err, REFS_INVALID, "a %s has no empty name", kind);
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "the name of the %s is empty", kind);
     if (refs_str_find(name, '/') != SIZE_MAX)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "repositories of format 1 have no %s with a slash in its name: \"%.*s\"",
-                         kind, REFS_STR_ARG(name));
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "in repositories of format 1, the name of a %s has no slash: found \"%.*s\"", kind,
+            REFS_STR_ARG(name));
     return refs_buf_printf(location, err, "%.*s/refs/%s.%.*s/ref.json", (int)folder.size,
                            folder.data, kind, (int)name.size, name.data);
 }
@@ -40,9 +41,7 @@ static refs_status parse_ref(refs_str text, refs_object_id *id, refs_error *err)
     const refs_str snapshot = refs_json_text(refs_json_get(refs_json_root(document), "snapshot"));
     const bool is_id = refs_icechunk__id_parse(snapshot, id);
     refs_json_doc_free(document);
-    return is_id
-               ? REFS_OK
-               : refs_fail(err, REFS_CORRUPT, "it names no snapshot, as {\"snapshot\": \"<id>\"}");
+    return is_id ? REFS_OK : refs_fail(err, REFS_CORRUPT, "expected {\"snapshot\": \"<id>\"}");
 }
 
 /* REFS_NOT_FOUND: there is no such file, or a server answers each name with a page. */
@@ -51,7 +50,8 @@ static refs_status read_ref(const refs_icechunk_source *source, const char *loca
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, location, MAX_REF_BYTES, &text, err);
     if (status == REFS_OK && text.size > 0 && text.data[0] == '<')
-        status = refs_fail(err, REFS_NOT_FOUND, "%s: it is a page of HTML", location);
+        status =
+            refs_fail(err, REFS_NOT_FOUND, "%s: expected a ref, found a web page (HTML)", location);
     const bool was_read = status == REFS_OK;
     if (was_read) status = parse_ref(refs_str_view((const char *)text.data, text.size), id, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", location);
@@ -109,8 +109,8 @@ static refs_status go_back(const refs_icechunk_source *source, const char *as_of
         if (!head.has_parent)
             status = refs_fail(err, REFS_INVALID, "the branch has no snapshot as old as %s", as_of);
         else if (steps == MAX_STEPS)
-            status = refs_fail(err, REFS_LIMIT, "none of %d snapshots is as old as %s", MAX_STEPS,
-                               as_of);
+            status = refs_fail(err, REFS_LIMIT, "none of the last %d snapshots is as old as %s",
+                               MAX_STEPS, as_of);
         *id = head.parent;
     }
     return status;
@@ -333,8 +333,8 @@ static refs_status list_refs(history *all, refs_icechunk_entry_kind kind, refs_e
     all->kind = kind;
     if (vfs->list == NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "branches and tags of a repository of format 1 are files, which cannot be "
-                         "listed here");
+                         "cannot list branches and tags: in format 1 they are files, and this "
+                         "server cannot list folders");
     refs_status status = refs_buf_printf(&location, err, "%s/refs", all->source->folder);
     if (status == REFS_OK)
         status = vfs->list(vfs->self, (const char *)location.data,

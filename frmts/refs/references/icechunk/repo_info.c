@@ -80,7 +80,7 @@ static refs_status snapshot_at(const refs_repo_info *info, uint64_t i, listed *s
     refs_flat_table table;
     uint64_t parent = 0, written = 0;
     if (i >= info->snapshots.n)
-        return refs_fail(err, REFS_CORRUPT, "snapshot %llu is asked for of the repository's %u",
+        return refs_fail(err, REFS_CORRUPT, "it refers to snapshot %llu of a repository with %u",
                          (unsigned long long)i, (unsigned)info->snapshots.n);
     REFS_TRY(refs_icechunk__flat_table_at(&info->snapshots, (uint32_t)i, &table, err));
     REFS_TRY(refs_icechunk__flat_struct(&table, INFO_ID, REFS_OBJECT_ID_SIZE, &snapshot->id, err));
@@ -159,8 +159,7 @@ static refs_status check_listed(const refs_repo_info *info, const refs_object_id
         if (memcmp(snapshot.id, id->bytes, REFS_OBJECT_ID_SIZE) == 0) return REFS_OK;
     }
     refs_icechunk__id_format(id->bytes, text);
-    return refs_fail(err, REFS_INVALID,
-                     "the repository has no snapshot %s (snapshots that expired are removed)",
+    return refs_fail(err, REFS_INVALID, "the repository has no snapshot %s (it may have expired)",
                      text);
 }
 

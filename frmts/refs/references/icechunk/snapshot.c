@@ -35,8 +35,7 @@ refs_status refs_icechunk__snapshot_head(refs_bytes buffer, refs_snapshot_head *
     REFS_TRY(refs_icechunk__flat_number(&root, SNAPSHOT_WRITTEN, 8, &written, err));
     REFS_TRY(refs_icechunk__flat_string(&root, SNAPSHOT_MESSAGE, &head->message, err));
     if (id == NULL) return refs_fail(err, REFS_CORRUPT, "the snapshot has no id");
-    if (written > INT64_MAX)
-        return refs_fail(err, REFS_CORRUPT, "the snapshot has no time in which it was written");
+    if (written > INT64_MAX) return refs_fail(err, REFS_CORRUPT, "the snapshot has no date");
     memcpy(head->id.bytes, id, REFS_OBJECT_ID_SIZE);
     head->has_parent = parent != NULL;
     if (parent != NULL) memcpy(head->parent.bytes, parent, REFS_OBJECT_ID_SIZE);
@@ -55,8 +54,8 @@ static refs_status read_fields(const refs_flat_table *array, refs_node_fields *f
     if (!fields->shape_v2.is_present && !fields->shape.is_present)
         return refs_fail(err, REFS_CORRUPT, "the array has no shape");
     if (*rank > REFS_ICECHUNK_MAX_RANK)
-        return refs_fail(err, REFS_UNSUPPORTED, "the array has %zu dimensions, more than %d", *rank,
-                         REFS_ICECHUNK_MAX_RANK);
+        return refs_fail(err, REFS_UNSUPPORTED, "the array has %zu dimensions: expected at most %d",
+                         *rank, REFS_ICECHUNK_MAX_RANK);
     return REFS_OK;
 }
 
@@ -70,7 +69,7 @@ static refs_status read_ref(refs_icechunk_snapshot *snapshot, const refs_flat_ta
     if (id == NULL) return refs_fail(err, REFS_CORRUPT, "a manifest of the array has no id");
     if (extents.n != rank && extents.n != 0)
         return refs_fail(err, REFS_CORRUPT,
-                         "a manifest covers %u dimensions of the array, which has %zu",
+                         "a manifest covers %u dimensions of the array: expected %zu",
                          (unsigned)extents.n, rank);
     ref->bounds = extents.n > 0 ? refs_icechunk__flat_at(&extents, 0, EXTENT_SIZE) : NULL;
     return refs_intern_add(&snapshot->manifests,
@@ -138,7 +137,7 @@ static refs_status read_refs(const refs_icechunk_source *source, refs_icechunk_s
                              refs_error *err) {
     if (manifests->n > source->limits.max_manifests - snapshot->n_refs)
         return refs_fail(err, REFS_LIMIT,
-                         "the arrays of the snapshot have more than %llu manifests",
+                         "the arrays of the snapshot have more manifests than the limit of %llu",
                          (unsigned long long)source->limits.max_manifests);
     for (uint32_t i = 0; i < manifests->n; i++) {
         refs_flat_table table;
@@ -189,7 +188,8 @@ static refs_status read_node(const refs_icechunk_source *source, refs_icechunk_s
     REFS_TRY(refs_icechunk__flat_number(table, NODE_DATA_TYPE, 1, &type, err));
     if (node.id == NULL) return refs_fail(err, REFS_CORRUPT, "it has no id");
     if (type != NODE_IS_ARRAY && type != NODE_IS_GROUP)
-        return refs_fail(err, REFS_UNSUPPORTED, "it is neither group nor array, but of type %llu",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "expected a group or an array, found node type %llu",
                          (unsigned long long)type);
     if (type == NODE_IS_ARRAY) REFS_TRY(read_array(source, snapshot, table, &node, err));
     if (type == NODE_IS_GROUP)
@@ -198,7 +198,7 @@ static refs_status read_node(const refs_icechunk_source *source, refs_icechunk_s
                    sizeof *snapshot->nodes))
         return refs_fail_nomem(err);
     REFS_TRY(refs_intern_add(&snapshot->paths, path, &number, err));
-    if (number < known) return refs_fail(err, REFS_CORRUPT, "the snapshot has it twice");
+    if (number < known) return refs_fail(err, REFS_CORRUPT, "the snapshot lists it twice");
     snapshot->nodes[number] = node;
     return REFS_OK;
 }
@@ -238,12 +238,13 @@ static refs_status check_path(const refs_icechunk_snapshot *snapshot, refs_str b
     const size_t slash = refs_str_find_last(name, '/');
     const refs_str parent = refs_str_part(name, 0, slash == SIZE_MAX ? 0 : slash);
     if (before.size > 0 && !comes_behind(path, before))
-        return refs_fail(err, REFS_CORRUPT, "it comes behind node %.*s; paths do not ascend",
+        return refs_fail(err, REFS_CORRUPT,
+                         "its path is not in ascending order: it follows node %.*s",
                          REFS_STR_ARG(before));
     if (name.size == 0) return REFS_OK;
     const uint32_t group = refs_intern_find(&snapshot->paths, parent);
     if (group != REFS_INTERN_NONE && snapshot->nodes[group].rank == SIZE_MAX) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the snapshot has no group /%.*s, in which it lies",
+    return refs_fail(err, REFS_CORRUPT, "its parent group /%.*s is missing in the snapshot",
                      REFS_STR_ARG(parent));
 }
 
@@ -279,7 +280,8 @@ static refs_status note_file(refs_icechunk_snapshot *snapshot, const uint8_t *id
         return REFS_OK;
     }
     refs_icechunk__id_format(id, text);
-    return refs_fail(err, REFS_CORRUPT, "it lists manifest %s, which no array of it has", text);
+    return refs_fail(err, REFS_CORRUPT, "it lists manifest %s, which none of its arrays uses",
+                     text);
 }
 
 static refs_status list_files(refs_icechunk_snapshot *snapshot, refs_error *err) {
@@ -353,7 +355,7 @@ static refs_status check_id(const refs_icechunk_snapshot *snapshot, const refs_o
     REFS_TRY(refs_icechunk__snapshot_head(refs_buf_view(&snapshot->buffer), &head, err));
     if (memcmp(&head.id, id, sizeof *id) == 0) return REFS_OK;
     refs_icechunk__id_format(head.id.bytes, text);
-    return refs_fail(err, REFS_CORRUPT, "it says that it is snapshot %s", text);
+    return refs_fail(err, REFS_CORRUPT, "its id is that of snapshot %s", text);
 }
 
 refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
@@ -445,7 +447,7 @@ refs_status refs_icechunk__snapshot_each_node(const refs_icechunk_snapshot *snap
         REFS_TRY(refs_icechunk__flat_bytes(&node, NODE_USER_DATA, &metadata, err));
         total += metadata.size;
         if (total > snapshot->buffer.size)
-            return refs_fail(err, REFS_CORRUPT, "nodes share their metadata with others");
+            return refs_fail(err, REFS_CORRUPT, "two nodes share their metadata");
         REFS_TRY(visitor->visit(visitor->user, path, metadata, err));
     }
     return REFS_OK;

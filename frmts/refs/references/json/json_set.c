@@ -130,17 +130,19 @@ static void warn(const set_reader *set) {
     bool of_version_1 = set->version == REFS_JSON_VERSION_1;
     bool empty = of_version_1 ? !set->has_refs && set->gen.size == 0 : set->n_members == 0;
     if (of_version_1 && !set->said)
-        refs_note(set->notes, REFS_NOTE_WARNING, "set has \"refs\" but no version: 1 is assumed");
+        refs_note(set->notes, REFS_NOTE_WARNING,
+                  "set has \"refs\" but no \"version\": 1 is assumed");
     if (empty) refs_note(set->notes, REFS_NOTE_WARNING, "set has no references");
     if (set->values.n_fractional > 0)
-        refs_note(set->notes, REFS_NOTE_WARNING, "%llu offsets or lengths are written as fractions",
+        refs_note(set->notes, REFS_NOTE_WARNING,
+                  "%llu offsets or lengths are not integers, but have a fraction of 0",
                   (unsigned long long)set->values.n_fractional);
     if (set->values.n_unpadded > 0)
         refs_note(set->notes, REFS_NOTE_WARNING, "%llu values in base64 lack padding",
                   (unsigned long long)set->values.n_unpadded);
     if (refs_json_reader_n_controls(set->reader) > 0)
         refs_note(set->notes, REFS_NOTE_WARNING,
-                  "%llu control characters in strings are not escaped",
+                  "%llu control characters in strings lack an escape",
                   (unsigned long long)refs_json_reader_n_controls(set->reader));
 }
 

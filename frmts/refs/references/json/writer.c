@@ -60,12 +60,12 @@ static refs_status check_template_name(const json_writer *json, size_t n, refs_e
     const refs_str name = json->templates[n].name;
     if (!is_template_name(name))
         return refs_fail(err, REFS_INVALID,
-                         "template \"%.*s\": readers of sets take no such name: it is to be of "
-                         "letters, digits and \"_\", with no digit first, and no word of jinja2",
+                         "invalid template name \"%.*s\": expected letters, digits and \"_\", not "
+                         "beginning with a digit and not a keyword of Jinja2",
                          REFS_STR_ARG(name));
     for (size_t i = 0; i < n; i++)
         if (refs_str_equal(json->templates[i].name, name))
-            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is given twice",
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is defined twice",
                              REFS_STR_ARG(name));
     return REFS_OK;
 }
@@ -80,7 +80,7 @@ static refs_status read_templates(json_writer *json, const char *const *template
         refs_str text = refs_str_from(templates[i]);
         size_t equals = refs_str_find(text, '=');
         if (equals == 0 || equals == SIZE_MAX || equals + 1 == text.size)
-            return refs_fail(err, REFS_INVALID, "template \"%s\" is not NAME=BEGINNING",
+            return refs_fail(err, REFS_INVALID, "template \"%s\": expected NAME=PREFIX",
                              templates[i]);
         json->templates[i] =
             (template){refs_str_part(text, 0, equals), refs_str_part(text, equals + 1, text.size)};

@@ -4,7 +4,7 @@
 static refs_status claim(size_t *budget, size_t size, const refs_column_builder *builder,
                          refs_error *err) {
     if (size > *budget)
-        return refs_fail(err, REFS_LIMIT, "it is over the limit of %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "it needs more than the limit of %zu bytes",
                          builder->limits->max_bytes);
     *budget -= size;
     return REFS_OK;
@@ -26,12 +26,14 @@ static refs_status open_values(const refs_parquet_page *page, value_reader *read
     if (page->encoding == REFS_ENCODING_PLAIN) return REFS_OK;
     if (page->encoding != REFS_ENCODING_PLAIN_DICTIONARY &&
         page->encoding != REFS_ENCODING_RLE_DICTIONARY)
-        return refs_fail(err, REFS_UNSUPPORTED, "encoding %lld is not read",
+        return refs_fail(err, REFS_UNSUPPORTED, "encoding %lld is not supported",
                          (long long)page->encoding);
     reader->dictionary = true;
     if (page->values.size == 0) return REFS_OK; /* a page of nulls */
     unsigned width = page->values.data[0];
-    if (width > 32) return refs_fail(err, REFS_CORRUPT, "dictionary numbers have %u bits", width);
+    if (width > 32)
+        return refs_fail(err, REFS_CORRUPT, "dictionary indices have %u bits: expected at most 32",
+                         width);
     refs_hybrid__init(&reader->numbers,
                       refs_bytes_view(page->values.data + 1, page->values.size - 1), width);
     return REFS_OK;
@@ -39,7 +41,8 @@ static refs_status open_values(const refs_parquet_page *page, value_reader *read
 
 static refs_status take(value_reader *reader, size_t size, const uint8_t **data, refs_error *err) {
     if (size > reader->bytes.size - reader->at)
-        return refs_fail(err, REFS_CORRUPT, "values are cut at byte %zu", reader->bytes.size);
+        return refs_fail(err, REFS_CORRUPT, "its values are truncated at byte %zu",
+                         reader->bytes.size);
     *data = reader->bytes.data + reader->at;
     reader->at += size;
     return REFS_OK;
@@ -72,7 +75,7 @@ static refs_status take_string(value_reader *reader, refs_bytes *value, refs_err
 static refs_status add_string(refs_column_builder *builder, refs_bytes value, refs_error *err) {
     refs_parquet_column *column = builder->column;
     if (column->n_strings >= REFS_PARQUET_NULL - 1)
-        return refs_fail(err, REFS_LIMIT, "it has too many strings");
+        return refs_fail(err, REFS_LIMIT, "it has more strings than the limit");
     REFS_TRY(claim(&builder->budget->table_bytes, value.size + sizeof *column->string_begin,
                    builder, err));
     if (!refs_grow((void **)&column->string_begin, &builder->strings_capacity,
@@ -115,8 +118,9 @@ static refs_status put_from_dictionary(refs_column_builder *builder, value_reade
     uint32_t number = 0;
     REFS_TRY(refs_hybrid__next(&reader->numbers, &number, err));
     if (number >= builder->n_dictionary)
-        return refs_fail(err, REFS_CORRUPT, "dictionary number %u of %zu", (unsigned)number,
-                         builder->n_dictionary);
+        return refs_fail(err, REFS_CORRUPT,
+                         "dictionary index %u lies outside the dictionary of %zu values",
+                         (unsigned)number, builder->n_dictionary);
     if (column->kind == REFS_PARQUET_STRINGS)
         column->string_ids[builder->row] = builder->first_string + number;
     else
@@ -140,8 +144,8 @@ static refs_status put_value(refs_column_builder *builder, value_reader *reader,
 static refs_status add_data_page(refs_column_builder *builder, const refs_parquet_page *page,
                                  uint64_t end_row, refs_error *err) {
     if (page->n_values > end_row - builder->row)
-        return refs_fail(err, REFS_CORRUPT, "a page has %zu values for %llu rows", page->n_values,
-                         (unsigned long long)(end_row - builder->row));
+        return refs_fail(err, REFS_CORRUPT, "a page has %zu values: expected %llu, as it has rows",
+                         page->n_values, (unsigned long long)(end_row - builder->row));
     bool optional = builder->leaf->repetition == REFS_REPETITION_OPTIONAL;
     refs_hybrid levels;
     refs_hybrid__init(&levels, page->definition_levels, 1);
@@ -171,7 +175,8 @@ static refs_status read_dictionary(refs_column_builder *builder, const refs_parq
                                    refs_error *err) {
     /* Every value takes at least four bytes: a count cannot promise more than the page holds. */
     if (page->n_values > page->values.size / 4)
-        return refs_fail(err, REFS_CORRUPT, "a dictionary of %zu values is cut", page->n_values);
+        return refs_fail(err, REFS_CORRUPT, "a dictionary of %zu values is truncated",
+                         page->n_values);
     forget_dictionary(builder);
     value_reader reader = {.bytes = page->values};
     builder->first_string = (uint32_t)builder->column->n_strings;
@@ -197,7 +202,7 @@ static refs_status add_pages(refs_column_builder *builder, refs_parquet_source *
                              uint64_t end_row, refs_error *err) {
     while (builder->row < end_row && builder->row < builder->n_rows) {
         if (source->at >= source->bytes.size)
-            return refs_fail(err, REFS_CORRUPT, "pages end %llu rows too early",
+            return refs_fail(err, REFS_CORRUPT, "its pages lack the last %llu rows",
                              (unsigned long long)(end_row - builder->row));
         refs_parquet_page page;
         REFS_TRY(refs_parquet__read_page(source, &page, err));
@@ -214,9 +219,9 @@ refs_status refs_column__add_piece(refs_column_builder *builder, refs_bytes file
                                    const refs_parquet_piece *piece, uint64_t n_rows,
                                    refs_error *err) {
     if (piece->offset > file.size || piece->size > file.size - piece->offset)
-        return refs_fail(err, REFS_CORRUPT, "pages [%llu+%llu] are not in the file of %zu bytes",
-                         (unsigned long long)piece->offset, (unsigned long long)piece->size,
-                         file.size);
+        return refs_fail(
+            err, REFS_CORRUPT, "its pages [%llu+%llu] extend past the end of the file of %zu bytes",
+            (unsigned long long)piece->offset, (unsigned long long)piece->size, file.size);
     refs_parquet_source source = {
         .bytes = refs_bytes_view(file.data + piece->offset, (size_t)piece->size),
         .leaf = builder->leaf,
@@ -225,7 +230,7 @@ refs_status refs_column__add_piece(refs_column_builder *builder, refs_bytes file
     uint64_t end_row;
     refs_status status = refs_add_u64(builder->row, n_rows, &end_row)
                              ? add_pages(builder, &source, end_row, err)
-                             : refs_fail(err, REFS_LIMIT, "it has too many rows");
+                             : refs_fail(err, REFS_LIMIT, "it has more rows than the limit");
     forget_dictionary(builder);
     refs_buf_clear(&source.buffer);
     return status;

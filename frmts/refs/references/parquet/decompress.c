@@ -76,11 +76,12 @@ static const struct {
 
 static refs_status check_codec(int64_t codec, refs_error *err) {
     if (codec < 0 || (uint64_t)codec >= sizeof codecs / sizeof *codecs)
-        return refs_fail(err, REFS_CORRUPT, "compression %lld is not supported", (long long)codec);
+        return refs_fail(err, REFS_CORRUPT, "unknown compression %lld", (long long)codec);
     if (codecs[codec].library == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s compression is not read", codecs[codec].name);
+        return refs_fail(err, REFS_UNSUPPORTED, "compression %s is not supported",
+                         codecs[codec].name);
     if (codecs[codec].decompress == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s compression: this build has no %s",
+        return refs_fail(err, REFS_UNSUPPORTED, "compression %s is not in this build (needs %s)",
                          codecs[codec].name, codecs[codec].library);
     return REFS_OK;
 }
@@ -96,6 +97,6 @@ refs_status refs_parquet__decompress(int64_t codec, refs_bytes bytes, size_t siz
         status = nothing ? REFS_OK : codecs[codec].decompress(bytes, decompressed->data, size);
     }
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    return refs_fail(err, status, "%zu bytes of %s do not give %zu bytes", bytes.size,
+    return refs_fail(err, status, "%zu bytes of %s do not decompress to %zu bytes", bytes.size,
                      codecs[codec].name, size);
 }

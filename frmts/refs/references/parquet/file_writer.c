@@ -205,10 +205,10 @@ static refs_status append_page(refs_parquet_file *file, const page_kind *kind, c
                                refs_error *err) {
     refs_buf packed = REFS_BUF_INIT;
     if (file->page.size > INT32_MAX)
-        return refs_fail(err, REFS_LIMIT,
-                         "a record file would have a page of %zu bytes: take a "
-                         "smaller record size",
-                         file->page.size);
+        return refs_fail(
+            err, REFS_LIMIT,
+            "a record file would need a page of %zu bytes: choose a smaller record size",
+            file->page.size);
     refs_status status = pack(file, &packed, err);
     refs_thrift_writer thrift = {&file->bytes, status, err, {0}, 0};
     size_t begin = file->bytes.size;

@@ -66,7 +66,8 @@ static refs_status add_leaf(refs_parquet_footer *footer, const refs_parquet_leaf
 }
 
 static refs_status fail_schema(refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "the columns of the schema are not as many as it says");
+    return refs_fail(err, REFS_CORRUPT,
+                     "the schema has another number of columns than it declares");
 }
 
 /* The schema is a tree, parents before their children; the first element is the root. */
@@ -75,12 +76,13 @@ static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer,
     size_t n = 0, n_nested = 0; /* elements that belong to a nested column and are still to come */
     size_t n_awaited = 1;       /* elements whose parents have come */
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
-    if (type != REFS_THRIFT_STRUCT) return refs_fail(err, REFS_CORRUPT, "the schema is not a list");
+    if (type != REFS_THRIFT_STRUCT)
+        return refs_fail(err, REFS_CORRUPT, "the schema: expected a list");
     for (size_t i = 0; i < n; i++) {
         schema_element element = {.type = -1, .converted = -1};
         REFS_TRY(read_struct(thrift, read_element_field, &element, err));
         if (element.n_children < 0 || (uint64_t)element.n_children > n)
-            return refs_fail(err, REFS_CORRUPT, "a column has %lld children",
+            return refs_fail(err, REFS_CORRUPT, "a column has an invalid number of children: %lld",
                              (long long)element.n_children);
         if (n_awaited == 0) return fail_schema(err);
         n_awaited += (size_t)element.n_children - 1;
@@ -109,7 +111,7 @@ static refs_status read_path(refs_thrift *thrift, refs_bytes *name, refs_error *
     size_t n = 0;
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (type != REFS_THRIFT_BINARY)
-        return refs_fail(err, REFS_CORRUPT, "the path of a column is not a list of names");
+        return refs_fail(err, REFS_CORRUPT, "the path of a column: expected a list of names");
     for (size_t i = 0; i < n; i++) REFS_TRY(refs_thrift__binary(thrift, name, err));
     return REFS_OK;
 }
@@ -152,8 +154,8 @@ static refs_status add_piece(refs_parquet_footer *footer, const column_meta *met
     if (meta->dictionary_offset > 0 && meta->dictionary_offset < begin)
         begin = meta->dictionary_offset;
     if (begin < 4 || meta->size < 0)
-        return refs_fail(err, REFS_CORRUPT, "pages are [%lld+%lld]", (long long)begin,
-                         (long long)meta->size);
+        return refs_fail(err, REFS_CORRUPT, "a column has an invalid byte range: [%lld+%lld]",
+                         (long long)begin, (long long)meta->size);
     if (!refs_grow((void **)&footer->pieces, &footer->pieces_capacity, footer->n_pieces,
                    sizeof *footer->pieces))
         return refs_fail_nomem(err);
@@ -168,7 +170,7 @@ static refs_status check_column(const column_meta *meta, const refs_parquet_leaf
     if (meta->type == leaf->type && meta->name.size == leaf->name.size &&
         memcmp(meta->name.data, leaf->name.data, leaf->name.size) == 0)
         return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a row group has a column that the schema does not have");
+    return refs_fail(err, REFS_CORRUPT, "a row group has a column that the schema lacks");
 }
 
 /* `n_values` is -1, or how many values each column has that is not nested: as many as rows. */
@@ -178,7 +180,8 @@ static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer
     size_t n = 0;
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (type != REFS_THRIFT_STRUCT || n != footer->n_leaves)
-        return refs_fail(err, REFS_CORRUPT, "a row group has %zu columns and the schema %zu", n,
+        return refs_fail(err, REFS_CORRUPT,
+                         "a row group has %zu columns: expected %zu, as the schema has", n,
                          footer->n_leaves);
     for (size_t i = 0; i < n; i++) {
         const refs_parquet_leaf *leaf = &footer->leaves[i];
@@ -188,7 +191,8 @@ static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer
         REFS_TRY(add_piece(footer, &meta, err));
         if (leaf->is_nested || *n_values == meta.n_values) continue;
         if (*n_values >= 0)
-            return refs_fail(err, REFS_CORRUPT, "columns have %lld and %lld values",
+            return refs_fail(err, REFS_CORRUPT,
+                             "the columns of a row group differ in length: %lld and %lld values",
                              (long long)*n_values, (long long)meta.n_values);
         *n_values = meta.n_values;
     }
@@ -216,7 +220,7 @@ static refs_status add_group(refs_thrift *thrift, refs_parquet_footer *footer, r
     REFS_TRY(read_struct(thrift, read_row_group_field, &group, err));
     if (group.n_rows < 0 || footer->n_pieces - n_pieces != footer->n_leaves ||
         (group.n_values >= 0 && group.n_values != group.n_rows))
-        return refs_fail(err, REFS_CORRUPT, "row group %zu is not complete", footer->n_groups);
+        return refs_fail(err, REFS_CORRUPT, "row group %zu is truncated", footer->n_groups);
     if (!refs_grow((void **)&footer->group_rows, &footer->groups_capacity, footer->n_groups,
                    sizeof *footer->group_rows))
         return refs_fail_nomem(err);
@@ -230,7 +234,7 @@ static refs_status read_row_groups(refs_thrift *thrift, refs_parquet_footer *foo
     size_t n = 0;
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (n > 0 && type != REFS_THRIFT_STRUCT)
-        return refs_fail(err, REFS_CORRUPT, "row groups are not a list");
+        return refs_fail(err, REFS_CORRUPT, "the row groups: expected a list");
     for (size_t i = 0; i < n; i++) REFS_TRY(add_group(thrift, footer, err));
     return REFS_OK;
 }
@@ -265,15 +269,16 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
     uint64_t n_rows = 0;
     if (!metadata->has_version || !metadata->has_groups || metadata->n_rows < 0 ||
         footer->n_leaves == 0)
-        return refs_fail(err, REFS_CORRUPT, "its footer is not complete");
+        return refs_fail(err, REFS_CORRUPT, "its footer is truncated");
     for (size_t i = 0; i < footer->n_groups; i++)
         if (!refs_add_u64(n_rows, footer->group_rows[i], &n_rows)) n_rows = UINT64_MAX;
     if (n_rows != (uint64_t)metadata->n_rows)
-        return refs_fail(err, REFS_CORRUPT, "its row groups have %llu rows, and it says %lld",
+        return refs_fail(err, REFS_CORRUPT,
+                         "its row groups have %llu rows: expected %lld, as the footer says",
                          (unsigned long long)n_rows, (long long)metadata->n_rows);
     /* Otherwise there were two schemas. */
     if (footer->n_pieces != footer->n_groups * footer->n_leaves)
-        return refs_fail(err, REFS_CORRUPT, "row groups and schema do not fit each other");
+        return refs_fail(err, REFS_CORRUPT, "its row groups do not match its schema");
     return REFS_OK;
 }
 
@@ -287,20 +292,21 @@ static bool is_page(refs_bytes file) {
 static refs_status find_metadata(refs_bytes file, refs_bytes *metadata, refs_error *err) {
     if (is_page(file))
         return refs_fail(err, REFS_CORRUPT,
-                         "its %zu bytes are a web page, not a parquet file: the server that sent "
-                         "them may want a login",
+                         "expected a Parquet file, found a web page of %zu bytes: the server may "
+                         "require a login",
                          file.size);
     if (file.size < 12 || memcmp(file.data, "PAR1", 4) != 0)
-        return refs_fail(err, REFS_CORRUPT, "its %zu bytes are not a parquet file", file.size);
+        return refs_fail(err, REFS_CORRUPT, "not a Parquet file (%zu bytes)", file.size);
     const uint8_t *tail = file.data + file.size - 8;
     if (memcmp(tail + 4, "PARE", 4) == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "it is encrypted");
+        return refs_fail(err, REFS_UNSUPPORTED, "encrypted Parquet files are not supported");
     if (memcmp(tail + 4, "PAR1", 4) != 0)
-        return refs_fail(err, REFS_CORRUPT, "it is cut: its %zu bytes do not end as a parquet file",
+        return refs_fail(err, REFS_CORRUPT,
+                         "truncated: its %zu bytes do not end with the magic bytes of Parquet",
                          file.size);
     uint32_t size = refs_load_le32(tail);
     if (size > file.size - 12)
-        return refs_fail(err, REFS_CORRUPT, "its footer of %u bytes is longer than the file",
+        return refs_fail(err, REFS_CORRUPT, "its footer of %u bytes is larger than the file",
                          (unsigned)size);
     *metadata = refs_bytes_view(tail - size, size);
     return REFS_OK;
@@ -314,7 +320,7 @@ refs_status refs_parquet__read_footer(refs_bytes file, refs_parquet_footer *foot
     file_metadata metadata = {.footer = footer, .n_rows = -1};
     REFS_TRY(read_struct(&thrift, read_file_field, &metadata, err));
     if (thrift.at != thrift.bytes.size)
-        return refs_fail(err, REFS_CORRUPT, "its footer ends %zu bytes before its end",
+        return refs_fail(err, REFS_CORRUPT, "its footer has %zu unexpected bytes at its end",
                          thrift.bytes.size - thrift.at);
     return check_metadata(&metadata, err);
 }

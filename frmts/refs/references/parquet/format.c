@@ -64,7 +64,7 @@ static refs_status read_held(const refs_set_input *input, refs_json_doc **docume
         refs_json_doc_free(*document);
         *document = NULL;
     }
-    return refs_fail(err, REFS_CORRUPT, "%.*s: keeps changing while it is being read",
+    return refs_fail(err, REFS_CHANGED, "%.*s: keeps changing while it is being read",
                      REFS_STR_ARG(folder));
 }
 

@@ -6,8 +6,8 @@ void refs_hybrid__init(refs_hybrid *hybrid, refs_bytes bytes, unsigned width) {
 }
 
 static refs_status fail_cut(const refs_hybrid *hybrid, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "numbers of %u bits end at byte %zu", hybrid->width,
-                     hybrid->bytes.size);
+    return refs_fail(err, REFS_CORRUPT, "numbers of %u bits are truncated at byte %zu",
+                     hybrid->width, hybrid->bytes.size);
 }
 
 static refs_status read_head(refs_hybrid *hybrid, uint64_t *head, refs_error *err) {
@@ -18,7 +18,7 @@ static refs_status read_head(refs_hybrid *hybrid, uint64_t *head, refs_error *er
         *head |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) return REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "a run of numbers is too long");
+    return refs_fail(err, REFS_CORRUPT, "a run of numbers has too many values");
 }
 
 static refs_status start_run(refs_hybrid *hybrid, uint64_t length, refs_error *err) {
@@ -47,7 +47,7 @@ static refs_status start(refs_hybrid *hybrid, refs_error *err) {
         uint64_t head = 0;
         REFS_TRY(read_head(hybrid, &head, err));
         if (head >> 1 > UINT32_MAX)
-            return refs_fail(err, REFS_CORRUPT, "a run of %llu numbers is too long",
+            return refs_fail(err, REFS_CORRUPT, "a run of %llu numbers has too many values",
                              (unsigned long long)(head >> 1));
         if (head & 1)
             start_groups(hybrid, head >> 1);

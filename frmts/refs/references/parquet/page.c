@@ -67,10 +67,10 @@ static refs_status check_header(const page_header *header, const refs_parquet_so
                                 refs_error *err) {
     if (!is_size(header->compressed_size, source->bytes.size - source->at) ||
         !is_size(header->n_values, UINT32_MAX) || header->uncompressed_size < 0)
-        return refs_fail(err, REFS_CORRUPT, "the page before byte %zu of %zu makes no sense",
+        return refs_fail(err, REFS_CORRUPT, "invalid page header before byte %zu of %zu",
                          source->at, source->bytes.size);
     if (!is_size(header->uncompressed_size, source->max_page_bytes))
-        return refs_fail(err, REFS_LIMIT, "a page of %lld bytes is over the limit of %zu",
+        return refs_fail(err, REFS_LIMIT, "a page has %lld bytes: expected at most %zu",
                          (long long)header->uncompressed_size, source->max_page_bytes);
     return REFS_OK;
 }
@@ -79,7 +79,7 @@ static refs_status check_header(const page_header *header, const refs_parquet_so
 static refs_status split_levels(refs_bytes bytes, refs_parquet_page *page, refs_error *err) {
     uint32_t size = bytes.size >= 4 ? refs_load_le32(bytes.data) : UINT32_MAX;
     if (bytes.size < 4 || size > bytes.size - 4)
-        return refs_fail(err, REFS_CORRUPT, "definition levels of %u bytes are cut",
+        return refs_fail(err, REFS_CORRUPT, "definition levels of %u bytes are truncated",
                          (unsigned)size);
     page->definition_levels = refs_bytes_view(bytes.data + 4, size);
     page->values = refs_bytes_view(bytes.data + 4 + size, bytes.size - 4 - size);
@@ -95,7 +95,7 @@ static refs_status read_v1(refs_parquet_source *source, const page_header *heade
         source->leaf->repetition != REFS_REPETITION_OPTIONAL)
         return REFS_OK;
     if (header->level_encoding != REFS_ENCODING_RLE)
-        return refs_fail(err, REFS_UNSUPPORTED, "encoding %lld of levels is not read",
+        return refs_fail(err, REFS_UNSUPPORTED, "encoding %lld of levels is not supported",
                          (long long)header->level_encoding);
     return split_levels(page->values, page, err);
 }
@@ -105,7 +105,8 @@ static refs_status read_v2(refs_parquet_source *source, const page_header *heade
                            refs_bytes stored, refs_parquet_page *page, refs_error *err) {
     if (header->repetition_size != 0 || !is_size(header->definition_size, stored.size) ||
         header->definition_size > header->uncompressed_size)
-        return refs_fail(err, REFS_CORRUPT, "a page has levels of %lld and %lld bytes",
+        return refs_fail(err, REFS_CORRUPT,
+                         "a page has levels of invalid sizes: %lld and %lld bytes",
                          (long long)header->repetition_size, (long long)header->definition_size);
     size_t levels = (size_t)header->definition_size;
     page->definition_levels = refs_bytes_view(stored.data, levels);

@@ -70,12 +70,14 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
     const refs_json *size = refs_json_get(document, "record_size");
     const refs_json *metadata = refs_json_get(document, "metadata");
     if (!refs_json_is_object(metadata))
-        return refs_fail(err, REFS_INVALID, "it has no object \"metadata\"");
+        return refs_fail(err, REFS_INVALID, "expected an object \"metadata\"");
     if (size == NULL)
-        return refs_fail(err, REFS_INVALID,
-                         "it has no \"record_size\": this is plain Zarr, not a set of references");
+        return refs_fail(
+            err, REFS_INVALID,
+            "expected \"record_size\": without it, this is plain Zarr and not a reference set");
     if (!refs_json_u64(size, &set->record_size) || set->record_size == 0)
-        return refs_fail(err, REFS_INVALID, "\"record_size\" is \"%.*s\", not a positive integer",
+        return refs_fail(err, REFS_INVALID,
+                         "\"record_size\": expected a positive integer, found \"%.*s\"",
                          REFS_STR_ARG(refs_json_text(size)));
     for (size_t i = 0; i < refs_json_size(metadata); i++)
         REFS_TRY(add_metadata(set, refs_json_name_at(metadata, i), refs_json_at(metadata, i),
@@ -377,8 +379,8 @@ static refs_status visit_listed(walk *at, uint32_t array, const record_list *lis
 static refs_status visit_all(walk *at, uint32_t array, uint64_t n_records, refs_error *err) {
     if (n_records > MAX_RECORDS_REQUESTED)
         return refs_fail(err, REFS_LIMIT,
-                         "%.*s: %llu record files would be requested one by one: expected at most "
-                         "%d; make a local copy of the set, which can be listed",
+                         "%.*s: cannot list the set, and requesting its record files one by one "
+                         "takes %llu requests: expected at most %d: make a local copy of the set",
                          REFS_STR_ARG(refs_references__chunk_grids_prefix(&at->set->grids, array)),
                          (unsigned long long)n_records, MAX_RECORDS_REQUESTED);
     for (uint64_t number = 0; number < n_records; number++)

@@ -42,7 +42,7 @@ static refs_status search(const searched *above, int opened, const char *name, r
     searched at = {above->found, (const char *)path.data, above->depth + 1};
     const refs_folder_visitor visitor = {find_foreign, &at};
     if (status == REFS_OK && at.depth > REFS_STAGED_MAX_DEPTH)
-        status = refs_fail(err, REFS_LIMIT, "%s: expected at most %d levels of folders, found more",
+        status = refs_fail(err, REFS_LIMIT, "%s: folders are nested deeper than the limit of %d",
                            at.path, REFS_STAGED_MAX_DEPTH);
     if (status == REFS_OK)
         status = refs_folder_each_in(opened, at.path, &visitor, err);
@@ -81,8 +81,8 @@ refs_status refs_parquet__check_replaced(const char *path, refs_error *err) {
         refs_error_prefix(err, "%s: cannot be replaced", path);
     else if (found.n > 0)
         status = refs_fail(err, REFS_INVALID,
-                           "%s: cannot be replaced: expected files of a Parquet set alone, found "
-                           "%.*s%s: move them away, or give another name",
+                           "%s: not replaced: expected only files of a Parquet set, found %.*s%s: "
+                           "move them away, or choose another name",
                            path, (int)found.names.size, (const char *)found.names.data,
                            found.n > MAX_FOREIGN ? " and more" : "");
     refs_buf_clear(&found.names);

@@ -8,7 +8,7 @@ static refs_status count_rows(const refs_parquet_footer *footer, const refs_parq
         if (!refs_add_u64(rows, footer->group_rows[i], &rows)) rows = UINT64_MAX;
     if (rows > query->first_rows) rows = query->first_rows;
     if (rows > query->limits.max_rows)
-        return refs_fail(err, REFS_LIMIT, "%llu rows are over the limit of %llu",
+        return refs_fail(err, REFS_LIMIT, "it has %llu rows: expected at most %llu",
                          (unsigned long long)rows, (unsigned long long)query->limits.max_rows);
     *n_rows = (size_t)rows;
     return REFS_OK;
@@ -60,7 +60,7 @@ static refs_status read_column(refs_column_builder *builder, refs_bytes file,
                                const refs_parquet_footer *footer, refs_error *err) {
     refs_parquet_kind kind = kind_of(builder->leaf);
     if (kind == REFS_PARQUET_NOTHING)
-        return refs_fail(err, REFS_UNSUPPORTED, "type %lld with repetition %lld is not read",
+        return refs_fail(err, REFS_UNSUPPORTED, "type %lld with repetition %lld is not supported",
                          (long long)builder->leaf->type, (long long)builder->leaf->repetition);
     if (kind != REFS_PARQUET_FLOATS) return read_pieces(builder, file, footer, err);
     builder->column->kind = kind;

@@ -5,7 +5,7 @@
 #define MAX_DEPTH 32
 
 static refs_status fail_cut(const refs_thrift *thrift, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "metadata are cut at byte %zu of %zu", thrift->at,
+    return refs_fail(err, REFS_CORRUPT, "its metadata are truncated at byte %zu of %zu", thrift->at,
                      thrift->bytes.size);
 }
 
@@ -23,7 +23,7 @@ static refs_status varint(refs_thrift *thrift, uint64_t *value, refs_error *err)
         *value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) return REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "a number in the metadata is too long");
+    return refs_fail(err, REFS_CORRUPT, "a number in its metadata does not fit 64 bits");
 }
 
 static refs_status zigzag(refs_thrift *thrift, int64_t *value, refs_error *err) {
@@ -51,7 +51,7 @@ refs_status refs_thrift__next(refs_thrift *thrift, refs_thrift_field *field, ref
     if (head >> 4 == 0) REFS_TRY(zigzag(thrift, &id, err));
     if (id < INT16_MIN || id > INT16_MAX || field->type > REFS_THRIFT_UUID ||
         field->type == REFS_THRIFT_STOP)
-        return refs_fail(err, REFS_CORRUPT, "metadata make no sense at byte %zu", thrift->at);
+        return refs_fail(err, REFS_CORRUPT, "its metadata are invalid at byte %zu", thrift->at);
     field->id = (int16_t)id;
     return REFS_OK;
 }
@@ -69,7 +69,8 @@ refs_status refs_thrift__integer(refs_thrift *thrift, refs_thrift_type type, int
         return REFS_OK;
     }
     if (type < REFS_THRIFT_I16 || type > REFS_THRIFT_I64)
-        return refs_fail(err, REFS_CORRUPT, "metadata hold type %d for a number", (int)type);
+        return refs_fail(err, REFS_CORRUPT, "its metadata: expected a number, found type %d",
+                         (int)type);
     return zigzag(thrift, value, err);
 }
 
@@ -156,7 +157,7 @@ static refs_status skip_value(refs_thrift *thrift, refs_thrift_type type, refs_e
 
 refs_status refs_thrift__skip(refs_thrift *thrift, refs_thrift_type type, refs_error *err) {
     if (thrift->depth >= MAX_DEPTH)
-        return refs_fail(err, REFS_CORRUPT, "metadata are nested too deeply");
+        return refs_fail(err, REFS_CORRUPT, "its metadata are nested too deeply");
     thrift->depth++;
     refs_status status = skip_value(thrift, type, err);
     thrift->depth--;

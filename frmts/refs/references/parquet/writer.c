@@ -62,14 +62,14 @@ static refs_status check_document(refs_str key, refs_bytes document, refs_error 
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
     if (refs_str_is(name, "zarr.json"))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s: Parquet sets hold Zarr version 2 alone: write JSON",
+                         "%.*s: Parquet sets can hold only Zarr version 2: write JSON",
                          REFS_STR_ARG(key));
     REFS_TRY(refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, err));
     bool is_object = refs_json_is_object(refs_json_root(doc));
     refs_json_doc_free(doc);
     if (is_object && refs_str_starts(name, ".z")) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s: Parquet sets hold metadata and chunks alone: write JSON",
+                     "%.*s: Parquet sets can hold only metadata and chunks: write JSON",
                      REFS_STR_ARG(key));
 }
 
@@ -152,10 +152,11 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
     REFS_TRY(write_record(parquet, err));
     if (array->separator != '.' && array->rank != 1)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%.*s: Parquet sets hold only keys with dots: write JSON",
+                         "%.*s: Parquet sets can hold only chunk keys with dots: write JSON",
                          REFS_STR_ARG(prefix));
     if (!is_inside(prefix))
-        return refs_fail(err, REFS_UNSUPPORTED, "array \"%.*s\" has no name that a folder can have",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "array \"%.*s\": its name cannot be the name of a folder",
                          REFS_STR_ARG(prefix));
     if (parquet->growth != NULL) refs_growth__array(parquet->growth, array);
     parquet->has_folder = false;
@@ -169,8 +170,7 @@ static refs_status put_raw(parquet_writer *parquet, size_t row, refs_bytes bytes
     uint8_t size[4];
     if (bytes.size > MAX_RAW_BYTES || raw->size > MAX_RAW_BYTES)
         return refs_fail(err, REFS_LIMIT,
-                         "a record file would hold too many bytes: take a smaller "
-                         "record size");
+                         "a record file would be too large: choose a smaller record size");
     for (size_t i = 0; i < 4; i++) size[i] = (uint8_t)(bytes.size >> 8 * i);
     parquet->rows.raw[row] = (uint32_t)raw->size;
     REFS_TRY(refs_buf_append(raw, size, sizeof size, err));
@@ -224,7 +224,7 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
     if (chunk->kind == REFS_REF_INLINE) return put_raw(parquet, row, chunk->bytes, err);
     if (chunk->kind == REFS_REF_RANGE) {
         if (chunk->offset > INT64_MAX || chunk->length > INT64_MAX)
-            return refs_fail(err, REFS_LIMIT, "offset %llu or length %llu cannot be written",
+            return refs_fail(err, REFS_LIMIT, "offset %llu or length %llu does not fit 63 bits",
                              (unsigned long long)chunk->offset, (unsigned long long)chunk->length);
         parquet->rows.offset[row] = chunk->offset;
         parquet->rows.size[row] = chunk->length;
@@ -241,8 +241,8 @@ static refs_status finish_parquet(void *self, refs_error *err) {
     REFS_TRY(refs_buf_append(text, "}\n", 2, err));
     if (text->size > REFS_SET_MAX_METADATA_BYTES)
         return refs_fail(err, REFS_LIMIT,
-                         "its .zmetadata, with the states of all sources, has %zu bytes: expected "
-                         "at most %zu: write JSON, or several sets",
+                         "its .zmetadata, with the states of all sources, needs %zu bytes: "
+                         "expected at most %zu: write JSON, or several sets",
                          text->size, REFS_SET_MAX_METADATA_BYTES);
     REFS_TRY(refs_buf_printf(&path, err, "%s/.zmetadata", parquet->folder));
     refs_status status = refs_write__file((const char *)path.data, refs_buf_view(text), err);
