@@ -349,7 +349,7 @@ static refs_status read_named(const refs_s3nc_source *source, const char *file, 
     if (is_absent && (*config = refs_calloc(1, sizeof **config)) == NULL)
         return refs_fail_nomem(err);
     if (status == REFS_NOT_FOUND && !is_absent)
-        return refs_fail(err, status, "%s: there is no such file", file);
+        return refs_fail(err, status, "%s: no such file", file);
     if (status != REFS_OK && !is_absent) {
         const bool has_name = strstr(problem.message, file) != NULL;
         return refs_fail(err, status, "%s%s%s", has_name ? "" : file, has_name ? "" : ": ",
