@@ -1,5 +1,5 @@
 """The pages keep to the rules of .vale/REFS, which are those of vale (`vale .`): this reads the same files with what Python
-has, so that no test needs vale.
+has, so that no test needs vale. Comments of the public headers begin with their subject, too.
 
 usage: english.py ROOT
 """
@@ -36,6 +36,12 @@ def sentences(text):
         yield text.count("\n", 0, match.start()) + 1, " ".join(match[0].split())
 
 
+def comments(text):
+    """(line, first words) of the comments of a header."""
+    for match in re.finditer(r"/\*[*<]* +([^\n]*)", text):
+        yield text.count("\n", 0, match.start()) + 1, match[1]
+
+
 def main(root):
     openings = [re.compile(pattern) for pattern, _ in rules(root, "Openings.yml")]
     words = [(re.compile(rf"\b{pattern}\b", re.I), instead) for pattern, instead in rules(root, "Words.yml")]
@@ -51,6 +57,12 @@ def main(root):
             for text in said:
                 print(f"{name}:{line}: {text}")
             found += len(said)
+    for header in sorted(root.glob("include/refs/*.h")):
+        for line, begins in comments(header.read_text(encoding="utf-8")):
+            checked += 1
+            if any(opening.search(begins) for opening in openings):
+                print(f"{header.relative_to(root)}:{line}: begin with the subject: {begins[:60]}")
+                found += 1
     print(f"{checked} sentences, {len(openings) + len(words)} rules, {found} violations")
     return 1 if found or checked < 1000 else 0
 

@@ -5,6 +5,7 @@ usage: pages_test.py ROOT
 
 import functools
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from osgeo import gdal
 ROOT = sys.argv.pop(1)
 sys.path.insert(0, os.path.join(ROOT, "packaging"))
 sys.dont_write_bytecode = True
+import option_table  # noqa: E402
 import site_hooks  # noqa: E402
 
 gdal.UseExceptions()
@@ -194,6 +196,10 @@ class Options(unittest.TestCase):
         self.assertEqual(set(documented), accepted)
         limits = {name: default for name, default in documented.items() if name.startswith("MAX_")}
         self.assertEqual(limits, {name: default for name, default in self.limits().items() if name in limits})
+
+    def test_of_opening_have_the_types_and_choices_of_the_code(self):
+        page = read("docs/open-options.md")
+        self.assertEqual(option_table.rewrite(page, pathlib.Path(ROOT)), page, "run packaging/option_table.py .")
 
     @staticmethod
     def limits():

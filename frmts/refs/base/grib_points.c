@@ -217,7 +217,7 @@ static refs_status reduced_points(refs_bytes section, const refs_grib_reduced *r
 
 /* -- axes -------------------------------------------------------------------------------------- */
 
-/* Where a regular or a Gaussian grid has its numbers; angles are latitude before longitude. */
+/* The octets of the numbers of a regular or a Gaussian grid; latitude comes before longitude. */
 typedef struct axis_places {
     size_t kind_at, kind_size, first_at, last_at, angle_size, order_at, order_size;
     double unit;

@@ -172,7 +172,7 @@ static void take_amazon(const refs_host *host, const refs_object *object, bool i
     at->is_virtual = is_label(object->bucket);
 }
 
-/* Where an application signs, endpoints for the user's own keys get no keys of a service. */
+/* If an application signs, endpoints for the user's own keys get no keys of a service. */
 static const char *s3_endpoint(const refs_object *object) {
     const refs_settings *settings = &object->settings;
     const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
@@ -220,7 +220,7 @@ static refs_status find_server(const refs_host *host, const refs_object *object,
         find_s3(host, object, is_signed, at);
     }
     if (at->origin.host[0] != '\0') return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "the endpoint of the object store has no host");
+    return refs_fail(err, REFS_INVALID, "the endpoint of the object store lacks a host name");
 }
 
 /* -- URLs -------------------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static const refs_profile *find_profile(const refs_host *host, uint64_t identity
     return at;
 }
 
-/* Where nothing has changed since files were read before, what was read then is current again. */
+/* If nothing has changed since files were last read, what was read then is current again. */
 static const refs_profile *publish_profile(refs_host *host, refs_profile *profile) {
     refs_profile *at = host->profiles;
     while (at != NULL && (at->identity != profile->identity ||
@@ -434,7 +434,7 @@ bool refs_host__is_signed_here(const refs_object *object) {
 refs_status refs_host__url(const refs_host *host, const refs_object *object, refs_buf *url,
                            refs_error *err) {
     if (object->bucket.size == 0)
-        return refs_fail(err, REFS_INVALID, "the name of the bucket is missing");
+        return refs_fail(err, REFS_INVALID, "expected the name of a bucket");
     const bool may_lack_keys = !has_signing_application(object) || payer_of(object) == NULL;
     if (!may_lack_keys && !has_keys(object)) return REFS_UNSUPPORTED;
     if (object->kind == REFS_OBJECT_AZURE) return azure_url(object, url, err);
