@@ -144,7 +144,7 @@ def is_shown_a_login():
         return world.said(world.set(refs_of("AAAA")))
 
 
-@produces("is a folder, and a file is needed")
+@produces("expected a file, found a folder")
 def gives_a_folder():
     with World() as world:
         return world.said(f"REFS:{world.folder.path}")
@@ -168,7 +168,7 @@ def has_other_json():
         return world.said(world.set({"a": "b"}))
 
 
-@produces("has N sets: say which one")
+@produces("has N sets: choose the one of …")
 def holds_several_sets():
     with World() as world:
         return world.said(world.set([refs_of("AAAA"), refs_of("AAAA")]) + ":/v")
@@ -201,7 +201,7 @@ def read_with_status(status):
 produces("HTTP 404 (check the URL; where files moved, -oo URL_REWRITE=old=>new)")(
     lambda: read_with_status(404))
 produces("No such file or directory (where files moved, -oo URL_REWRITE=old=>new)",
-         "there is no file … with data of …")(names_a_file_that_is_gone)
+         "the file …, which has data of …, does not exist")(names_a_file_that_is_gone)
 for number in (401, 403, 429, 503):
     produces(f"HTTP {number}")(lambda number=number: read_with_status(number))
 produces("after 5 attempts")(lambda: read_with_status(503))
@@ -214,7 +214,7 @@ def names_another_host():
         return world.said(world.set(refs_of(["http://no.such.host.invalid/v.bin", 0, 24]), "b.json"))
 
 
-@produces("the object was replaced while it was read: it has another … open the set again")
+@produces("the object was replaced while it was read: its … differs; open the set again")
 def writes_the_object_again():
     with World({"/v.bin": [{"times": 1, "headers": {"ETag": '"a"'}},
                            {"headers": {"ETag": '"b"'}}]}) as world:
@@ -237,7 +237,7 @@ def writes_the_file_again():
         return "\n".join(world.messages)
 
 
-@produces("the file has only N bytes, and N to M are asked for")
+@produces("the file has only N bytes: expected bytes N to M")
 def refers_beyond_the_end():
     with World() as world:
         world.folder.write("v.bin", bytes(20))
@@ -262,12 +262,12 @@ def needs_an_unknown_codec():
         return world.said(world.set(refs_of("AAAA", compressor={"id": "zzip"})))
 
 
-@produces("the coordinate variable cannot be read")
+@produces("cannot read this coordinate variable")
 def needs_its_coordinates():
     return said_without_coordinates([])
 
 
-@produces("is left out as coordinate variable")
+@produces("coordinate variable ignored")
 def lacks_its_coordinates():
     return said_without_coordinates(["COORDINATES=OPTIONAL"])
 
@@ -323,7 +323,7 @@ def meets_limits():
         return "\n".join(world.messages)
 
 
-@produces("its elements are not numbers")
+@produces("expected numbers, found other elements")
 def opens_texts_as_a_raster():
     with World() as world:
         return world.said(world.set(refs_of("AAAA", dtype="|S4", fill_value="")) + ":/v")
@@ -335,7 +335,7 @@ def names_an_array_for_the_multidimensional_api():
         return world.said(world.set(refs_of("AAAA")) + ":/v", flags=gdal.OF_MULTIDIM_RASTER)
 
 
-@produces("reference sets can only be read")
+@produces("reference sets are read-only")
 def opens_for_writing():
     with World() as world:
         return world.said(world.set(refs_of("AAAA")), flags=gdal.OF_RASTER | gdal.OF_UPDATE)

@@ -349,7 +349,7 @@ class Unlike(InFolder):
 
     def test_lack_a_variable(self):
         cdf_fragment(self.file("day03.nc"), np.zeros((1,) + self.SHAPE), name="other")
-        self.fails("m.nc: /v partition (3, 0, 0)", "day03.nc", "the file has no variable sst",
+        self.fails("m.nc: /v partition (3, 0, 0)", "day03.nc", "the file lacks the variable sst",
                    read=lambda: values_of(self.file("m.nc"), MISSING="FILL"))
 
 
@@ -488,8 +488,7 @@ class Texts(InFolder):
             file.createDimension("x", 2)
             file.createVariable("v", "f4", ("x",))[...] = 1
         group = gdal.OpenEx(f"REFS:{self.master(a='one')}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-        with self.assertRaisesRegex(RuntimeError, r"/v partition \(0\) of .*a.nc: /v: its elements are not text, those of "
-                                                  "the aggregation are"):
+        with self.assertRaisesRegex(RuntimeError, r"/v partition \(0\) of .*a.nc: /v: expected text, as the aggregation has, found other elements"):
             group.OpenMDArray("v").Read()
 
     def test_name_variables_as_netcdf_does(self):
@@ -498,7 +497,7 @@ class Texts(InFolder):
             file.createDimension("v", 3)
             file.createVariable("v", "f4", ("x",))[...] = 1  # called as a dimension, and not its coordinate
         group = gdal.OpenEx(f"REFS:{self.master(a='one')}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
-        with self.assertRaisesRegex(RuntimeError, "a.nc: /v: its elements are not text"):
+        with self.assertRaisesRegex(RuntimeError, "a.nc: /v: expected text, as the aggregation has"):
             group.OpenMDArray("v").Read()
 
 
@@ -525,7 +524,7 @@ class Damaged(InFolder):
     def test_values_that_do_not_fit_are_errors(self):
         cf_master(self.file("m.nc"), [[1] * 3, [8]], [f"f{i}.nc" for i in range(3)], dtype="i2")
         cdf_fragment(self.file("f1.nc"), np.full((1, 8), 40000.0))
-        self.fails("m.nc: /v partition (1, 0)", "f1.nc", "value 40000 does not fit the aggregation's type i2")
+        self.fails("m.nc: /v partition (1, 0)", "f1.nc", "value 40000 does not fit type i2 of the aggregation")
 
 
 class Moved(InFolder):
@@ -580,7 +579,7 @@ class Replaced(InFolder):
             time.sleep(0.05)
             array = array_of(self.file("m.nc"))
             self.replace((1,), hours)
-            self.fails("was replaced since it was opened", "f1.nc may be younger", read=array.ReadAsArray)
+            self.fails("was replaced after it was opened", "f1.nc may be newer", read=array.ReadAsArray)
 
 
 class Remote(unittest.TestCase):

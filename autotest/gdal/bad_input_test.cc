@@ -162,8 +162,9 @@ TEST_F(GoneTarget, IsToldOnceWhenAnArrayIsOpened) {
     ErrorLog log;
     ASSERT_NE(open(subdataset(path, "v"), {"COORDINATES=OPTIONAL"}), nullptr);
     ASSERT_EQ(log.warnings().size(), 1u);
-    EXPECT_EQ(log.warnings()[0].find(path + ": there is no file " + folder +
-                                     "/gone.bin with data of /v (where files moved, -oo "),
+    EXPECT_EQ(log.warnings()[0].find(
+                  path + ": the file " + folder +
+                  "/gone.bin, which has data of /v, does not exist (where files moved, -oo "),
               0u)
         << log.warnings()[0];
     EXPECT_EQ(log.text(), "");

@@ -234,7 +234,7 @@ class VirtualDatasets(Case):
             self.skipTest("this HDF5 writes version 0")
         with open(self.path("v.h5"), "wb") as file:
             file.write(written.replace(shared, b"\3" + (9).to_bytes(8, "little") + shared[9:]))
-        self.assertIn("named like one that does not precede it", " ".join(self.notes("v.h5")[1]))
+        self.assertIn("refers to an earlier mapping that does not exist", " ".join(self.notes("v.h5")[1]))
 
     def test_of_files_one_after_the_other(self):
         for i, chunks in enumerate((None, (5, 8), (2, 3))):

@@ -101,7 +101,7 @@ class Names(Case):
 
     def test_what_is_not_there_is_said(self):
         one, two = (os.path.join(DATA, f"v{form}") for form in (1, 2))
-        self.fails("none with that branch or tag", read, f"REFS:{DATA}#branch=x", "/inline")
+        self.fails("no Icechunk repository with that branch or tag", read, f"REFS:{DATA}#branch=x", "/inline")
         for repo in (one, two):
             self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{repo}#branch=x", "/inline")
             self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{repo}#branch=x&as_of=2999-01-01", "/inline")
@@ -110,10 +110,10 @@ class Names(Case):
             self.fails('the tag "gone" was deleted', read, f"REFS:{repo}@gone", "/inline")
             self.fails("it may have expired", read,
                        f"REFS:{repo}#snapshot=ZZZZZZZZZZZZZZZZZZZ0", "/inline")
-            self.fails("options do too", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
+            self.fails("both the name and the options select", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
             self.fails('has no branch "b#1&c"', read, f"REFS:{repo}#branch=b#1%26c", "/inline")
             self.fails('has no tag "v1@2"', read, f"REFS:{repo}@v1%402", "/inline")
-            self.fails("is not one of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
+            self.fails("expected branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
 
     def test_folders_that_lack_what_begins_one_are_said_to(self):
         one, two = self.copy(1, "one"), self.copy(2, "two")
@@ -121,7 +121,7 @@ class Names(Case):
         with open(os.path.join(two, "repo"), "r+b") as file:
             file.write(b"nothing")
         for repo in one, two:
-            self.fails("is a folder with snapshots and manifests", read, f"REFS:{repo}", "/inline")
+            self.fails("looks like an Icechunk repository", read, f"REFS:{repo}", "/inline")
 
     def test_names_may_have_slashes_in_format_2(self):
         two = os.path.join(DATA, "v2")
@@ -135,12 +135,12 @@ class Names(Case):
 
     def test_a_misspelt_state_is_named(self):
         for form in (1, 2):
-            self.fails('"brnch=" asks for no state of a repository: branch=, tag=', read,
+            self.fails('unknown "brnch=": expected branch=, tag=', read,
                        f"REFS:{DATA}/v{form}#brnch=main", "/inline")
 
     def test_other_sets_have_no_states(self):
         self.folder.write_array(1, 2)
-        self.fails("can be asked for of an Icechunk repository", read,
+        self.fails("only Icechunk repositories have branches", read,
                    f"REFS:{self.folder.served}/refs.json", "/v", ["BRANCH=main"])
 
     def test_names_with_an_at_sign_may_be_those_of_files(self):
@@ -203,7 +203,7 @@ class Virtual(Case):
         self.fails('and was "tag"', self.element, 0, self.here)
         with Messages() as said:
             self.assertEqual(self.element(0, self.here, "CHANGED=WARN"), b"A")
-        self.assertEqual(sum("changed since references" in text for text in said), 1, said)
+        self.assertEqual(sum("changed after its references" in text for text in said), 1, said)
 
     def test_a_file_that_was_modified_later_is_an_error(self):
         self.date("dated.bin", DATED + DAY)
@@ -343,7 +343,7 @@ class BranchesElsewhere(Case):
         self.copy(1)
         server = Server(self.folder)
         self.addCleanup(server.close)
-        self.fails("without one the branch main is opened", read, f"REFS:{server.url('repo')}#branch=x", "/inline")
+        self.fails("default: branch main", read, f"REFS:{server.url('repo')}#branch=x", "/inline")
 
 
 class MovesOn(Case):

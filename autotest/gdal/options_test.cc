@@ -10,33 +10,33 @@ struct Wrong {
     const char *name, *value, *accepted;
 };
 
-const char yesNo[] = "YES or NO is needed";
+const char yesNo[] = "YES or NO";
 
 const Wrong wrongs[] = {
-    {"REFS_CACHE_MAX", "abc", "a number from 0 to 1048576 is needed"},
-    {"REFS_CACHE_MAX", "512MB", "a number from 0 to 1048576 is needed"},
-    {"REFS_CACHE_MAX", "-1", "a number from 0 to 1048576 is needed"},
-    {"REFS_CACHE_MAX", "nan", "a number from 0 to 1048576 is needed"},
-    {"REFS_KEEP_MAX", "", "a number from 0 to 1048576 is needed"},
-    {"REFS_TRUST_SECONDS", "x", "a number from 0 to 86400 is needed"},
-    {"REFS_LONGITUDES", "180", "AS_IS, -180 or 0 is needed"},
-    {"REFS_LONGITUDES", "or", "AS_IS, -180 or 0 is needed"},
+    {"REFS_CACHE_MAX", "abc", "a number from 0 to 1048576"},
+    {"REFS_CACHE_MAX", "512MB", "a number from 0 to 1048576"},
+    {"REFS_CACHE_MAX", "-1", "a number from 0 to 1048576"},
+    {"REFS_CACHE_MAX", "nan", "a number from 0 to 1048576"},
+    {"REFS_KEEP_MAX", "", "a number from 0 to 1048576"},
+    {"REFS_TRUST_SECONDS", "x", "a number from 0 to 86400"},
+    {"REFS_LONGITUDES", "180", "AS_IS, -180 or 0"},
+    {"REFS_LONGITUDES", "or", "AS_IS, -180 or 0"},
     {"REFS_READ_AHEAD", "MAYBE", yesNo},
-    {"REFS_CHANGED", "MAYBE", "ERROR, WARN or IGNORE is needed"},
-    {"REFS_MISSING", "NO", "ERROR, FILL or WARN is needed"},
-    {"REFS_COORDINATES", "NO", "REQUIRED or OPTIONAL is needed"},
+    {"REFS_CHANGED", "MAYBE", "ERROR, WARN or IGNORE"},
+    {"REFS_MISSING", "NO", "ERROR, FILL or WARN"},
+    {"REFS_COORDINATES", "NO", "REQUIRED or OPTIONAL"},
     {"REFS_SIDECAR", "x", yesNo},
-    {"REFS_MAX_REFERENCES", "1.5", "a whole number from 0 to 9007199254740992 is needed"},
-    {"REFS_MAX_TEMPLATE_DEPTH", "33", "a whole number from 0 to 32 is needed"},
-    {"REFS_HTTP_ENGINE", "WGET", "AUTO, CURL or VSI is needed"},
-    {"REFS_HTTP_MAX_REQUESTS", "0", "a number from 1 to 1024 is needed"},
-    {"REFS_HTTP_STALL", "1h", "a number from 0 to 86400 is needed"},
-    {"GDAL_NUM_THREADS", "some", "ALL_CPUS or a number from 0 to 2147483647 is needed"},
-    {"GDAL_HTTP_MAX_RETRY", "often", "a number from 0 to 1000 is needed"},
-    {"GDAL_HTTP_RETRY_DELAY", "1 s", "a number from 0 to 3600 is needed"},
-    {"GDAL_HTTP_RETRY_CODES", "429,twice", "ALL or a list of numbers from 100 to 599 is needed"},
+    {"REFS_MAX_REFERENCES", "1.5", "a whole number from 0 to 9007199254740992"},
+    {"REFS_MAX_TEMPLATE_DEPTH", "33", "a whole number from 0 to 32"},
+    {"REFS_HTTP_ENGINE", "WGET", "AUTO, CURL or VSI"},
+    {"REFS_HTTP_MAX_REQUESTS", "0", "a number from 1 to 1024"},
+    {"REFS_HTTP_STALL", "1h", "a number from 0 to 86400"},
+    {"GDAL_NUM_THREADS", "some", "ALL_CPUS or a number from 0 to 2147483647"},
+    {"GDAL_HTTP_MAX_RETRY", "often", "a number from 0 to 1000"},
+    {"GDAL_HTTP_RETRY_DELAY", "1 s", "a number from 0 to 3600"},
+    {"GDAL_HTTP_RETRY_CODES", "429,twice", "ALL or a list of numbers from 100 to 599"},
     {"CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT", "SOMETIMES",
-     "IF_SAME_HOST, YES or NO is needed"},
+     "IF_SAME_HOST, YES or NO"},
     {"AWS_NO_SIGN_REQUEST", "Y", yesNo},
     {"GS_NO_SIGN_REQUEST", "Y", yesNo},
     {"AZURE_NO_SIGN_REQUEST", "Y", yesNo},
@@ -71,7 +71,8 @@ TEST(Options, ThatAreWrongAreSaidOnceWithWhatIsAccepted) {
         EXPECT_NE(open_sample(), nullptr) << shown;
         EXPECT_EQ(log.text(), "") << shown;
         ASSERT_EQ(log.warnings().size(), 1u) << shown;
-        EXPECT_EQ(log.warnings()[0].find(shown + " is not understood"), 0u) << log.warnings()[0];
+        EXPECT_EQ(log.warnings()[0].find("invalid value ignored: " + shown), 0u)
+            << log.warnings()[0];
         EXPECT_NE(log.warnings()[0].find(wrong.accepted), std::string::npos) << log.warnings()[0];
     }
 }
@@ -157,7 +158,7 @@ TEST(Options, OfOpeningAreSaidByGdalOrRefused) {
     for (const char *option : {"SET=x", "SET=-3", "SET=1.5", "SET=", "MAX_REFERENCES=many"}) {
         ErrorLog log;
         EXPECT_EQ(open_sample({option}), nullptr) << option;
-        EXPECT_NE(log.text().find(option + std::string(": a whole number")), std::string::npos)
+        EXPECT_NE(log.text().find(option + std::string(": expected an integer")), std::string::npos)
             << log.text();
     }
 }

@@ -102,12 +102,12 @@ def main():
         for _ in range(60):
             compare(rng, path, write_set(rng, path))
         for grid, message in (
-                ({"kind": "inline", "chunk_shapes": [[4], [3], [4]]}, "no lengths for the last 1"),
-                ({"kind": "inline", "chunk_shapes": [[4], [4]]}, "do not fit each other"),
+                ({"kind": "inline", "chunk_shapes": [[4], [3], [4]]}, "does not cover the last 1"),
+                ({"kind": "inline", "chunk_shapes": [[4], [4]]}, "does not match shape"),
                 ({"kind": "other", "chunk_shapes": [[4], [4], [4]]}, "kind other"),
-                ({"chunk_shapes": [[0, 4], [4], [4]]}, "no lengths"),
+                ({"chunk_shapes": [[0, 4], [4], [4]]}, "does not cover"),
                 ({"chunk_shapes": [[4], [4], [4]], "encoded_chunk_shapes": [[3], [4], [4]]},
-                 "has a chunk of 3")):
+                 "has 3 elements for a chunk")):
             assert message in refused(path, grid), (message, refused(path, grid))
 
 

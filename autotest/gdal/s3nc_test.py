@@ -232,7 +232,7 @@ class Files(Case):
             gdal.PopErrorHandler()
         warnings = [text for kind, text in said if kind == gdal.CE_Warning]
         self.assertEqual(len(warnings), 1, said)
-        self.assertIn(config + ": its version is not", warnings[0])
+        self.assertIn(config + ': expected version "9"', warnings[0])
 
     def test_what_has_no_effect_is_accepted(self):
         server = self.serve(objects(10))

@@ -411,7 +411,7 @@ class ValidatedStale : public Stale {
             return;
         }
         const std::string message = failure_of_reading(dataset);
-        EXPECT_NE(message.find("another " + row.differs), std::string::npos) << message;
+        EXPECT_NE(message.find("its " + row.differs + " differs"), std::string::npos) << message;
     }
 
     const Option never{"REFS_TRUST_SECONDS", "0"};
@@ -495,7 +495,7 @@ TEST_F(RemoteStale, TargetsThatGrewAreReadAgain) {
     EXPECT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
     write_file(target, rewritten + "more");
     std::filesystem::last_write_time(target, time);
-    EXPECT_NE(failure_of_reading(first).find("another size"), std::string::npos);
+    EXPECT_NE(failure_of_reading(first).find("its size differs"), std::string::npos);
     EXPECT_EQ(pixels_of(name()), after);
 }
 
@@ -598,7 +598,7 @@ TEST_F(StaleFile, FilesOnServersThatAreReplacedBetweenOpeningAndReadingAreAnErro
     ASSERT_NE(dataset, nullptr);
     write_tiff(2, 9);
     const std::string message = failure_of_reading(dataset);
-    for (const char *part : {"x.tif", "another ETag"})
+    for (const char *part : {"x.tif", "its ETag differs"})
         EXPECT_NE(message.find(part), std::string::npos) << "no \"" << part << "\" in: " << message;
     EXPECT_EQ(pixels_of(name)[0], 2);
 }

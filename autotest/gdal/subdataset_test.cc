@@ -178,9 +178,10 @@ TEST(Subdatasets, OfFewerDimensionsAreCountedWhereThereIsNothingElse) {
     ASSERT_NE(dataset, nullptr);
     EXPECT_TRUE(listed(dataset).empty());
     EXPECT_EQ(log.warnings(),
-              std::vector<std::string>{
-                  path + ": 3 arrays have fewer than two dimensions: open one by its name, as " +
-                  subdataset(path, "v") + ", or list them with LIST_ALL_ARRAYS=YES"});
+              std::vector<std::string>{path +
+                                       ": 3 arrays are not listed, because they have fewer than "
+                                       "two dimensions: open one by its name, as " +
+                                       subdataset(path, "v") + ", or set LIST_ALL_ARRAYS=YES"});
 }
 
 TEST(Subdatasets, AreAllArraysWhereThatIsAskedFor) {
@@ -382,8 +383,7 @@ TEST(SetList, OfOneSetIsThatSet) {
 TEST(SetList, OfSeveralAsksWhichOneAnArrayIsOf) {
     const ErrorLog log;
     EXPECT_EQ(open("REFS:\"" + list_of_sets() + "\":/b"), nullptr);
-    EXPECT_NE(log.text().find("has 2 sets: say which one /b is of"), std::string::npos)
-        << log.text();
+    EXPECT_NE(log.text().find("has 2 sets: choose the one of /b"), std::string::npos) << log.text();
 }
 
 TEST(SetList, RefusesNumbersThatMakeNoSense) {
@@ -401,7 +401,7 @@ TEST(SetList, RefusesNumbersThatMakeNoSense) {
     }
     const ErrorLog log;
     EXPECT_EQ(open("REFS:\"" + path + "\":#1", {"SET=0"}), nullptr);
-    EXPECT_NE(log.text().find("the name asks for set 1, the option for SET=0"), std::string::npos)
+    EXPECT_NE(log.text().find("the name selects set 1, but the option SET=0"), std::string::npos)
         << log.text();
 }
 

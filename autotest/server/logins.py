@@ -362,7 +362,7 @@ class Grants(Case):
     def test_that_can_hold_nowhere_are_errors(self):
         server = self.serve()
         for item in ("nonsense", f"{server.base}/bucket/=>", f"bucket=>{server.url('token')}"):
-            self.assertIn(f'REFS_TOKEN_URL: "{item}" is not PREFIX=>URL',
+            self.assertIn(f'REFS_TOKEN_URL: expected PREFIX=>URL,..., found "{item}"',
                           self.read(server.url("bucket/refs.json"), REFS_TOKEN_URL=item))
 
     def test_without_a_prefix_hold_nowhere(self):
@@ -376,7 +376,7 @@ class Grants(Case):
         self.folder.write("token", "<html>please log in</html>")
         env = {"REFS_TOKEN_URL": f"{server.base}/bucket/=>{server.url('token')}"}
         said = self.read(server.url("bucket/refs.json"), **env)
-        self.assertIn("REFS_TOKEN_URL: the answer is neither keys", said)
+        self.assertIn("REFS_TOKEN_URL: expected keys", said)
         env = {"REFS_TOKEN_URL": f"{server.base}/bucket/=>{server.url('gone')}"}
         said = self.read(server.url("bucket/refs.json"), **env)
         self.assertIn("REFS_TOKEN_URL: ", said)

@@ -422,7 +422,7 @@ class Combine(Folder):
         self.split(cfa_version="1.13", subarray_shape="1,6,8")
         os.remove("m/m.outline.nca")
         said = self.combine(*glob.glob("m/*.nc"), version="1.13", status=1)
-        self.assertIn("m.tas.fill.1x6x8.nc: stands for fragments that held nothing but the fill value", said)
+        self.assertIn("m.tas.fill.1x6x8.nc: a manifest of empty fragments does not suffice", said)
 
     def test_takes_files_of_others_for_what_they_are(self):
         """Only a file with one array and nothing else, called as that is, stands for missing fragments."""
@@ -843,7 +843,7 @@ class Combine(Folder):
     def test_units_of_a_common_date_that_are_none_are_an_error(self):
         self.write_pair((2, 3))
         said = self.combine("a.nc", "b.nc", options=("--common-date", "days sinc 1970-01-01"), status=1)
-        self.assertIn('--common-date is units of times, such as "days since 1970-01-01", not "days sinc', said)
+        self.assertIn('--common-date: expected units of time such as "days since 1970-01-01", found "days sinc', said)
 
     def test_refuses_what_has_no_place(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
@@ -1426,7 +1426,7 @@ class Unlike(Folder):
     def test_masters_in_stores_name_no_files_of_this_machine(self):
         done = self.combine(*self.days(1), output="s3://tenancy-0/bucket/m.nca")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("d0.nc: is a file of this machine", done.stderr)
+        self.assertIn("d0.nc: a local file, which the remote master", done.stderr)
         for arguments in (("mv", "http://127.0.0.1:1/m.nca", "--prefix", "x"),
                           ("combine", "--format", "cfa", "s3://bucket/a.nc", "-o", "az://bucket/m.nca")):
             done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
@@ -1978,7 +1978,7 @@ class Move(Folder):
     def test_warns_of_folders_that_are_not_there(self):
         self.split(subarray_shape="2,6,8")
         done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)
-        self.assertIn("nowhere: there is no such folder", done.stderr)
+        self.assertIn("nowhere: no such folder", done.stderr)
 
     def write_master(self, *, terms="map: m uris: u identifiers: i", names=("m/m.tas.0.0.0.nc",), format="NETCDF3_CLASSIC"):
         """A master of CF-1.13 by hand: characters along a dimension that other variables share, and one that may grow."""
@@ -2255,12 +2255,12 @@ class Together(Folder):
                 gdal.VSICurlClearCache()
                 np.testing.assert_array_equal(read(master), expected[:day + 1])
                 self.assertEqual(read(master, "small").tolist(), list(range(day + 1)))
-        self.assertIn("is a file of this machine", run("append", "s3://store/archive/joined.nc", "p0.nc", status=1))
+        self.assertIn("a local file, which the remote master", run("append", "s3://store/archive/joined.nc", "p0.nc", status=1))
 
     def test_the_second_is_told_and_changes_nothing(self):
         self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))
         said = run("append", MASTER, self.part(1), status=1)
-        self.assertIn("s3://store/archive/m.nca: was changed by another program", said)
+        self.assertIn("s3://store/archive/m.nca: another program changed it", said)
         self.assertIn("run the command again", said)
         self.assertEqual(said.count("\n"), 1, said)
         np.testing.assert_array_equal(read(MASTER), self.values()[[0, 2]])

@@ -595,12 +595,12 @@ class Remembered(Steps):
         refs = made.get("refs", made)
         (key,) = [key for key in refs if "joined" in refs[key]]
         attributes = json.loads(refs[key]) if isinstance(refs[key], str) else refs[key]
-        for joined, expected in (({"along": [1]}, 'no list of strings as "along"'),
-                                 ({"along": "time"}, 'no list of strings as "along"'),
-                                 ({"along": ["time", None]}, 'no list of strings as "along"'),
-                                 ({"variables": {}}, 'no list of strings as "variables"'),
-                                 ({"pattern": 5}, 'no string as "pattern"'), ({"group": ["g"]}, 'no string as "group"'),
-                                 ({"inline": "many"}, 'no number of bytes as "inline"'), ([], '"joined": expected an object')):
+        for joined, expected in (({"along": [1]}, 'expected a list of strings as "along"'),
+                                 ({"along": "time"}, 'expected a list of strings as "along"'),
+                                 ({"along": ["time", None]}, 'expected a list of strings as "along"'),
+                                 ({"variables": {}}, 'expected a list of strings as "variables"'),
+                                 ({"pattern": 5}, 'expected a string as "pattern"'), ({"group": ["g"]}, 'expected a string as "group"'),
+                                 ({"inline": "many"}, 'expected a number of bytes as "inline"'), ([], '"joined": expected an object')):
             with self.subTest(joined):
                 refs[key] = json.dumps({**attributes, "joined": joined})
                 with open("all.json", "w", encoding="utf-8") as file:
@@ -608,7 +608,7 @@ class Remembered(Steps):
                 said = run("append", "all.json", self.write(2, 1), status=1)
                 self.assertIn(expected, said)
                 if isinstance(joined, dict):
-                    self.assertTrue(said.startswith("refs: all.json: the record of how it was joined"), said)
+                    self.assertTrue(said.startswith("refs: all.json: its record of how it was combined"), said)
 
     def test_records_of_sources_that_are_damaged_are_told_with_the_set(self):
         self.make(2)
@@ -631,7 +631,7 @@ class Remembered(Steps):
     def test_what_contradicts_it_is_an_error_that_names_both(self):
         self.make(2)
         said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)
-        self.assertIn("all.parq was joined along time, and --along says x: leave it out, or index all sources anew", said)
+        self.assertIn("all.parq was combined along time, but --along says x: leave the option out, or index all sources again", said)
         said = run("append", "all.parq", self.write(2, 1), "--pattern", "{x:d}.json", status=1)
         self.assertIn("and --pattern says x", said)
         run("append", "all.parq", self.write(2, 1))

@@ -207,7 +207,7 @@ class Lossless(OwnFolder):
         square["g/w/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": ["y", "y"]})
         self.write("a.json", {**document([2], "<i4", np.array([1, 2], "<i4")), **square})
         said = self.run_verb("index", "a.json", "-o", "m.nc", "--along", "x", status=1)
-        self.assertIn("w has 12 elements, and its dimensions 16: dimensions of one name have several lengths", said)
+        self.assertIn("w has 12 elements, but its dimensions 16: dimensions of one name differ in length", said)
 
     def test_times_of_numpy_are_no_fragments(self):
         data = np.arange(128).reshape(2, 8, 8)
@@ -233,11 +233,11 @@ class Lossless(OwnFolder):
         for source in ("of_master.json", "of_fragment.json", "m/m.v.0.0.nc", "copied.nca"):
             for output in ("m.nca", os.path.abspath("m.nca"), "other/../m.nca"):
                 said = self.run_verb("split", source, "-o", output, "--cfa-version", "0.5", status=1)
-                self.assertIn(f"{output}: would replace ", said)
+                self.assertIn(f"{output}: would overwrite ", said)
                 self.assertEqual(before, {name: pathlib.Path(name).read_bytes() for name in before})
         os.chdir("other")
         said = self.run_verb("split", "../copied.nca", "-o", "../m.nca", status=1)
-        self.assertIn("../m.nca: would replace ", said)
+        self.assertIn("../m.nca: would overwrite ", said)
         os.chdir("..")
         self.assertEqual(before, {name: pathlib.Path(name).read_bytes() for name in before})
         said = self.run_verb("combine", "of_master.json", "-o", "m.nca", "--along", "x", "--format", "cfa", status=1)

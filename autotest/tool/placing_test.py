@@ -151,7 +151,7 @@ class Listings(Placing):
             for k in range(20):
                 os.mknod(f"others.parq/{i}/{k}")
         expected = refs("index", "a.nc", "-q", "-o", "others.parq")
-        self.assertRegex(expected.stderr, "expected files of a Parquet set alone, found .*, .*, .* and more: move them away")
+        self.assertRegex(expected.stderr, "expected only files of a Parquet set, found .*, .*, .* and more: move them away")
         done = refs("index", "a.nc", "-q", "-o", "others.parq", AT_READDIR=40)
         self.assertEqual((done.returncode, done.stderr), (1, expected.stderr))
 

@@ -396,7 +396,7 @@ class Unread(Folder):
         return name
 
     def test_are_named_and_the_others_are_listed(self):
-        why = ["external: /external: its external file missing.bin does not exist", "the chunks of 1 of 3 arrays cannot be counted"]
+        why = ["external: /external: its external file missing.bin does not exist", "cannot count the chunks of 1 of 3 arrays"]
         for verb in (["ls"], ["ls", "--json"], ["info"], ["info", "--json"]):
             with self.subTest(verb):
                 done = subprocess.run([REFS, *verb, self.file("unread.h5")], capture_output=True, text=True, check=False)
@@ -484,7 +484,7 @@ class Masters(Folder):
             "v/.zarray": array([5, 3], [5, 3]), "v/.zattrs": dims, "v/0.0": "a" * 15})  # fmt: skip
         said = run("split", "a.json", "-o", "m.nca", status=1)
         self.assertIn(
-            "/s: dimension y has length 1 here and 5 elsewhere: in a netCDF file it has one length: rename one of them", said
+            "/s: dimension y has length 1 here and 5 elsewhere: expected one length, as netCDF requires: rename one of them", said
         )
         self.assertFalse(os.path.exists("m.nca"))
 

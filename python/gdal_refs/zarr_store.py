@@ -41,8 +41,8 @@ class RefsStore(Store):
         self._dataset = name if isinstance(name, Dataset) else Dataset(name, options)
         unlike = [array.path for array in self._dataset.arrays.values() if array.is_aggregation]
         if unlike:
-            raise RefsError(f"{self._dataset.name}: {unlike[0]} is an aggregation, whose values no "
-                            'keys have: open it with engine="refs"', "UNSUPPORTED",
+            raise RefsError(f"{self._dataset.name}: {unlike[0]} is an aggregation, whose values "
+                            'have no keys: open it with engine="refs"', "UNSUPPORTED",
                             self._dataset.name)
         self._keys = None
         self._asked = {}  # loop -> {key: futures}

@@ -295,7 +295,8 @@ TEST(Aggregations, ReadTheFirstCopyThatIsThere) {
     EXPECT_EQ(files.all("m.json"), (std::vector<float>{1, 2, 3, 4}));
     master["u"] = fixedStrings({2, 1, 3}, {"one.json", "none.json", "", "three.json", "", ""});
     files.put("m.json", master);
-    EXPECT_NE(files.problem("m.json").find("(0, 0): there is no file one.json"), std::string::npos)
+    EXPECT_NE(files.problem("m.json").find("(0, 0): the file one.json does not exist"),
+              std::string::npos)
         << files.error.message;
 }
 

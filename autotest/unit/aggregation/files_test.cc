@@ -190,7 +190,7 @@ TEST_F(Rows, AreNotReadOutsideByPoints) {
                                        {{start, one, nullptr}, nullptr, &found[1], nullptr}};
         refs_error error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_array_read_selections(array, both, 2, nullptr, &error), REFS_INVALID);
-        EXPECT_TRUE(has(error.message, "are not inside dimension")) << error.message;
+        EXPECT_TRUE(has(error.message, "leave dimension")) << error.message;
     }
     const refs_selection empty = {{outside[0], none, nullptr}, nullptr, found, nullptr};
     EXPECT_EQ(refs_array_read_selections(array, &empty, 1, nullptr, nullptr), REFS_OK);
@@ -286,7 +286,8 @@ TEST_F(Rows, ThatAreMissingAreErrors) {
     EXPECT_EQ(files.read("v", &values, {0, 0}, {2, kWidth}), REFS_OK);
     EXPECT_TRUE(refs_fragments_are_complete(files.fragments));
     EXPECT_EQ(files.read("v", &values), REFS_NOT_FOUND);
-    EXPECT_TRUE(has(files.error.message, "m.json: /v partition (2, 0): there is no file f2.json"))
+    EXPECT_TRUE(
+        has(files.error.message, "m.json: /v partition (2, 0): the file f2.json does not exist"))
         << files.error.message;
     EXPECT_FALSE(refs_fragments_are_complete(files.fragments));
 }
@@ -306,7 +307,8 @@ TEST_F(Rows, ThatAreMissingAreFilledWhereUsersSaySo) {
         EXPECT_EQ(files.notes.size(), missing == REFS_MISSING_WARN ? 1u : 0u)
             << "one for each file";
         if (missing == REFS_MISSING_WARN) {
-            EXPECT_TRUE(has(files.notes[0].c_str(), "partition (2, 0): there is no file f2.json"));
+            EXPECT_TRUE(
+                has(files.notes[0].c_str(), "partition (2, 0): the file f2.json does not exist"));
         }
     }
 }
@@ -389,8 +391,8 @@ TEST(UnitsOfFragments, ThatAreOthersAreWarnedOfOnce) {
     };
     const std::vector<std::string> notes = said("\"units\":\"lux\"", "\"units\":\"K\"");
     ASSERT_EQ(notes.size(), 2u) << "each time that the file is opened";
-    EXPECT_EQ(notes[0], "m.json: /v partition (0) of f.json: its units are lux, those of the "
-                        "aggregation are K: values are not converted");
+    EXPECT_EQ(notes[0], "m.json: /v partition (0) of f.json: values are not converted from its "
+                        "units lux to those of the aggregation, K");
     EXPECT_TRUE(said("\"units\":\"K \"", "\"units\":\"K\"").empty());
     EXPECT_TRUE(said("", "\"units\":\"K\"").empty());
     EXPECT_TRUE(said("\"units\":\"K\"", "").empty());

@@ -85,12 +85,12 @@ TEST(MalformedAggregations, AreNotTheSoundOnes) {
 
 TEST(MalformedAggregations, HaveTermsThatNobodyKnows) {
     expectProblem(with(sound(), "v", container("what: m ever: u")),
-                  "aggregated_data has neither the terms");
-    expectProblem(with(sound(), "v", container("")), "aggregated_data has neither the terms");
+                  "aggregated_data: expected the terms");
+    expectProblem(with(sound(), "v", container("")), "aggregated_data: expected the terms");
     expectProblem(with(sound(), "v", container("map: m uris: u")),
-                  "aggregated_data has no term identifiers");
+                  "aggregated_data lacks the term identifiers");
     expectProblem(with(sound(), "v", container("map: m uris: gone identifiers: n")),
-                  "names a variable gone (uris) that the file does not have");
+                  "names the variable gone (uris), which the file lacks");
 }
 
 TEST(MalformedAggregations, HaveSizesThatMakeNoSense) {
@@ -119,52 +119,52 @@ TEST(MalformedAggregations, HaveAsManyNamesAsNobodyCanShareOut) {
 TEST(MalformedAggregations, HaveFormatsThatAreNotRead) {
     Variables variables = with(sound(), "v", container("location: m file: u format: k address: n"));
     expectProblem(with(variables, "k", fixedStrings({}, {"PP"})),
-                  "fragments of format PP are not read");
+                  "fragments of format PP are not supported");
     expectProblem(withJson(matrix(onePartition("[0,0]", "[[0,0],[0,1]]", R"("subarray":
 {"file":"f.pp","format":"PP","file_offset":100,"ncvar":"t","shape":[1,2]})"))),
-                  "fragments of format PP are not read");
+                  "fragments of format PP are not supported");
 }
 
 TEST(MalformedAggregations, DisagreeWithTheirDimensions) {
     expectProblem(with(sound(), "x", numbers<float>({6}, countUp<float>(6), "", "x")),
-                  "the fragments have 5 elements along dimension x, which has 6");
+                  "the fragments have 5 elements along dimension x: expected 6");
 }
 
 TEST(MalformedAggregations, HaveJsonThatIsNone) {
     expectProblem(withJson(""), "cfa_array is missing or empty: expected partitions in JSON");
     expectProblem(withJson("{\"Partitions\":"), "cfa_array: ");
-    expectProblem(withJson("[]"), "cfa_array has no list of Partitions");
-    expectProblem(withJson("{}"), "cfa_array has no list of Partitions");
-    expectProblem(withJson("{\"Partitions\":{}}"), "cfa_array has no list of Partitions");
+    expectProblem(withJson("[]"), "cfa_array: expected a list as Partitions");
+    expectProblem(withJson("{}"), "cfa_array: expected a list as Partitions");
+    expectProblem(withJson("{\"Partitions\":{}}"), "cfa_array: expected a list as Partitions");
     expectProblem(withJson(std::string(100000, '[')), "cfa_array: ");
     expectProblem(
         withJson("{\"Partitions\":[" + std::string(5000, '[') + std::string(5000, ']') + "]}"),
         "cfa_array");
-    expectProblem(withJson(matrix("7")), "partition 0 of cfa_array: it has no subarray");
-    expectProblem(withJson(matrix("{}")), "partition 0 of cfa_array: it has no subarray");
+    expectProblem(withJson(matrix("7")), "partition 0 of cfa_array: it lacks its subarray");
+    expectProblem(withJson(matrix("{}")), "partition 0 of cfa_array: it lacks its subarray");
 }
 
 TEST(MalformedAggregations, HaveAMatrixThatMakesNoSense) {
     expectProblem(withJson(R"({"pmdimensions":["y"],"pmshape":[1,2],"Partitions":[]})"),
-                  "do not fit each other");
+                  "pmdimensions and pmshape differ in length");
     expectProblem(withJson(R"({"pmdimensions":["z"],"pmshape":[1],"Partitions":[]})"),
-                  "has z, which is not in cfa_dimensions");
+                  "has z, which cfa_dimensions lacks");
     expectProblem(withJson(R"({"pmdimensions":["y","y"],"pmshape":[1,1],"Partitions":[]})"), "y");
     expectProblem(withJson(R"({"pmdimensions":["y","x"],"pmshape":[1,0],"Partitions":[]})"),
-                  "pmshape is not a list of sizes");
+                  "pmshape: expected a list of sizes");
     expectProblem(withJson(R"({"pmdimensions":["y","x"],"pmshape":[1,-2],"Partitions":[]})"),
-                  "pmshape is not a list of sizes");
+                  "pmshape: expected a list of sizes");
     expectProblem(
         withJson(R"({"pmdimensions":["y","x"],"pmshape":[4294967296,4294967296],"Partitions":[]})"),
         "more than 16777216 partitions");
     expectProblem(withJson(R"({"pmdimensions":["y","x"],"pmshape":[1,1],"Partitions":[]})"),
                   "dimension y has no size: expected a coordinate or fragments that have one");
     expectProblem(withJson(matrix(onePartition("[0,2]", "[[0,0],[0,1]]"))),
-                  "index is not inside pmshape");
+                  "its index lies outside pmshape");
     expectProblem(withJson(matrix(onePartition("[0]", "[[0,0],[0,1]]"))),
-                  "index does not fit pmdimensions");
+                  "its index and pmdimensions differ in length");
     expectProblem(withJson(matrix(onePartition("[0,-1]", "[[0,0],[0,1]]"))),
-                  "index is not inside pmshape");
+                  "its index lies outside pmshape");
     expectProblem(withJson(matrix(onePartition("[0,0]", "[[0,0],[0,1]]") + "," +
                                   onePartition("[0,0]", "[[0,0],[0,1]]"))),
                   "partition 1 of cfa_array: another partition has the same index");
@@ -176,11 +176,11 @@ TEST(MalformedAggregations, HavePlacesThatMakeNoSense) {
     };
     expectProblem(at("[[0,0],[0,5]]"),
                   "location along dimension x is 0 to 5, its subarray has 2 elements there");
-    expectProblem(at("[[0,0]]"), "location does not fit cfa_dimensions");
-    expectProblem(at("[[0,0],[3,1]]"), "location is not a list of first and last elements");
-    expectProblem(at("[[0,0],[-1,0]]"), "location is not a list of first and last elements");
-    expectProblem(at("[[0,0],[0]]"), "location is not a list of first and last elements");
-    expectProblem(at("[[0,0],[0,1e300]]"), "location is not a list of first and last elements");
+    expectProblem(at("[[0,0]]"), "location and cfa_dimensions differ in length");
+    expectProblem(at("[[0,0],[3,1]]"), "location: expected a list of first and last elements");
+    expectProblem(at("[[0,0],[-1,0]]"), "location: expected a list of first and last elements");
+    expectProblem(at("[[0,0],[0]]"), "location: expected a list of first and last elements");
+    expectProblem(at("[[0,0],[0,1e300]]"), "location: expected a list of first and last elements");
     expectProblem(withJson(matrix(onePartition("[0,0]", "[[0,0],[0,1]]") + "," +
                                   onePartition("[0,1]", "[[0,0],[1,2]]"))),
                   "partitions 0 and 1 along dimension x overlap");
@@ -194,26 +194,25 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
         return withJson(matrix(onePartition("[0,0]", "[[0,0],[0,1]]", more)));
     };
     expectProblem(sub(R"("subarray":{"file":"f.json","shape":[1,2]})"),
-                  "its subarray has neither ncvar nor varid");
+                  "its subarray: expected ncvar or varid");
     expectProblem(sub(R"("subarray":{"file":"f.json","varid":7,"shape":[1,2]})"),
                   "has no variable with that number");
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"q","shape":[1,2]})"),
-                  "the file has no variable q");
+                  "the file lacks the variable q");
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,0]})"),
-                  "shape of its subarray is not a list of sizes");
+                  "the shape of its subarray: expected a list of sizes");
     expectProblem(sub(R"("subarray":{"file":"g.json","ncvar":"t","shape":[1,2]})"),
                   "has the shape (1, 3), its partition has (1, 2)");
     const std::string good = R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,2]})";
     expectProblem(sub(R"("pdimensions":["y"],)" + good),
-                  "pdimensions does not fit the shape of its subarray");
+                  "pdimensions and the shape of its subarray differ in length");
     expectProblem(sub(R"("pdimensions":["x","x"],)" + good), "pdimensions names a dimension twice");
-    expectProblem(sub(R"("reverse":["z"],)" + good),
-                  "reverse names a dimension that it does not have");
+    expectProblem(sub(R"("reverse":["z"],)" + good), "reverse names an unknown dimension");
     for (const char *part : {"[[0,0]]", "[[0,0],[0,1],[0,0]]", "[[0,0],[0,1,0]]", "[[0,0],[1,0]]",
                              "[[0,0],[0]]", "[[0,0],(-1,0)]", "[[0,0],()]", "x", "[", "[[0,0],[0,1",
                              "[[0,0],[0,9999999999999999999999]]"})
         expectProblem(sub("\"part\":" + inJson(part) + "," + good),
-                      "part is not a list of ranges and lists of elements");
+                      "part: expected a list of ranges and of lists of elements");
     expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good), "its partition has (1, 2)");
     const std::string far = R"("part":"[[0,0,-9223372036854775808],[0,1]]","reverse":["y"],)";
     AggregatedFiles files;
@@ -232,13 +231,13 @@ TEST(MalformedAggregations, HaveGroupsThatMakeNoSense) {
                   "partition (0, 0): its location along dimension x is -3 to 2");
     const Variables good = group({0, 1, 0, 2, 0, 1, 2, 5});
     expectProblem(with(good, "cfa_v/index", numbers<int32_t>({1, 2, 2}, {0, 0, 0, 0})),
-                  "partition (0, 1): its index along dimension x is told to be 0");
+                  "partition (0, 1): its index along dimension x is invalid: 0");
     expectProblem(with(good, "cfa_v/file", fixedStrings({3}, {"a", "b", "c"})),
-                  "cfa_v/file: does not have one value for each of 2 partitions");
+                  "cfa_v/file: expected one value for each of 2 partitions");
     expectProblem(with(good, "cfa_v/location", numbers<int32_t>({1, 2, 2}, {0, 1, 0, 2})),
-                  "does not have the dimensions of the partitions");
+                  "expected the 2 dimensions of the partitions");
     expectProblem(with(good, "cfa_v/format", fixedStrings({1, 2}, {"NETCDF4", "PP"})),
-                  "fragments of format PP are not read");
+                  "fragments of format PP are not supported");
     for (const char *name : {"location", "file", "ncvar"}) {
         Variables less = good;
         less.erase(std::string("cfa_v/") + name);
@@ -249,18 +248,18 @@ TEST(MalformedAggregations, HaveGroupsThatMakeNoSense) {
 
 TEST(MalformedAggregations, NameThemselves) {
     expectProblem(with(sound(), "u", fixedStrings({1, 2}, {"m.json", "m.json"})),
-                  "m.json: /v partition (0, 0) of m.json: the file has no variable t");
+                  "m.json: /v partition (0, 0) of m.json: the file lacks the variable t");
     Variables variables = with(sound(), "u", fixedStrings({1, 2}, {"m.json", "g.json"}));
     expectProblem(with(variables, "n", fixedStrings({1, 2}, {"v", "t"})),
-                  "/v is itself an aggregation, which is not followed");
+                  "/v is itself an aggregation: expected a variable with values");
     variables = with(sound(), "u", fixedStrings({1, 2}, {"", ""}));
     variables["a"] = container("map: m uris: u identifiers: n");
     expectProblem(with(variables, "n", fixedStrings({1, 2}, {"a", "a"})),
-                  "/a is itself an aggregation, which is not followed");
+                  "/a is itself an aggregation: expected a variable with values");
     expectProblem(with(variables, "n", fixedStrings({1, 2}, {"nope", "nope"})),
-                  "m.json: /v partition (0, 0) of m.json: the file has no variable nope");
+                  "m.json: /v partition (0, 0) of m.json: the file lacks the variable nope");
     variables = with(sound(), "n", fixedStrings({1, 2}, {"", ""}));
-    expectProblem(variables, "the aggregation does not name its variable");
+    expectProblem(variables, "the aggregation lacks the name of its variable");
 }
 
 TEST(MalformedAggregations, HaveMoreDimensionsThanArraysMay) {
@@ -278,7 +277,7 @@ TEST(MalformedAggregations, HaveTypesThatAreNeitherNumbersNorText) {
         kDims + std::string(R"(,"aggregated_data":"map: m uris: u identifiers: n")");
     for (const char *type : {"<c8", "|V8"})
         expectProblem(with(sound(), "v", {type, {}, std::string(8, '\0'), attributes}),
-                      "values of an aggregation that are neither real numbers nor text");
+                      "expected real numbers or text as values of an aggregation");
 }
 
 TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {
@@ -291,12 +290,11 @@ TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {
         std::vector<std::string> all = names;
         if (shape.size() > 2 && shape[2] > 1) all.insert(all.end(), names.begin(), names.end());
         expectProblem(with(variables, "u", fixedStrings(shape, all)),
-                      "/u: does not have the dimensions of the fragments");
+                      "/u: its dimensions differ from those of the fragments");
     }
     Variables values = with(variables, "v", container("map: m unique_values: u"));
-    expectProblem(
-        with(values, "u", numbers<float>({3, 2}, countUp<float>(6))),
-        "/u: does not have the dimensions of the fragments, of which there are 2 along y");
+    expectProblem(with(values, "u", numbers<float>({3, 2}, countUp<float>(6))),
+                  "/u: its dimensions differ from those of the fragments: expected 2 along y");
     AggregatedFiles files;
     files.put("m.json", with(values, "u", numbers<float>({2, 1, 3}, countUp<float>(6))));
     EXPECT_EQ(files.all("m.json"), countUp<float>(6));
@@ -306,10 +304,10 @@ TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {
     groups.erase("cfa_v/index");
     groups["cfa_v/file"] = fixedStrings({3, 2}, names);
     groups["cfa_v/ncvar"] = fixedStrings({2, 3}, names);
-    expectProblem(groups, "cfa_v/file: does not have the dimensions of the fragments");
+    expectProblem(groups, "cfa_v/file: its dimensions differ from those of the fragments");
     groups["cfa_v/file"] = fixedStrings({2, 3}, names);
     groups["cfa_v/ncvar"] = fixedStrings({3, 2}, names);
-    expectProblem(groups, "cfa_v/ncvar: does not have the dimensions of the fragments");
+    expectProblem(groups, "cfa_v/ncvar: its dimensions differ from those of the fragments");
 }
 
 TEST(MalformedAggregations, AreLargerThanAnythingThatIsRead) {
@@ -331,5 +329,5 @@ TEST(MalformedAggregations, AreLargerThanAnythingThatIsRead) {
     sizes[0] = 1;
     for (size_t i = 1; i < 2000; i++) sizes[i] = -1;
     variables["m"] = numbers<double>({2, 2000}, sizes);
-    expectProblem(variables, "the sizes of the fragments overflow");
+    expectProblem(variables, "the fragments have more than 2^64 elements");
 }

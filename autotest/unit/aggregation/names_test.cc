@@ -60,7 +60,8 @@ TEST(NamesOfFiles, HaveSubstitutions) {
     files.put("m.json", named("${BASE}${sub_2}.json", "${BASE}: d/ ${sub_2}: e/f"));
     EXPECT_EQ(files.all("m.json"), kFive);
     files.put("m.json", named("${BASE}.json", "${base}: d/e/f"));
-    EXPECT_NE(files.problem("m.json").find("there is no file ${BASE}.json"), std::string::npos)
+    EXPECT_NE(files.problem("m.json").find("the file ${BASE}.json does not exist"),
+              std::string::npos)
         << "names of substitutions have case: " << files.error.message;
 }
 

@@ -54,7 +54,7 @@ TEST_F(TextAggregations, OfVariableLengthTakeEveryKindOfStrings) {
 TEST_F(TextAggregations, OfFragmentsThatAreMissingHaveTheFillValue) {
     put(strings({}, {""}), {strings({2}, {"a", "b"}), strings({2}, {"c", "d"})});
     files.vfs.files.erase("0.json");
-    EXPECT_NE(problemOfTexts().find("there is no file 0.json"), std::string::npos);
+    EXPECT_NE(problemOfTexts().find("the file 0.json does not exist"), std::string::npos);
     files.missing = REFS_MISSING_FILL;
     EXPECT_EQ(files.allTexts("m.json"), (Texts{"none", "none", "c", "d"}));
 }
@@ -71,16 +71,19 @@ TEST_F(TextAggregations, HaveOneValueForEachFragment) {
         EXPECT_EQ(files.allTexts("m.json"), expected);
     }
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", strings({2}, {"a", "b"})}});
-    EXPECT_NE(problemOfTexts().find("/w: has 2 values for 3 fragments"), std::string::npos)
+    EXPECT_NE(problemOfTexts().find("/w: has 2 values: expected 3, as there are fragments"),
+              std::string::npos)
         << files.error.message;
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", numbers<int32_t>({3}, {1, 2, 3})}});
-    EXPECT_NE(problemOfTexts().find("/w: elements are not strings"), std::string::npos)
+    EXPECT_NE(problemOfTexts().find("/w: expected strings, found other elements"),
+              std::string::npos)
         << files.error.message;
     scalar = {"|S2", {}, "--", kValues};
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", {"|S1", {3}, "abc"}}});
     EXPECT_EQ(files.allTexts("m.json"), (Texts{"a", "b", "b", "b", "c", "c"}));
     files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", strings({3}, {"a", "b", "c"})}});
-    EXPECT_NE(problemOfTexts().find("/w: values are not of one length"), std::string::npos)
+    EXPECT_NE(problemOfTexts().find("/w: expected values that are of one length"),
+              std::string::npos)
         << files.error.message;
 }
 
@@ -99,22 +102,23 @@ TEST_F(TextAggregations, OfFixedLengthTakeShorterStrings) {
     put({"|S1", {}, "-"}, {{"|S3", {2}, std::string("a\0\0b\0\0", 6)}});
     EXPECT_EQ(files.allTexts("m.json"), (Texts{"a", "b"}));
     put({"|S2", {}, "--"}, {{"|S3", {2}, "abcdef"}});
-    EXPECT_NE(problemOfTexts().find("/v partition (0) of 0.json: a string of more than 2 bytes"),
-              std::string::npos)
+    EXPECT_NE(
+        problemOfTexts().find("/v partition (0) of 0.json: a string has more than the 2 bytes"),
+        std::string::npos)
         << files.error.message;
 }
 
 TEST_F(TextAggregations, AreNeitherOfNumbersNorOfOtherStrings) {
     put(strings({}, {""}), {numbers<float>({2}, {1, 2})});
-    EXPECT_NE(problemOfTexts().find("/t: its elements are not text"), std::string::npos)
+    EXPECT_NE(problemOfTexts().find("/t: expected text, as the aggregation has"), std::string::npos)
         << files.error.message;
     put({"|S2", {}, "--"}, {strings({2}, {"a", "b"})});
-    EXPECT_NE(problemOfTexts().find("/t: its strings are of variable length, those of the "
-                                    "aggregation are of bytes, which is not converted"),
+    EXPECT_NE(problemOfTexts().find("/t: cannot convert its strings (of variable length) to those "
+                                    "of the aggregation (of bytes)"),
               std::string::npos)
         << files.error.message;
     put(strings({}, {""}), {strings({3}, {"a", "b", "c"})});
-    EXPECT_NE(problemOfTexts().find("/t has the shape (3), its partition has (2)"),
+    EXPECT_NE(problemOfTexts().find("/t has the shape (3): expected (2), as its partition has"),
               std::string::npos)
         << files.error.message;
 }

@@ -69,11 +69,11 @@ TEST(ShortChunks, AreRefusedWhereElementsWouldLieDifferently) {
     const struct {
         const char *shape, *key, *chunk, *message;
     } broken[] = {
-        {"[4,3]", "v/0.1", "ab", "set.json: v/0.1: has 2 bytes, 4 expected"},
-        {"[5,3]", "v/2.1", "a", "set.json: v/2.1: has 1 bytes, 4 or 2 expected"},
-        {"[5,2]", "v/2.0", "abc", "set.json: v/2.0: has 3 bytes, 4 or 2 expected"},
-        {"[5,2]", "v/2.0", "abcde", "set.json: v/2.0: has 5 bytes, 4 expected"},
-        {"[5,2]", "v/1.0", "ab", "set.json: v/1.0: has 2 bytes, 4 expected"},
+        {"[4,3]", "v/0.1", "ab", "set.json: v/0.1: it has 2 bytes: expected 4"},
+        {"[5,3]", "v/2.1", "a", "set.json: v/2.1: decoded to 1 bytes: expected 4 or 2"},
+        {"[5,2]", "v/2.0", "abc", "set.json: v/2.0: decoded to 3 bytes: expected 4 or 2"},
+        {"[5,2]", "v/2.0", "abcde", "set.json: v/2.0: it has 5 bytes: expected 4"},
+        {"[5,2]", "v/1.0", "ab", "set.json: v/1.0: it has 2 bytes: expected 4"},
     };
     for (const auto &b : broken) {
         ByteArray v;

@@ -135,8 +135,8 @@ TEST(Selections, MustAscendAndLieInside) {
     const struct {
         Numbers index;
         const char *message;
-    } wrong[] = {{{6}, "element 6 is not inside dimension 0 of 6"},
-                 {{3, 2}, "indices of dimension 0 must ascend, 2 follows 3"}};
+    } wrong[] = {{{6}, "element 6 lies outside dimension 0 of size 6"},
+                 {{3, 2}, "expected ascending indices of dimension 0, found 2 after 3"}};
     for (const auto &one : wrong) {
         int32_t values[2];
         const uint64_t start = 0, count = one.index.size();

@@ -592,8 +592,8 @@ TEST_F(Shards, EntriesOutsideOfTheShardFailAlone) {
     for (size_t i = 0; i < std::size(bad); i++)
         EXPECT_EQ(failureAt({0, 64 * i}),
                   "set.json: v/c/0/0: shards.bin [10+525312]: inner chunk " + std::to_string(i) +
-                      " at " + std::to_string(bad[i].begin) + "+" + std::to_string(bad[i].length) +
-                      " is not in the shard");
+                      " [" + std::to_string(bad[i].begin) + "+" + std::to_string(bad[i].length) +
+                      "] lies outside the shard");
     expectPixel({0, 64 * std::size(bad)});
     EXPECT_EQ(requests(), 2u);
 }
@@ -616,8 +616,8 @@ TEST_F(Shards, ShardThatIsShorterThanItsIndexIsNamed) {
     v.store.range("v/c/0/0", "shards.bin", 0, 1000);
     v.store.range("v/c/1/0", "shards.bin", 0, 5000000);
     open();
-    EXPECT_EQ(failureAt({0, 0}), "set.json: v/c/0/0: shards.bin [0+1000]: 1000 bytes are too few "
-                                 "for the 1028 of the index");
+    EXPECT_EQ(failureAt({0, 0}), "set.json: v/c/0/0: shards.bin [0+1000]: the shard is truncated: "
+                                 "1000 bytes, of which the index needs 1028");
     const std::string said = failureAt({256, 0});
     EXPECT_EQ(said.find("set.json: v/c/1/0: shards.bin [4998972+1028]: the file has only 2000 "),
               0u)

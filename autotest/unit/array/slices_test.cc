@@ -135,7 +135,7 @@ TEST(Sliced, ChunksOfAnotherSizeAreAnError) {
         std::string values(10, '?');
         EXPECT_EQ(refs_array_read(v.array, &region, &values[0], nullptr, &v.error), REFS_CORRUPT);
         EXPECT_NE(std::string(v.error.message)
-                      .find("has " + std::to_string(size) + " bytes, 2000000 expected"),
+                      .find("it has " + std::to_string(size) + " bytes: expected 2000000"),
                   std::string::npos)
             << v.error.message;
     }

@@ -95,11 +95,11 @@ TEST(Strings, ThatAreAbsentAreTheFillValue) {
 TEST(Strings, AreRefusedWhereChunksHaveOthers) {
     const struct {
         std::string chunk, message;
-    } broken[] = {
-        {framed({"one"}), "these are not the 2 strings expected"},
-        {framed({"one", "two"}).substr(0, 12), "vlen-utf8: item 1 of 2 is cut at byte 11 of 12"},
-        {framed({"one", "two", "three"}), "these are not the 2 strings expected"},
-        {"abc", "vlen-utf8: 3 bytes are too few for a count"}};
+    } broken[] = {{framed({"one"}), "expected 2 strings, found another number"},
+                  {framed({"one", "two"}).substr(0, 12),
+                   "vlen-utf8: item 1 of 2 is truncated at byte 11 of 12"},
+                  {framed({"one", "two", "three"}), "expected 2 strings, found another number"},
+                  {"abc", "vlen-utf8: 3 bytes are too few for a count"}};
     for (const auto &b : broken) {
         TextArray v;
         v.store.put("v/.zarray", metadata("[2]", "[2]"));
@@ -119,7 +119,7 @@ TEST(Strings, AreRefusedWithoutACodecThatMakesThem) {
     v.store.put("v/0", std::string("\2\0\0\0\5\0\0\0ab", 10));
     v.open();
     v.read();
-    EXPECT_STREQ(v.error.message, "set.json: v/0: string 0 of 2 is cut");
+    EXPECT_STREQ(v.error.message, "set.json: v/0: string 0 of 2 is truncated");
 }
 
 TEST(Strings, AreKeptToTheNumberAskedFor) {

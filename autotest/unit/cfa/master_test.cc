@@ -256,7 +256,8 @@ TEST(Master, SaysWhyFragmentsCannotBeNumbered) {
     };
     EXPECT_EQ(message({{1}, {}}, {}),
               "m.nca: /v has no fragments along dimension x: expected at least one");
-    EXPECT_EQ(message({{1}, {1}}, {5000, 5000}), "m.nca: /v has more than 16777216 fragments");
+    EXPECT_EQ(message({{1}, {1}}, {5000, 5000}),
+              "m.nca: /v has more fragments than the limit of 16777216");
     EXPECT_EQ(message({{1}, {uint64_t{1} << 31}}, {}).find("m.nca: /v has 2147483648 elements"),
               0u);
 }
@@ -281,8 +282,8 @@ TEST(Master, RecordsAsMuchAsIsRead) {
     EXPECT_EQ(Opened(folder / "m.nca").n_sources(), 63u);
     EXPECT_EQ(record(larger, 64), REFS_LIMIT);
     EXPECT_EQ(std::string(larger.error.message),
-              "the record of its fragments (_refs_sources) has more than 66060288 bytes: make "
-              "several masters, or shorten the names of their fragments");
+              "its record of fragments (_refs_sources) needs more than the limit of 66060288 "
+              "bytes: make several masters, or shorten the names of their fragments");
 }
 
 TEST(Master, IsNoMoreThanCanBeReadInMemory) {
@@ -377,7 +378,8 @@ TEST(Master, RefusesASecondSizeOfADimension) {
     master.dimensions();
     EXPECT_EQ(refs_master_dimension(master.master, "/y", 4, REFS_CFA_FIXED, &master.error),
               REFS_INVALID);
-    EXPECT_NE(std::string(master.error.message).find("y has two sizes, 3 and 4"), std::string::npos)
+    EXPECT_NE(std::string(master.error.message).find("y has different sizes: 3 and 4"),
+              std::string::npos)
         << master.error.message;
 }
 
@@ -500,8 +502,8 @@ TEST(Encodings, RefuseWhatOnlyCfa04CanSay) {
         grid.dims[0].intervals[1].begin = 3;
         grid.dims[0].intervals[1].end = 5;
     });
-    EXPECT_NE(gaps.find("m.nca: /v cannot be written: expected fragments side by side, which are "
-                        "whole variables of other files, found gaps between them"),
+    EXPECT_NE(gaps.find("m.nca: /v cannot be written: expected adjacent fragments, each a whole "
+                        "variable of another file, found gaps between them"),
               std::string::npos)
         << gaps;
     EXPECT_NE(refuse([](refs_fragment_grid &grid) { grid.dims[0].n_intervals = 1; }).find("gaps"),

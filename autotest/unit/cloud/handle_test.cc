@@ -33,7 +33,7 @@ TEST(Handle, IsNotUsedWithoutASettingThatLibcurlDoesNotTake) {
     for (const char *name : {"GDAL_HTTP_PROXY", "GDAL_HTTPS_PROXY", "GDAL_HTTP_USERPWD",
                              "GDAL_HTTP_PROXYUSERPWD", "GDAL_HTTP_COOKIE"}) {
         const std::string said = prepare({std::string(name) + "=" + large});
-        EXPECT_EQ(said.find(std::string(name) + ": libcurl does not take it: "), 0u) << said;
+        EXPECT_EQ(said.find(std::string(name) + ": rejected by libcurl: "), 0u) << said;
         EXPECT_EQ(prepare({std::string(name) + "=a"}), "") << name;
     }
     EXPECT_EQ(prepare({"GDAL_HTTPS_PROXY=" + large}, "http://host/a"), "");

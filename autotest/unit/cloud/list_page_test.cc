@@ -59,7 +59,7 @@ TEST(ListPage, IsRefusedWithAReason) {
               "a list of objects: it is not a list of objects");
     EXPECT_EQ(parse("<ListBucketResult>"), "a list of objects: no element found in line 1");
     EXPECT_EQ(list("<IsTruncated>true</IsTruncated>"),
-              "a list of objects: it does not say how to ask for the rest");
+              "a list of objects: a truncated list without a continuation token");
     EXPECT_EQ(list("<Contents><Size>1</Size></Contents>"),
               "a list of objects: an object has no name");
     EXPECT_EQ(list("<Contents><Key>k</Key><Size>-1</Size></Contents>"),

@@ -95,7 +95,7 @@ TEST_F(ProfileOfFiles, TakesTheProfileThatIsNamed) {
     folder.Write("credentials", "[default]\naws_access_key_id=A\naws_secret_access_key=S\n"
                                 "[other]\naws_access_key_id=B\naws_secret_access_key=T\n");
     EXPECT_EQ(read({"AWS_PROFILE=other"}), "B T - -");
-    EXPECT_EQ(read({"AWS_PROFILE=none"}), "keys of AWS: no file has the profile \"none\"");
+    EXPECT_EQ(read({"AWS_PROFILE=none"}), "AWS credentials: no file has the profile \"none\"");
 }
 
 TEST_F(ProfileOfFiles, NeedsNeitherFile) {
@@ -105,12 +105,13 @@ TEST_F(ProfileOfFiles, NeedsNeitherFile) {
 TEST_F(ProfileOfFiles, SaysWhichWayToKeysIsNotKnown) {
     folder.Write("config", "[profile sso]\nsso_start_url = https://start.example\n");
     EXPECT_EQ(read({"AWS_PROFILE=sso"}),
-              "keys of AWS: profile \"sso\" gets them by sso_start_url, which this program cannot "
-              "do: set the variables that `aws configure export-credentials --format env` prints");
+              "AWS credentials: profile \"sso\" uses sso_start_url, which is not supported here: "
+              "set the variables that `aws configure export-credentials --format env` prints");
 }
 
 TEST_F(ProfileOfFiles, IsRefusedWithHalfOfItsKeys) {
     folder.Write("credentials", "[default]\naws_access_key_id=A\n");
-    EXPECT_EQ(read({}), "keys of AWS: there is only one of AWS_ACCESS_KEY_ID and "
-                        "AWS_SECRET_ACCESS_KEY");
+    EXPECT_EQ(
+        read({}),
+        "AWS credentials: expected both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, found one");
 }

@@ -99,7 +99,7 @@ TEST(Urls, OfPublicBucketsAreThoseOfAmazon) {
               "https://noaa-goes17.s3.amazonaws.com/a/b%20c%2Bd%3D1.nc");
     EXPECT_EQ(host.url("/vsis3/with.points/k"), "https://s3.amazonaws.com/with.points/k");
     EXPECT_FALSE(host.isSigned("/vsis3/noaa-goes17/a"));
-    EXPECT_EQ(host.url("/vsis3//k"), "the name of the bucket is missing");
+    EXPECT_EQ(host.url("/vsis3//k"), "expected the name of a bucket");
 }
 
 TEST(Urls, OfAmazonNameTheRegion) {
@@ -167,8 +167,7 @@ TEST(Urls, NeedKeysOfTheProfileOnlyWhereTheyAreSigned) {
               "https://bucket.s3.eu-west-1.amazonaws.com/k");
     EXPECT_NE(Host({config})
                   .url("/vsis3/bucket/k")
-                  .find("profile \"default\" gets them by "
-                        "sso_session, which this program cannot"),
+                  .find("profile \"default\" uses sso_session, which is not supported here"),
               std::string::npos);
     EXPECT_NE(Host({config, "AWS_PROFILE=none"}).url("/vsis3/bucket/k").find("profile \"none\""),
               std::string::npos);

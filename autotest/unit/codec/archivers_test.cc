@@ -37,7 +37,7 @@ TEST(Bz2, RefusesCutStreams) {
 }
 
 TEST(Bz2, RefusesMoreThanExpected) {
-    EXPECT_EQ(bz2(kBz2A + kBz2B, 5).message, "bz2: decodes to more than the 5 bytes expected");
+    EXPECT_EQ(bz2(kBz2A + kBz2B, 5).message, "bz2: decodes to more than the expected 5 bytes");
 }
 
 const std::string kXzA = bytes("\xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01"
@@ -73,7 +73,8 @@ TEST(Lzma, HasNoLargerDictionaryThanItsLimit) {
     stream[4] = '\x10';
     const Decoded refused = lzma(R"(,"format":2)", stream);
     EXPECT_EQ(refused.status, REFS_LIMIT);
-    EXPECT_NE(refused.message.find("needs more than 268435456 bytes"), std::string::npos)
+    EXPECT_NE(refused.message.find("needs more memory than the limit of 268435456 bytes"),
+              std::string::npos)
         << refused.message;
 }
 

@@ -43,7 +43,7 @@ TEST(Zstd, VerifiesTheChecksum) {
 
 TEST(Zstd, RefusesMoreThanExpected) {
     EXPECT_EQ(decode("zstd", kFrame, 18).message,
-              "zstd: decodes to more than the 18 bytes expected");
+              "zstd: decodes to more than the expected 18 bytes");
     EXPECT_EQ(decode("zstd", kFrame + kFrame).status, REFS_CORRUPT);
 }
 
@@ -65,8 +65,8 @@ TEST(Lz4, RefusesSizesThatTheBlockDoesNotHave) {
 }
 
 TEST(Lz4, NamesBothSizesBeforeItDecodes) {
-    EXPECT_EQ(decode("lz4", kLz4, 1024).message, "lz4: decodes to 19 bytes, 1024 expected");
-    EXPECT_EQ(decode("lz4", kLz4, 4).message, "lz4: decodes to 19 bytes, 4 expected");
+    EXPECT_EQ(decode("lz4", kLz4, 1024).message, "lz4: decodes to 19 bytes: expected 1024");
+    EXPECT_EQ(decode("lz4", kLz4, 4).message, "lz4: decodes to 19 bytes: expected 4");
 }
 
 TEST(Lz4, RefusesCutBlocks) {
@@ -88,7 +88,7 @@ TEST(Blosc, RefusesContainersOfAnotherSizeThanTheySay) {
         EXPECT_EQ(decode("blosc", kStored.substr(0, size)).message,
                   "blosc: " + std::to_string(size) + " bytes are not a whole Blosc container");
     EXPECT_EQ(decode("blosc", kStored + "x").status, REFS_CORRUPT);
-    EXPECT_EQ(decode("blosc", kStored, 20).message, "blosc: decodes to 19 bytes, 20 expected");
+    EXPECT_EQ(decode("blosc", kStored, 20).message, "blosc: decodes to 19 bytes: expected 20");
 }
 
 } // namespace

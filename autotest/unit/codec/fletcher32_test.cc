@@ -54,7 +54,7 @@ TEST(Fletcher32, DoesNotOverflowInLongChunks) {
 TEST(Fletcher32, NamesBothChecksumsWhereTheyDiffer) {
     const Decoded decoded = check(bytes("\x01\x00\x03\x02"), 0x05020403);
     EXPECT_EQ(decoded.status, REFS_CORRUPT);
-    EXPECT_EQ(decoded.message, "fletcher32: the checksum is 05020402, 05020403 expected");
+    EXPECT_EQ(decoded.message, "fletcher32: checksum mismatch: computed 05020402, stored 05020403");
 }
 
 TEST(Fletcher32, RefusesChunksWithoutRoomForAChecksum) {
@@ -64,7 +64,7 @@ TEST(Fletcher32, RefusesChunksWithoutRoomForAChecksum) {
 
 TEST(Fletcher32, ExpectsTheChecksumFromTheCodecBelow) {
     CodecChain chain(R"([{"id":"fletcher32"},{"id":"shuffle","elementsize":1}])", 4);
-    EXPECT_EQ(chain.decode("abcdefg").message, "shuffle: decodes to 7 bytes, 8 expected");
+    EXPECT_EQ(chain.decode("abcdefg").message, "shuffle: decodes to 7 bytes: expected 8");
 }
 
 } // namespace

@@ -75,7 +75,7 @@ TEST(Delta, RefusesWhatIsNoNumberOfElements) {
               0u);
     EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "abcd", 6).status, REFS_INVALID);
     EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "ab", 8).message,
-              "delta: decodes to 4 bytes, 8 expected");
+              "delta: decodes to 4 bytes: expected 8");
 }
 
 TEST(NumberTypes, AreCodesAndNames) {
@@ -120,7 +120,7 @@ TEST(FixedScaleOffset, CutsAndClampsToIntegers) {
 
 TEST(FixedScaleOffset, NeedsBothNumbers) {
     EXPECT_EQ(decodeWith(scale(R"("scale":2)", "<f8", "<f8"), "", 8).message,
-              "fixedscaleoffset: offset is missing or not a number");
+              "fixedscaleoffset: offset: expected a number");
     EXPECT_EQ(decodeWith(scale(R"("scale":"2","offset":0)", "<f8", "<f8"), "", 8).status,
               REFS_INVALID);
 }

@@ -33,12 +33,12 @@ TEST(Checksums, AreNamedWhereTheyDiffer) {
                            "123456780"),
                      9)
                   .message,
-              "crc32: the checksum is b2288182, cbf43926 expected");
+              "crc32: checksum mismatch: computed b2288182, stored cbf43926");
 }
 
 TEST(Checksums, HaveNoOtherPlaces) {
     EXPECT_EQ(decode(R"({"id":"crc32","location":"middle"})", "", 9).message,
-              "crc32: location 'middle' is neither start nor end");
+              "crc32: location: expected start or end, found 'middle'");
     EXPECT_EQ(decode(R"({"id":"crc32","location":1})", "", 9).status, REFS_INVALID);
 }
 
@@ -80,7 +80,7 @@ TEST(Vlen, HandsItemsOnAsTheyAreFramed) {
 TEST(Vlen, RefusesItemsThatAreCut) {
     const std::string codec = R"({"id":"vlen-utf8"})";
     EXPECT_EQ(decode(codec, bytes("\2\0\0\0\3\0\0\0abc\0\0\0"), 0).message,
-              "vlen-utf8: item 1 of 2 is cut at byte 11 of 14");
+              "vlen-utf8: item 1 of 2 is truncated at byte 11 of 14");
     EXPECT_EQ(decode(codec,
                      bytes("\1\0\0\0\xff\xff\xff\xff"
                            "abc"),

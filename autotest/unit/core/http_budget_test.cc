@@ -296,7 +296,7 @@ TEST_F(Rangeless, IsNotReadOverForever) {
                             0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&far, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
-                                "one are too many to read over (HTTP 200)");
+                                "one are too many to skip (HTTP 200)");
     const refs_range near = {0, location.c_str(), 1000, 4, 0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&near, 1), REFS_OK);
 }
@@ -393,7 +393,7 @@ TEST_F(Headers, DoNotComeForever) {
     const std::string location = server.url("/headers/d");
     const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&range, 1, false, &error), REFS_LIMIT);
-    EXPECT_STREQ(error.message, "the server sends headers without end");
+    EXPECT_STREQ(error.message, "the headers of the answer exceed their limit");
 }
 
 /* -- connections ------------------------------------------------------------------------------- */

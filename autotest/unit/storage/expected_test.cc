@@ -82,11 +82,11 @@ TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
     EXPECT_EQ(Read({nullptr, seen, 0, 0, false, 0}), "34");
     EXPECT_EQ(Read({nullptr, seen + 1, 0, 0, false, 0}), "34");
     const std::string said = Read({nullptr, seen - 1, 0, 0, false, 0});
-    EXPECT_EQ(said, "it changed since references to it were made: it was modified at "
+    EXPECT_EQ(said, "it changed after its references were made: it was modified at "
                     "2024-05-01T00:00:00Z, after 2024-04-30T23:59:59Z (index it again)");
     advice.changed = "this";
     EXPECT_EQ(Read({nullptr, seen - 1, 0, 0, false, 0}),
-              said.substr(0, said.size() - 1) + "; this reads it all the same)");
+              said.substr(0, said.size() - 1) + "; this reads it anyway)");
 }
 
 TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {

@@ -160,8 +160,8 @@ TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
                      {0, "digits", 8, 5, 0, REFS_RANGE_REQUIRED}}),
               REFS_CHANGED);
     EXPECT_STREQ(error.message,
-                 "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
-                 "or replaced: open it again or, where a set refers to it, make that set again");
+                 "the file has only 10 bytes: expected bytes 8 to 12: it was truncated or "
+                 "replaced: open it again or, if a set refers to it, make that set again");
     EXPECT_EQ(failed, 1u);
 }
 

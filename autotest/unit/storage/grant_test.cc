@@ -205,7 +205,7 @@ TEST(Grants, OfPrefixesThatBeginNoNameAreErrors) {
                                      &found, &error),
                   REFS_INVALID)
             << prefix;
-        EXPECT_NE(strstr(error.message, "can begin no name"), nullptr) << error.message;
+        EXPECT_NE(strstr(error.message, "invalid prefix"), nullptr) << error.message;
     }
 }
 

@@ -126,11 +126,9 @@ class HttpNames : public Http {
     void expectRefused(const std::string &location) {
         EXPECT_EQ(readAt(location), "");
         EXPECT_EQ(error.status, REFS_INVALID);
-        EXPECT_STREQ(
-            error.message,
-            "the host, or the proxy that is used for it, has a link-local address, which "
-            "is not connected to unless GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is "
-            "YES");
+        EXPECT_STREQ(error.message,
+                     "connection refused: the host, or its proxy, has a link-local address, which "
+                     "is allowed only if GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is YES");
     }
 };
 
@@ -197,7 +195,7 @@ TEST_F(Http, SaysWhatToDoWhereTheObjectIsGone) {
 
 TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
     EXPECT_EQ(read("/shifted/d"), "");
-    EXPECT_STREQ(error.message, "the server sent [4+4] for [3+4] (HTTP 206)");
+    EXPECT_STREQ(error.message, "the server sent the range [4+4]: expected [3+4] (HTTP 206)");
 }
 
 /* It comes in many pieces, and more follow the last one of the range. */

@@ -70,11 +70,11 @@ TEST(Identity, IsTheSameWhateverElseIsSet) {
 
 TEST(Identity, IsNotSentWhereItWouldEndALine) {
     EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a\r\nX-Other: b"}}),
-              "EARTHDATA_TOKEN has a control character (0x0d): it is not sent");
+              "EARTHDATA_TOKEN has a control character (0x0d): the request is not sent");
     EXPECT_EQ(refusalOf({{"GDAL_HTTP_COOKIE", "a=b\nc=d"}}),
-              "GDAL_HTTP_COOKIE has a control character (0x0a): it is not sent");
+              "GDAL_HTTP_COOKIE has a control character (0x0a): the request is not sent");
     EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a b"}}),
-              "EARTHDATA_TOKEN has a blank inside, which no token has");
+              "EARTHDATA_TOKEN contains a space: expected a token without spaces");
     EXPECT_EQ(refusalOf({{"EARTHDATA_TOKEN", "a\n"}, {"EARTHDATA_PASSWORD", " my pass\r\n"}}), "");
 }
 
@@ -98,7 +98,7 @@ TEST(Identity, TakesHeadersOfOneLine) {
     EXPECT_EQ(refs_identity_check_header("X-A: b\tc", nullptr), REFS_OK);
     EXPECT_EQ(refs_identity_check_header("X-A: b\nX-C: d", &error), REFS_IO);
     EXPECT_STREQ(error.message, "a header of GDAL_HTTP_HEADERS or GDAL_HTTP_HEADER_FILE has a "
-                                "control character (0x0a): it is not sent");
+                                "control character (0x0a): the request is not sent");
 }
 
 } // namespace

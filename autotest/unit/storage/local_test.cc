@@ -153,7 +153,7 @@ TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
     asked.push_back({0, "file", fileBytes - 10, 20, 0, REFS_RANGE_REQUIRED});
     EXPECT_EQ(fetch(asked), REFS_CHANGED);
     EXPECT_EQ(std::string(error.message)
-                  .find("the file has only 12582912 bytes, and 12582902 to 12582921 are asked "),
+                  .find("the file has only 12582912 bytes: expected bytes 12582902 to 12582921"),
               0u)
         << error.message;
     EXPECT_EQ(failed, 2u);

@@ -53,9 +53,10 @@ TEST_F(Store, TellsAbsenceFromFailure) {
 
 TEST_F(Store, NamesSetKeyUrlAndRangeOfAShortLocation) {
     EXPECT_EQ(get("v/2"), REFS_CHANGED);
-    EXPECT_EQ(std::string(error.message)
-                  .find("set.json: v/2: d.bin [8+9]: the file has only 10 bytes, and 8 to 16 are "),
-              0u)
+    EXPECT_EQ(
+        std::string(error.message)
+            .find("set.json: v/2: d.bin [8+9]: the file has only 10 bytes: expected bytes 8 to 16"),
+        0u)
         << error.message;
 }
 
@@ -98,10 +99,10 @@ TEST(ParquetStore, ReadsNoRecordFileFromElsewhereToKnowLocalKeys) {
 
 TEST_F(Store, TakesNoEmptyValueForFill) {
     EXPECT_EQ(get("v/empty"), REFS_CORRUPT);
-    EXPECT_STREQ(error.message, "set.json: v/empty: the set holds an empty value");
+    EXPECT_STREQ(error.message, "set.json: v/empty: the inline value is empty");
     refs_error_clear(&error);
     EXPECT_EQ(get("v/3"), REFS_CORRUPT);
-    EXPECT_STREQ(error.message, "set.json: v/3: d.bin [1+0]: the range is empty");
+    EXPECT_STREQ(error.message, "set.json: v/3: d.bin [1+0]: the byte range is empty");
 }
 
 TEST_F(Store, HoldsTheLimitOnAValue) {
@@ -183,18 +184,22 @@ TEST_F(StoreParts, GetsPartsOfInlineValuesRangesAndWholeLocations) {
 }
 
 TEST_F(StoreParts, RefusesPartsOutsideOfTheValue) {
-    EXPECT_EQ(part("v/0", 1, 3), "set.json: v/0: d.bin [2+3]: bytes 1+3 are not in the 3 bytes");
+    EXPECT_EQ(part("v/0", 1, 3),
+              "set.json: v/0: d.bin [2+3]: bytes [1+3] lie outside the object of 3 bytes");
     EXPECT_EQ(part("v/0", UINT64_MAX, 2),
-              "set.json: v/0: d.bin [2+3]: bytes 18446744073709551615+2 are not in the 3 bytes");
-    EXPECT_EQ(part("v/.zarray", 0, 3), "set.json: v/.zarray: bytes 0+3 are not in the 2 bytes");
+              "set.json: v/0: d.bin [2+3]: bytes [18446744073709551615+2] lie outside the object "
+              "of 3 bytes");
+    EXPECT_EQ(part("v/.zarray", 0, 3),
+              "set.json: v/.zarray: bytes [0+3] lie outside the object of 2 bytes");
     EXPECT_EQ(files.vfs.reads, 0);
     const std::string behind = part("v/5", 8, 3);
-    EXPECT_EQ(behind.find("set.json: v/5: d.bin [8+3]: the file has only 10 bytes, and 8 to 10 "),
+    EXPECT_EQ(behind.find(
+                  "set.json: v/5: d.bin [8+3]: the file has only 10 bytes: expected bytes 8 to 10"),
               0u)
         << behind;
     EXPECT_EQ(part("v/5", 2, UINT64_MAX - 1),
               "set.json: v/5: d.bin: offset 2 and length 18446744073709551614 overflow");
-    EXPECT_EQ(part("v/0", 2, 0), "set.json: v/0: d.bin [4+0]: the range is empty");
+    EXPECT_EQ(part("v/0", 2, 0), "set.json: v/0: d.bin [4+0]: the byte range is empty");
 }
 
 TEST_F(StoreParts, TellsTheSizeOfAValueUnread) {

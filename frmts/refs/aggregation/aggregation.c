@@ -55,7 +55,8 @@ refs_aggregation *refs_aggregations__at(const refs_aggregations *all, size_t i) 
 refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t dim,
                                          refs_error *err) {
     refs_fragment_dim *parts = &aggregation->grid.dims[dim];
-    uint64_t told = refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
+    uint64_t declared =
+        refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
     uint64_t end = 0;
     refs_fragment_dim_sort(parts);
     for (size_t i = 0; i < parts->n_intervals; end = parts->intervals[i++].end)
@@ -64,12 +65,11 @@ refs_status refs_aggregation__settle_dim(refs_aggregation *aggregation, size_t d
                 err, REFS_CORRUPT, "partitions %llu and %llu along dimension %s overlap",
                 (unsigned long long)parts->intervals[i - 1].index,
                 (unsigned long long)parts->intervals[i].index, aggregation->names[dim]);
-    if (told > 0 && end > told)
-        return refs_fail(err, REFS_CORRUPT,
-                         "partitions reach to %llu along dimension %s, which has %llu elements",
-                         (unsigned long long)end, aggregation->names[dim],
-                         (unsigned long long)told);
-    aggregation->meta.shape[dim] = told > 0 ? told : end;
+    if (declared > 0 && end > declared)
+        return refs_fail(
+            err, REFS_CORRUPT, "partitions cover %llu elements along dimension %s: expected %llu",
+            (unsigned long long)end, aggregation->names[dim], (unsigned long long)declared);
+    aggregation->meta.shape[dim] = declared > 0 ? declared : end;
     if (aggregation->meta.shape[dim] > 0) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
                      "dimension %s has no size: expected a coordinate or fragments that have one",
@@ -120,10 +120,10 @@ refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
         if (n == 1) continue;
         while (at < meta->rank && meta->shape[at] == 1) at++;
         if (at == meta->rank || meta->shape[at] != n)
-            return refs_fail(err, REFS_CORRUPT,
-                             "%s: does not have the dimensions of the fragments, of which there "
-                             "are %llu along %s",
-                             meta->path, (unsigned long long)n, aggregation->names[dim]);
+            return refs_fail(
+                err, REFS_CORRUPT,
+                "%s: its dimensions differ from those of the fragments: expected %llu along %s",
+                meta->path, (unsigned long long)n, aggregation->names[dim]);
         at++;
     }
     return REFS_OK;
@@ -153,7 +153,7 @@ refs_status refs_aggregation__check_elements(const refs_array_meta *meta, refs_e
     if (refs_array_meta_elements(meta, &elements) &&
         elements <= REFS_MAX_PARTITIONS * REFS_MAX_RANK * 2)
         return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "%s: has too many elements", meta->path);
+    return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", meta->path);
 }
 
 refs_status refs_aggregation__each_chunk(const refs_set *set, const refs_array_meta *meta,
@@ -320,7 +320,8 @@ static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
     refs_str left = refs_str_view(aggregation->text, text.size), word;
     while (refs_str_next_word(&left, REFS_BLANKS, &word)) {
         if (aggregation->meta.rank == REFS_MAX_RANK)
-            return refs_fail(err, REFS_LIMIT, "more than %d dimensions", REFS_MAX_RANK);
+            return refs_fail(err, REFS_LIMIT, "more dimensions than the limit of %d",
+                             REFS_MAX_RANK);
         aggregation->names[aggregation->meta.rank++] = word.data;
         aggregation->text[word.data + word.size - aggregation->text] = '\0';
         if (left.size > 0) left = refs_str_part(left, 1, left.size);
@@ -409,7 +410,7 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
          !refs_aggregation__is_text(&container->dtype)) ||
         container->dtype.type == REFS_TYPE_COMPLEX)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "values of an aggregation that are neither real numbers nor text");
+                         "expected real numbers or text as values of an aggregation");
     REFS_TRY(read_fill(aggregation, err));
     REFS_TRY(copy_attributes(aggregation, err));
     REFS_TRY(aggregation->encoding->decode(aggregation, err));

@@ -78,8 +78,7 @@ static refs_status find_variable(const refs_aggregation *aggregation, const char
     *meta = refs_hierarchy_resolve(aggregation->hierarchy, aggregation->container.group, name);
     if (*meta == NULL)
         return refs_fail(err, REFS_CORRUPT,
-                         "aggregated_data names a variable %.*s (%s) that the "
-                         "file does not have",
+                         "aggregated_data names the variable %.*s (%s), which the file lacks",
                          REFS_STR_ARG(name), term);
     if ((*meta)->status == REFS_OK) return REFS_OK;
     return refs_fail(err, (*meta)->status, "%s: %s", (*meta)->path, (*meta)->problem);
@@ -90,8 +89,8 @@ static refs_status find_variables(refs_aggregation *aggregation, refs_error *err
     refs_terms *terms = &aggregation->terms;
     if (spelled == NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "aggregated_data has neither the terms map, uris, identifiers (or "
-                         "unique_values) of CF-1.13 nor location, file, address of CFA-0.6");
+                         "aggregated_data: expected the terms map, uris, identifiers (or "
+                         "unique_values) of CF-1.13, or location, file, address of CFA-0.6");
     aggregation->is_unpacked = spelled->is_cf;
     REFS_TRY(find_variable(aggregation, spelled->sizes, &terms->sizes, err));
     REFS_TRY(find_variable(aggregation, spelled->files, &terms->files, err));
@@ -99,7 +98,8 @@ static refs_status find_variables(refs_aggregation *aggregation, refs_error *err
     REFS_TRY(find_variable(aggregation, spelled->formats, &terms->formats, err));
     REFS_TRY(find_variable(aggregation, spelled->values, &terms->values, err));
     if (terms->variables == NULL && terms->values == NULL)
-        return refs_fail(err, REFS_CORRUPT, "aggregated_data has no term %s", spelled->variables);
+        return refs_fail(err, REFS_CORRUPT, "aggregated_data lacks the term %s",
+                         spelled->variables);
     return REFS_OK;
 }
 
@@ -125,7 +125,9 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
         REFS_TRY(refs_fragment_dim_append(parts, (uint64_t)row[i], err));
     for (size_t i = parts->n_intervals; i < n; i++)
         if (is_size(row[i]) || row[i] == 0)
-            return refs_fail(err, REFS_CORRUPT, "%s: size %zu along dimension %s is %g",
+            return refs_fail(err, REFS_CORRUPT,
+                             "%s: size %zu along dimension %s: expected a missing value after the "
+                             "last size, found %g",
                              aggregation->terms.sizes->path, i, aggregation->names[dim], row[i]);
     if (parts->n_intervals == 0)
         return refs_fail(err, REFS_CORRUPT, "%s: dimension %s has no fragments",
@@ -136,13 +138,13 @@ static refs_status read_row(refs_aggregation *aggregation, size_t dim, const dou
 
 static refs_status check_sizes(const refs_aggregation *aggregation, refs_error *err) {
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        uint64_t told =
+        uint64_t declared =
             refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
-        if (told != 0 && told != aggregation->meta.shape[dim])
+        if (declared != 0 && declared != aggregation->meta.shape[dim])
             return refs_fail(err, REFS_CORRUPT,
-                             "the fragments have %llu elements along dimension %s, which has %llu",
+                             "the fragments have %llu elements along dimension %s: expected %llu",
                              (unsigned long long)aggregation->meta.shape[dim],
-                             aggregation->names[dim], (unsigned long long)told);
+                             aggregation->names[dim], (unsigned long long)declared);
     }
     return REFS_OK;
 }
@@ -152,15 +154,17 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *sizes = aggregation->terms.sizes;
     size_t rank = aggregation->meta.rank, n = 0;
     double *numbers = NULL;
-    if (sizes == NULL) return refs_fail(err, REFS_CORRUPT, "aggregated_data has no sizes");
+    if (sizes == NULL)
+        return refs_fail(err, REFS_CORRUPT, "aggregated_data lacks the sizes of the fragments");
     if (rank > 1 && (sizes->rank != 2 || sizes->shape[0] != rank))
-        return refs_fail(err, REFS_CORRUPT, "%s: does not have a row for each of %zu dimensions",
+        return refs_fail(err, REFS_CORRUPT, "%s: expected a row for each of %zu dimensions",
                          sizes->path, rank);
     refs_status status = refs_aggregation__read_numbers(aggregation, sizes, &numbers, &n, err);
     size_t columns = rank > 0 ? n / rank : 0;
     if (status == REFS_OK && rank > 0 && (columns == 0 || n % rank != 0))
-        status = refs_fail(err, REFS_CORRUPT, "%s: has %zu values for %zu dimensions", sizes->path,
-                           n, rank);
+        status = refs_fail(err, REFS_CORRUPT,
+                           "%s: has %zu values: expected %zu, as the aggregation has dimensions",
+                           sizes->path, n, rank);
     for (size_t dim = 0; dim < rank && status == REFS_OK; dim++)
         status = read_row(aggregation, dim, numbers + dim * columns, columns, err);
     if (status == REFS_OK) status = check_sizes(aggregation, err);
@@ -179,7 +183,8 @@ typedef struct strings {
 
 static refs_status fail_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
                               uint64_t n, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "%s: has %llu values for %llu fragments", meta->path,
+    return refs_fail(err, REFS_CORRUPT,
+                     "%s: has %llu values: expected %llu, as there are fragments", meta->path,
                      (unsigned long long)n, (unsigned long long)aggregation->grid.n);
 }
 
@@ -326,7 +331,7 @@ static size_t longest_of(const refs_buf *buf) {
 static refs_status keep_strings(refs_aggregation *aggregation, strings *all, refs_error *err) {
     size_t n = (size_t)aggregation->grid.n, size = longest_of(&all->buf), bytes;
     if (!refs_mul_size(n, size, &bytes) || bytes > REFS_MAX_PARTITION_TEXT)
-        return refs_fail(err, REFS_LIMIT, "%s: %zu strings of up to %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "%s: %zu strings of up to %zu bytes exceed the limit",
                          aggregation->terms.values->path, n, size - 1);
     uint8_t *values = refs_calloc(n, size);
     if (values == NULL) return refs_fail_nomem(err);
@@ -362,7 +367,7 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
     REFS_TRY(refs_aggregation__check_matrix(aggregation, meta, err));
     bool is_text = refs_aggregation__is_text(&aggregation->meta.dtype);
     if (!refs_dtype_is_numeric(&meta->dtype) && (!is_text || meta->dtype.size == 0))
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: values are not %s", meta->path,
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected values that are %s", meta->path,
                          is_text ? "of one length" : "numbers");
     uint8_t *elements = refs_calloc((size_t)n, meta->dtype.size);
     refs_status status = elements != NULL ? REFS_OK : refs_fail_nomem(err);

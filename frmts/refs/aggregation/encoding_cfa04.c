@@ -61,18 +61,17 @@ static refs_status read_matrix(decoding *job, refs_error *err) {
     job->n_split = refs_json_size(names);
     if (job->n_split > aggregation->meta.rank ||
         (shape != NULL && refs_json_size(shape) != job->n_split))
-        return refs_fail(err, REFS_CORRUPT,
-                         "cfa_array: pmdimensions and pmshape do not fit each other");
+        return refs_fail(err, REFS_CORRUPT, "cfa_array: pmdimensions and pmshape differ in length");
     for (size_t i = 0; i < job->n_split; i++) {
         refs_str name = refs_json_text(refs_json_at(names, i));
         size_t dim = dim_called(aggregation, name);
         uint64_t n = 1;
         if (dim == SIZE_MAX || aggregation->grid.dims[dim].is_split)
             return refs_fail(err, REFS_CORRUPT,
-                             "cfa_array: pmdimensions has %.*s, which is not in cfa_dimensions",
+                             "cfa_array: pmdimensions has %.*s, which cfa_dimensions lacks",
                              REFS_STR_ARG(name));
         if (shape != NULL && (!refs_json_u64(refs_json_at(shape, i), &n) || n == 0))
-            return refs_fail(err, REFS_CORRUPT, "cfa_array: pmshape is not a list of sizes");
+            return refs_fail(err, REFS_CORRUPT, "cfa_array: pmshape: expected a list of sizes");
         job->split[i] = dim;
         aggregation->grid.dims[dim].is_split = true;
         aggregation->grid.dims[dim].n_parts = n;
@@ -85,12 +84,12 @@ static refs_status read_index(const decoding *job, partition *part, refs_error *
     memset(part->index, 0, sizeof part->index);
     if (index == NULL && job->aggregation->grid.n == 1) return REFS_OK;
     if (refs_json_size(index) != job->n_split)
-        return fail_at(part, REFS_CORRUPT, "index does not fit pmdimensions", err);
+        return fail_at(part, REFS_CORRUPT, "its index and pmdimensions differ in length", err);
     for (size_t i = 0; i < job->n_split; i++) {
         size_t dim = job->split[i];
         if (!refs_json_u64(refs_json_at(index, i), &part->index[dim]) ||
             part->index[dim] >= job->aggregation->grid.dims[dim].n_parts)
-            return fail_at(part, REFS_CORRUPT, "index is not inside pmshape", err);
+            return fail_at(part, REFS_CORRUPT, "its index lies outside pmshape", err);
     }
     part->number = 0;
     for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++)
@@ -109,8 +108,8 @@ static refs_status read_dims(const decoding *job, partition *part, refs_error *e
     layout->rank = names != NULL ? refs_json_size(names) : rank;
     if (layout->rank > REFS_MAX_RANK ||
         (shape != NULL && names != NULL && refs_json_size(shape) != layout->rank))
-        return fail_at(part, REFS_CORRUPT, "pdimensions does not fit the shape of its subarray",
-                       err);
+        return fail_at(part, REFS_CORRUPT,
+                       "pdimensions and the shape of its subarray differ in length", err);
     for (size_t i = 0; i < layout->rank; i++) {
         layout->dim[i] = names != NULL
                              ? dim_called(job->aggregation, refs_json_text(refs_json_at(names, i)))
@@ -124,7 +123,8 @@ static refs_status read_dims(const decoding *job, partition *part, refs_error *e
     if (shape == NULL || refs_json_size(shape) != layout->rank) return REFS_OK;
     for (size_t i = 0; i < layout->rank; i++)
         if (!refs_json_u64(refs_json_at(shape, i), &layout->shape[i]) || layout->shape[i] == 0)
-            return fail_at(part, REFS_CORRUPT, "shape of its subarray is not a list of sizes", err);
+            return fail_at(part, REFS_CORRUPT,
+                           "the shape of its subarray: expected a list of sizes", err);
     return REFS_OK;
 }
 
@@ -135,8 +135,7 @@ static refs_status read_reverse(const decoding *job, partition *part, refs_error
         size_t dim = dim_called(job->aggregation, refs_json_text(refs_json_at(names, i))), k = 0;
         while (k < part->layout.rank && part->layout.dim[k] != dim) k++;
         if (dim == SIZE_MAX || k == part->layout.rank)
-            return fail_at(part, REFS_CORRUPT, "reverse names a dimension that it does not have",
-                           err);
+            return fail_at(part, REFS_CORRUPT, "reverse names an unknown dimension", err);
         part->layout.is_reversed[k] = part->has_layout = true;
     }
     return REFS_OK;
@@ -235,7 +234,7 @@ static refs_status read_part(const decoding *job, partition *part, refs_error *e
         if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
         if (status == REFS_CORRUPT || (status == REFS_OK && n > 0 && n != part->layout.rank))
             status = fail_at(part, REFS_CORRUPT,
-                             "part is not a list of ranges and lists of elements", err);
+                             "part: expected a list of ranges and of lists of elements", err);
     }
     refs_buf_clear(&text);
     if (status != REFS_OK) return status;
@@ -261,7 +260,7 @@ static refs_status read_place(const decoding *job, partition *part, size_t dim, 
     char what[256];
     if (!refs_json_u64(refs_json_at(pair, 0), &first) ||
         !refs_json_u64(refs_json_at(pair, 1), &last) || last < first || last > INT64_MAX)
-        return fail_at(part, REFS_CORRUPT, "location is not a list of first and last elements",
+        return fail_at(part, REFS_CORRUPT, "location: expected a list of first and last elements",
                        err);
     part->begin[dim] = first;
     part->end[dim] = size > 0 && last - first == size ? last : last + 1;
@@ -278,7 +277,7 @@ static refs_status read_location(const decoding *job, partition *part, refs_erro
     const refs_json *location = refs_json_get(part->json, "location");
     refs_aggregation *aggregation = job->aggregation;
     if (location != NULL && refs_json_size(location) != aggregation->meta.rank)
-        return fail_at(part, REFS_CORRUPT, "location does not fit cfa_dimensions", err);
+        return fail_at(part, REFS_CORRUPT, "location and cfa_dimensions differ in length", err);
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
         if (location != NULL) {
             REFS_TRY(read_place(job, part, dim, err));
@@ -289,7 +288,7 @@ static refs_status read_location(const decoding *job, partition *part, refs_erro
             refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
         if (part->end[dim] == 0) part->end[dim] = elements_along(part, dim);
         if (part->end[dim] == 0 || aggregation->grid.dims[dim].n_parts > 1)
-            return fail_at(part, REFS_CORRUPT, "it has no location", err);
+            return fail_at(part, REFS_CORRUPT, "it lacks its location", err);
     }
     return REFS_OK;
 }
@@ -388,7 +387,7 @@ static refs_status add_fragment(const decoding *job, const partition *part, refs
                                        &aggregation->grid.files[fragment->first_file], err));
     REFS_TRY(refs_fragment_grid_number(&aggregation->grid, variable, &fragment->variable, err));
     if (fragment->variable == REFS_NO_TEXT && part->layout.varid < 0)
-        return fail_at(part, REFS_CORRUPT, "its subarray has neither ncvar nor varid", err);
+        return fail_at(part, REFS_CORRUPT, "its subarray: expected ncvar or varid", err);
     fragment->is_there = true;
     fragment->is_own = file.size == 0;
     return keep_layout(aggregation, part, fragment, err);
@@ -397,7 +396,7 @@ static refs_status add_fragment(const decoding *job, const partition *part, refs
 static refs_status read_partition(decoding *job, partition *part, refs_error *err) {
     part->subarray = refs_json_get(part->json, "subarray");
     if (!refs_json_is_object(part->subarray))
-        return fail_at(part, REFS_CORRUPT, "it has no subarray", err);
+        return fail_at(part, REFS_CORRUPT, "it lacks its subarray", err);
     REFS_TRY(read_index(job, part, err));
     REFS_TRY(read_dims(job, part, err));
     REFS_TRY(read_reverse(job, part, err));
@@ -423,10 +422,11 @@ static refs_status read_partitions(decoding *job, refs_error *err) {
     refs_aggregation *aggregation = job->aggregation;
     const refs_json *list = refs_json_get(job->root, "Partitions");
     if (!refs_json_is_array(list))
-        return refs_fail(err, REFS_CORRUPT, "cfa_array has no list of Partitions");
+        return refs_fail(err, REFS_CORRUPT, "cfa_array: expected a list as Partitions");
     REFS_TRY(read_matrix(job, err));
     if (refs_json_size(list) > REFS_MAX_PARTITIONS)
-        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions", refs_json_size(list));
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions, more than the limit",
+                         refs_json_size(list));
     REFS_TRY(refs_aggregation__check_stored("pmshape of cfa_array", aggregation->grid.n,
                                             refs_json_size(list), err));
     REFS_TRY(open_places(job, err));
@@ -447,7 +447,8 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
         return refs_fail(err, REFS_CORRUPT,
                          "cfa_array is missing or empty: expected partitions in JSON");
     if (text.size > REFS_MAX_PARTITION_TEXT)
-        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes", text.size);
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes, more than the limit",
+                         text.size);
     refs_status status = refs_json_parse(text, &doc, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "cfa_array");

@@ -40,7 +40,7 @@ static refs_status find_required(const refs_aggregation *aggregation, const char
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
     REFS_TRY(find_in_group(aggregation, name, meta, err));
     return *meta != NULL ? REFS_OK
-                         : refs_fail(err, REFS_CORRUPT, "group %.*s has no variable %s",
+                         : refs_fail(err, REFS_CORRUPT, "group %.*s lacks the variable %s",
                                      REFS_STR_ARG(group), name);
 }
 
@@ -58,8 +58,8 @@ static refs_status take_place(refs_aggregation *aggregation, uint64_t number, si
         return REFS_OK;
     const refs_fragment_interval *others = &parts->intervals[index[dim]];
     return refs_fail(err, REFS_CORRUPT,
-                     "partition %s: its location along dimension %s is %g to %g, other partitions "
-                     "have %llu to %llu there",
+                     "partition %s: its location along dimension %s is %g to %g: expected %llu to "
+                     "%llu, as in other partitions",
                      refs_aggregation__print_index(aggregation, number, text, sizeof text),
                      aggregation->names[dim], place[0], place[1], (unsigned long long)others->begin,
                      (unsigned long long)others->end);
@@ -91,7 +91,7 @@ static refs_status decode(refs_aggregation *aggregation, refs_error *err) {
     if (rank > REFS_MAX_RANK - 2 || location->rank != rank + 2 || location->shape[rank] != rank ||
         location->shape[rank + 1] != 2)
         return refs_fail(err, REFS_CORRUPT,
-                         "%s: does not have the dimensions of the partitions, %zu and 2",
+                         "%s: expected the %zu dimensions of the partitions and one of size 2",
                          location->path, rank);
     for (size_t dim = 0; dim < rank; dim++) {
         aggregation->grid.dims[dim].n_parts = location->shape[dim];
@@ -121,12 +121,12 @@ static refs_status check_index(const refs_aggregation *aggregation, refs_error *
         uint64_t index[REFS_MAX_RANK];
         refs_fragment_grid_index(&aggregation->grid, i, index);
         for (size_t dim = 0; dim < rank && status == REFS_OK; dim++) {
-            double told = numbers[i * rank + dim];
-            if (aggregation->grid.sources[i].is_there && told != (double)index[dim])
+            double stored = numbers[i * rank + dim];
+            if (aggregation->grid.sources[i].is_there && stored != (double)index[dim])
                 status = refs_fail(err, REFS_CORRUPT,
-                                   "partition %s: its index along dimension %s is told to be %g",
+                                   "partition %s: its index along dimension %s is invalid: %g",
                                    refs_aggregation__print_index(aggregation, i, text, sizeof text),
-                                   aggregation->names[dim], told);
+                                   aggregation->names[dim], stored);
         }
     }
     refs_free(numbers);
@@ -138,7 +138,7 @@ static refs_status check_count(const refs_aggregation *aggregation, const refs_a
     uint64_t n;
     if (refs_array_meta_elements(meta, &n) && n == aggregation->grid.n)
         return refs_aggregation__check_matrix(aggregation, meta, err);
-    return refs_fail(err, REFS_CORRUPT, "%s: does not have one value for each of %llu partitions",
+    return refs_fail(err, REFS_CORRUPT, "%s: expected one value for each of %llu partitions",
                      meta->path, (unsigned long long)aggregation->grid.n);
 }
 
@@ -342,8 +342,7 @@ static refs_status encode(const cfa_job *job, refs_error *err) {
     if (job->variable->rank == 0)
         return refs_fail(
             err, REFS_UNSUPPORTED,
-            "%s: CFA-0.5 has no fragments of a scalar, as %s is one: keep its value in "
-            "the master",
+            "%s: CFA-0.5 cannot have fragments of the scalar %s: keep its value in the master",
             refs_cfa__file_shown(job->file), job->variable->path);
     refs_status status = make_group(job, &name, &group, err);
     if (status == REFS_OK) status = put_attributes(job, (const char *)name.data, err);

@@ -67,7 +67,7 @@ static bool is_read(refs_str format) {
 refs_status refs_aggregation__check_format(refs_str format, refs_error *err) {
     if (is_read(format)) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "fragments of format %.*s are not read, only those of netCDF and other files "
-                     "that REFS opens",
+                     "fragments of format %.*s are not supported: expected netCDF, or another data "
+                     "file that REFS opens",
                      REFS_STR_ARG(format));
 }

@@ -54,7 +54,7 @@ uint64_t refs_fragment_dim_end(const refs_fragment_dim *dim) {
 refs_status refs_fragment_dim_append(refs_fragment_dim *dim, uint64_t size, refs_error *err) {
     refs_fragment_interval added = {.begin = refs_fragment_dim_end(dim), .index = dim->n_intervals};
     if (!refs_add_u64(added.begin, size, &added.end) || added.end > INT64_MAX)
-        return refs_fail(err, REFS_CORRUPT, "the sizes of the fragments overflow");
+        return refs_fail(err, REFS_CORRUPT, "the fragments have more than 2^64 elements");
     REFS_TRY(refs_fragment_dim_add(dim, added, err));
     dim->n_parts = dim->n_intervals;
     dim->is_split = true;
@@ -142,7 +142,7 @@ refs_status refs_fragment_grid_count(refs_fragment_grid *grid, refs_error *err) 
     for (size_t dim = 0; dim < grid->rank; dim++)
         if (!refs_mul_u64(grid->n, grid->dims[dim].n_parts, &grid->n) ||
             grid->n > REFS_MAX_PARTITIONS)
-            return refs_fail(err, REFS_LIMIT, "more than %llu partitions",
+            return refs_fail(err, REFS_LIMIT, "more partitions than the limit of %llu",
                              (unsigned long long)REFS_MAX_PARTITIONS);
     return REFS_OK;
 }
@@ -166,7 +166,7 @@ refs_status refs_fragment_grid_allocate(refs_fragment_grid *grid, size_t n_alter
     grid->files = refs_calloc(n, n_alternatives * sizeof *grid->files);
     if (grid->sources == NULL || grid->files == NULL) return refs_fail_nomem(err);
     if (n * n_alternatives >= UINT32_MAX)
-        return refs_fail(err, REFS_LIMIT, "too many names of fragments");
+        return refs_fail(err, REFS_LIMIT, "more names of fragments than the limit");
     for (size_t i = 0; i < n; i++)
         grid->sources[i] = (refs_fragment_source){.first_file = (uint32_t)(i * n_alternatives),
                                                   .variable = REFS_NO_TEXT,

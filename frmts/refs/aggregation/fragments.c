@@ -187,11 +187,10 @@ static refs_status check_master(const refs_fragments *fragments, const char *fra
     if (fragment != NULL && vfs->validators(vfs->self, fragment, &part, NULL) == REFS_OK &&
         is_of(&part, &was))
         return REFS_OK;
-    return refs_fail(
-        err, REFS_IO,
-        "%s was replaced since it was opened, and %s may be younger than what was read: open "
-        "the set again",
-        location, fragment != NULL ? fragment : "what is there of its fragments");
+    return refs_fail(err, REFS_IO,
+                     "%s was replaced after it was opened, and %s may be newer than what was read: "
+                     "open the set again",
+                     location, fragment != NULL ? fragment : "what is there of its fragments");
 }
 
 static refs_status open_at(const refs_fragment_file *file, const char *location, opening *made,
@@ -226,7 +225,7 @@ static refs_status open_any(const refs_fragment_file *file, opening *made, refs_
         clear_opening(made);
         if (status == REFS_NOT_FOUND) continue;
         if (status == REFS_INVALID)
-            refs_error_prefix(&problem, "it is not a netCDF, HDF5, TIFF or GRIB file");
+            refs_error_prefix(&problem, "expected a netCDF, HDF5, TIFF or GRIB file");
         if (strstr(problem.message, at) == NULL || status == REFS_INVALID)
             refs_error_prefix(&problem, "%s", at);
         if (first.status == REFS_OK) first = problem;
@@ -494,14 +493,15 @@ static refs_status check_variable(const refs_aggregation *aggregation,
                         : refs_str_view("with that number", 16);
     bool is_named = fragment->variable != REFS_NO_TEXT || fragment->layout != NULL;
     if (meta == NULL && !is_named)
-        return refs_fail(err, REFS_CORRUPT, "the aggregation does not name its variable");
+        return refs_fail(err, REFS_CORRUPT, "the aggregation lacks the name of its variable");
     if (meta == NULL)
-        return refs_fail(err, REFS_CORRUPT, "the file has no variable %.*s", REFS_STR_ARG(name));
+        return refs_fail(err, REFS_CORRUPT, "the file lacks the variable %.*s", REFS_STR_ARG(name));
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     if (refs_aggregation_recognise(meta->attributes) || meta->aggregation != NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s is itself an aggregation, which is not followed", meta->path);
+                         "%s is itself an aggregation: expected a variable with values",
+                         meta->path);
     return REFS_OK;
 }
 
@@ -544,8 +544,8 @@ static refs_status note_units(const refs_fragments *fragments, refs_aggregation 
     refs_error text = REFS_ERROR_INIT;
     const refs_status status = refs_fail(
         &text, REFS_UNSUPPORTED,
-        "%s: its units are %.*s%s%.*s, those of the aggregation are %.*s%s%.*s: values are not "
-        "converted",
+        "%s: values are not converted from its units %.*s%s%.*s to those of the aggregation, "
+        "%.*s%s%.*s",
         opened->name, REFS_STR_ARG(other.units), other.calendar.size > 0 ? " of calendar " : "",
         REFS_STR_ARG(other.calendar), REFS_STR_ARG(own.units),
         own.calendar.size > 0 ? " of calendar " : "", REFS_STR_ARG(own.calendar));
@@ -655,20 +655,20 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
     wanted->opened = NULL;
     if (missing == REFS_MISSING_ERROR)
         return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: there is no file %s (named \"%s\"%s%s)",
+                         "%s: %s partition %s: the file %s does not exist (named \"%s\"%s%s)",
                          fragments->options.location, aggregation->container.path, where,
                          file->locations, stored_name(aggregation, wanted->number),
                          advice != NULL ? "; " : "", advice != NULL ? advice : "");
     if (refs_cf_all_bytes_are_valid(&aggregation->meta))
         return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: there is no file %s, and no value of bytes of which "
-                         "all are valid (valid_range) stands for missing ones",
+                         "%s: %s partition %s: the file %s does not exist, and its bytes have no "
+                         "missing value, because valid_range includes all of them",
                          fragments->options.location, aggregation->container.path, where,
                          file->locations);
     refs_buf text = REFS_BUF_INIT;
     if (missing == REFS_MISSING_WARN && !file->is_noted) {
         REFS_TRY(refs_buf_printf(
-            &text, err, "%s: %s partition %s: there is no file %s, its values are nodata",
+            &text, err, "%s: %s partition %s: the file %s does not exist: its values are nodata",
             fragments->options.location, aggregation->container.path, where, file->locations));
         *warning = refs_buf_take_text(&text);
     }

@@ -82,8 +82,8 @@ static refs_status refuse_opendap(refs_str file, refs_error *err) {
                   (is_http && (holds(file, "/dodsC/") || holds(file, "/opendap/")));
     if (!is_dap) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is an OPeNDAP address, which is not read: name the file itself, for "
-                     "example with -oo URL_REWRITE=/dodsC/…=>/fileServer/…",
+                     "%.*s is an OPeNDAP address, which is not supported: use the URL of the file "
+                     "itself, for example with -oo URL_REWRITE=/dodsC/…=>/fileServer/…",
                      REFS_STR_ARG(file));
 }
 

@@ -86,15 +86,15 @@ static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut 
         if (next.n > to_break) next.n = to_break;
         if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
         if (next.n == 0)
-            return refs_fail(err, REFS_INVALID, "element %llu is outside dimension %zu of %llu",
-                             (unsigned long long)element, dim,
-                             (unsigned long long)aggregation->meta.shape[dim]);
+            return refs_fail(
+                err, REFS_INVALID, "element %llu lies outside dimension %zu of size %llu",
+                (unsigned long long)element, dim, (unsigned long long)aggregation->meta.shape[dim]);
         next.first = first;
         made->runs[dim][made->n_runs[dim]++] = next;
         first += next.n;
     }
     if (!refs_mul_u64(made->n_pieces, made->n_runs[dim], &made->n_pieces))
-        return refs_fail(err, REFS_LIMIT, "the region has too many partitions");
+        return refs_fail(err, REFS_LIMIT, "the region has more partitions than the limit");
     return REFS_OK;
 }
 

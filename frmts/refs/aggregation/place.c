@@ -4,11 +4,11 @@
 
 static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_t *size,
                               const refs_array_meta *variable, refs_error *err) {
-    char told[256], has[256];
+    char expected[256], has[256];
     return refs_fail(
-        err, REFS_CORRUPT, "%s has the shape %s, its partition has %s", variable->path,
+        err, REFS_CORRUPT, "%s has the shape %s: expected %s, as its partition has", variable->path,
         refs_aggregation__print_numbers(variable->shape, variable->rank, has, sizeof has),
-        refs_aggregation__print_numbers(size, aggregation->meta.rank, told, sizeof told));
+        refs_aggregation__print_numbers(size, aggregation->meta.rank, expected, sizeof expected));
 }
 
 /* Fragments have the dimensions of the aggregation in their order, and may leave out those of one

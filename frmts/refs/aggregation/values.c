@@ -27,8 +27,8 @@ static refs_status add_missing(const refs_array_meta *variable, const char *name
         bool has_fill = false;
         const refs_json *one = refs_json_is_array(json) ? refs_json_at(json, i) : json;
         if (values->n_missing == REFS_MAX_MISSING)
-            return refs_fail(err, REFS_LIMIT, "%s: has more than %d missing values", variable->path,
-                             REFS_MAX_MISSING);
+            return refs_fail(err, REFS_LIMIT, "%s: more missing values than the limit of %d",
+                             variable->path, REFS_MAX_MISSING);
         REFS_TRY(refs_cf_read_element(variable, one, values->missing[values->n_missing], &has_fill,
                                       err));
         values->n_missing += has_fill;
@@ -98,7 +98,10 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     bool is_alike = from.scale == to.scale && from.offset == to.offset &&
                     conversion != REFS_CF_CONVERSION_LINEAR;
     if (!is_alike && (to.scale == 0 || isnan(to.scale)))
-        return refs_fail(err, REFS_CORRUPT, "the scale_factor of the aggregation is %g", to.scale);
+        return refs_fail(
+            err, REFS_CORRUPT,
+            "the scale_factor of the aggregation: expected a finite number other than 0, found %g",
+            to.scale);
     values->is_linear = !is_alike;
     values->to_scale = to.scale;
     values->to_offset = to.offset;
@@ -159,15 +162,14 @@ static refs_status describe_text(const refs_array_meta *variable, refs_agg_value
                                  refs_error *err) {
     if (!refs_aggregation__is_text(&values->from))
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: its elements are not text, those of the aggregation are",
+                         "%s: expected text, as the aggregation has, found other elements",
                          variable->path);
     values->is_text = true;
     values->is_same =
         values->to.type == REFS_TYPE_OBJECT || refs_dtype_equal(&values->from, &values->to);
     if (values->is_same || values->from.type == values->to.type) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: its strings are %s, those of the aggregation are %s, which is not "
-                     "converted",
+                     "%s: cannot convert its strings (%s) to those of the aggregation (%s)",
                      variable->path, name_of_text(&values->from), name_of_text(&values->to));
 }
 
@@ -181,7 +183,8 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
     if (values->to.type == REFS_TYPE_BOOL) values->to.type = REFS_TYPE_UINT;
     if (refs_aggregation__is_text(&values->to)) return describe_text(variable, values, err);
     if (!is_number(&values->from) || !is_number(&values->to))
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected numbers, found other elements",
+                         variable->path);
     REFS_TRY(describe_missing(variable, values, err));
     REFS_TRY(describe_packing(aggregation, fragment, variable, values, err));
     read_unsigned(variable, &values->from);
@@ -324,7 +327,7 @@ static void find_invalid(const refs_agg_values *values, const double *numbers, s
 static refs_status fail_text(const refs_agg_values *values, const char *number, refs_error *err) {
     char type[16];
     refs_dtype_format(&values->to, type, sizeof type);
-    return refs_fail(err, REFS_CORRUPT, "%s: value %s does not fit the aggregation's type %s",
+    return refs_fail(err, REFS_CORRUPT, "%s: value %s does not fit type %s of the aggregation",
                      values->name != NULL ? values->name : "a fragment", number,
                      type + (type[0] != '\0'));
 }
@@ -405,7 +408,7 @@ static refs_status store_floats(const refs_agg_values *values, const converted *
     const bool *is_missing = from->is_missing;
     const size_t n = from->n;
     if (values->to.size == 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: an aggregation of half floats",
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: aggregations of half floats are not supported",
                          values->name != NULL ? values->name : "a fragment");
     if (values->to.size == 8) {
         memcpy(dst, numbers, n * sizeof *numbers);
@@ -497,9 +500,10 @@ static refs_status convert_strings(const refs_agg_values *values, const uint8_t 
         memset(dst + common, 0, to - common);
         for (size_t k = common; k < from; k++)
             if (src[k] != 0)
-                return refs_fail(err, REFS_CORRUPT,
-                                 "%s: a string of more than %zu bytes does not fit the aggregation",
-                                 values->name != NULL ? values->name : "a fragment", to);
+                return refs_fail(
+                    err, REFS_CORRUPT,
+                    "%s: a string has more than the %zu bytes of the aggregation's type",
+                    values->name != NULL ? values->name : "a fragment", to);
     }
     return REFS_OK;
 }

@@ -90,7 +90,8 @@ static refs_status open_array(const refs_array_context *context, const refs_arra
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s: %s", set, meta->path, meta->problem);
     if (meta->edges != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s: its chunks are not all of one size", set,
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: %s: expected chunks of one size, found several sizes", set,
                          meta->path);
     refs_array *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
@@ -163,8 +164,8 @@ refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, 
     uint64_t count, bytes;
     if (!refs_array_meta_elements(meta, &count) || count > max_elements ||
         !refs_mul_u64(count, meta->dtype.size, &bytes) || bytes > SIZE_MAX)
-        return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
-                         (unsigned long long)max_elements);
+        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu elements, found more",
+                         meta->path, (unsigned long long)max_elements);
     *n = (size_t)count;
     REFS_TRY(refs_buf_resize(elements, (size_t)bytes, err));
     static const uint64_t origin[REFS_MAX_RANK] = {0};
@@ -178,8 +179,8 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
     size_t n = 0;
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
-        status =
-            refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
+        status = refs_fail(err, REFS_UNSUPPORTED, "%s: expected numbers, found strings",
+                           array->meta->path);
     refs_buf_clear(&elements);
     return status;
 }

@@ -43,8 +43,8 @@ static refs_status run_chain(const decoding *job, uint8_t *elements, refs_error 
         return refs_chain_decode(job->chain, job->stored, job->scratch, elements, err);
     REFS_TRY(refs_chain_decode_short(job->chain, job->stored, job->scratch, &output, err));
     if (output.size != array->chunk_bytes && output.size != least)
-        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", output.size,
-                         array->chunk_bytes, least);
+        return refs_fail(err, REFS_CORRUPT, "decoded to %zu bytes: expected %zu or %zu",
+                         output.size, array->chunk_bytes, least);
     memset(elements + output.size, 0, array->chunk_bytes - output.size);
     return REFS_OK;
 }

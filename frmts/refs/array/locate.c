@@ -71,7 +71,7 @@ refs_status refs_array_locate(refs_array *array, const uint64_t *element,
     uint64_t index[REFS_MAX_RANK];
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (element[dim] >= meta->shape[dim])
-            return refs_fail(err, REFS_INVALID, "%s: there is no element %llu along dimension %zu",
+            return refs_fail(err, REFS_INVALID, "%s: element %llu lies outside dimension %zu",
                              meta->path, (unsigned long long)element[dim], dim);
         index[dim] = element[dim] / meta->chunk[dim];
     }
@@ -117,8 +117,9 @@ refs_status refs_array_count_present(refs_array *array, const refs_region *regio
     *n = 0;
     refs_status status = refs_array__cut(array->stored, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > max_chunks)
-        status = refs_fail(err, REFS_LIMIT, "%s: more than %llu chunks are to be looked for",
-                           array->meta->path, (unsigned long long)max_chunks);
+        status =
+            refs_fail(err, REFS_LIMIT, "%s: expected at most %llu chunks to search, found more",
+                      array->meta->path, (unsigned long long)max_chunks);
     if (status == REFS_OK && array->mosaic.gather != NULL)
         status = array->mosaic.count(array->mosaic.self, region, n, err);
     else if (status == REFS_OK)

@@ -249,7 +249,7 @@ typedef struct mosaic_strings {
 
 static refs_status check_size(const mosaic_strings *strings, size_t bytes, refs_error *err) {
     if (bytes <= REFS_MAX_TEXT_BYTES) return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes",
+    return refs_fail(err, REFS_LIMIT, "%s: its strings need more than the limit of %zu bytes",
                      strings->array->meta->path, REFS_MAX_TEXT_BYTES);
 }
 
@@ -259,7 +259,7 @@ static refs_status read_part(mosaic_strings *strings, refs_array *part, bool let
     uint64_t n;
     size_t at = strings->bytes.size;
     if (!refs_array_meta_elements(part->meta, &n) || n > REFS_MAX_TEXT_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: has too many elements", part->meta->path);
+        return refs_fail(err, REFS_LIMIT, "%s: has more than 2^64 elements", part->meta->path);
     REFS_TRY(letters ? refs_array_read_letters(part, n, &strings->bytes, err)
                      : refs_array_read_strings(part, n, &strings->bytes, err));
     REFS_TRY(check_size(strings, strings->bytes.size, err));
@@ -333,8 +333,8 @@ refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, 
     size_t total = 0;
     uint64_t n;
     if (!refs_array_meta_elements(meta, &n) || n > max_elements)
-        return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
-                         (unsigned long long)max_elements);
+        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu elements, found more",
+                         meta->path, (unsigned long long)max_elements);
     for (size_t dim = meta->rank; dim-- > 0; step *= (int64_t)meta->shape[dim]) stride[dim] = step;
     found.places = refs_calloc((size_t)n + 1, sizeof *found.places);
     refs_status status =

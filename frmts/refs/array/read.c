@@ -285,7 +285,8 @@ refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut 
                                  refs_error *err) {
     refs_array *array = reading_of->array;
     if (array->meta->dtype.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: expected numbers, found elements of variable length",
                          array->meta->path);
     if (array->mosaic.gather != NULL) return refs_array__read_mosaic(reading_of, err);
     reading job = {
@@ -337,7 +338,8 @@ refs_status refs_array_read_selections(refs_array *array, const refs_selection *
     refs_progress_parts parts;
     const refs_load_watch watch = {&parts.progress, NULL, NULL, NULL};
     if (array->meta->dtype.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: expected numbers, found elements of variable length",
                          array->meta->path);
     if (array->mosaic.gather != NULL)
         return refs_array__read_mosaic_selections(array, selections, n, progress, err);

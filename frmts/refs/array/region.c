@@ -44,7 +44,7 @@ static refs_status check_dim(const refs_array_meta *meta, const refs_region *reg
         return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
-        "%s: %llu elements from %llu on, %lld apart, are not inside dimension %zu of %llu",
+        "%s: %llu elements from %llu on with step %lld leave dimension %zu of size %llu",
         meta->path, (unsigned long long)region->count[dim], (unsigned long long)region->start[dim],
         (long long)step_of(region, dim), dim, (unsigned long long)meta->shape[dim]);
 }
@@ -55,12 +55,13 @@ static refs_status check_index(const refs_array_meta *meta, const refs_selection
     for (uint64_t i = 0; i < selection->region.count[dim]; i++) {
         if (index[i] >= meta->shape[dim])
             return refs_fail(err, REFS_INVALID,
-                             "%s: element %llu is not inside dimension %zu of %llu", meta->path,
+                             "%s: element %llu lies outside dimension %zu of size %llu", meta->path,
                              (unsigned long long)index[i], dim,
                              (unsigned long long)meta->shape[dim]);
         if (i > 0 && index[i] < index[i - 1])
             return refs_fail(
-                err, REFS_INVALID, "%s: indices of dimension %zu must ascend, %llu follows %llu",
+                err, REFS_INVALID,
+                "%s: expected ascending indices of dimension %zu, found %llu after %llu",
                 meta->path, dim, (unsigned long long)index[i], (unsigned long long)index[i - 1]);
     }
     return REFS_OK;

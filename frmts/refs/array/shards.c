@@ -210,7 +210,8 @@ static void publish_index(refs_shard *shard) {
 static refs_status find_index(const refs_shard *shard, refs_store_part *part, refs_error *err) {
     *part = (refs_store_part){.length = shard->array->shards->index_bytes};
     if (shard->size < part->length)
-        return refs_fail(err, REFS_CORRUPT, "%llu bytes are too few for the %llu of the index",
+        return refs_fail(err, REFS_CORRUPT,
+                         "the shard is truncated: %llu bytes, of which the index needs %llu",
                          (unsigned long long)shard->size, (unsigned long long)part->length);
     if (!shard->array->meta->shard->index_at_start) part->begin = shard->size - part->length;
     return REFS_OK;
@@ -306,7 +307,7 @@ refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store
     *part = (refs_store_part){0};
     if (begin == UINT64_MAX && length == UINT64_MAX) return REFS_OK;
     if (!refs_add_u64(begin, length, &end) || length == 0 || end > shard->size)
-        return refs_fail(err, REFS_CORRUPT, "inner chunk %llu at %llu+%llu is not in the shard",
+        return refs_fail(err, REFS_CORRUPT, "inner chunk %llu [%llu+%llu] lies outside the shard",
                          (unsigned long long)inner, (unsigned long long)begin,
                          (unsigned long long)length);
     *part = (refs_store_part){.begin = begin, .length = length};

@@ -101,7 +101,7 @@ refs_status refs_slices__cut_out(const refs_array *array, uint64_t number, refs_
     if (part.length == 0) return REFS_OK;
     if (part.begin > stored->size || part.length > stored->size - part.begin ||
         (part.value_size > 0 && part.value_size != stored->size))
-        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %llu expected", stored->size,
+        return refs_fail(err, REFS_CORRUPT, "it has %zu bytes: expected %llu", stored->size,
                          (unsigned long long)(part.begin + part.length));
     *stored = refs_bytes_view(stored->data + part.begin, (size_t)part.length);
     return REFS_OK;

@@ -26,7 +26,8 @@ typedef struct strings_reading {
 static refs_status add_piece(strings_reading *job, piece *element, refs_bytes text,
                              refs_error *err) {
     if (text.size > MAX_TEXT_BYTES - job->bytes.size)
-        return refs_fail(err, REFS_LIMIT, "strings of more than %zu bytes", MAX_TEXT_BYTES);
+        return refs_fail(err, REFS_LIMIT, "its strings need more than the limit of %zu bytes",
+                         MAX_TEXT_BYTES);
     *element = (piece){job->bytes.size, text.size};
     return refs_buf_append(&job->bytes, text.data, text.size, err);
 }
@@ -60,13 +61,13 @@ static refs_status take_items(strings_reading *job, const refs_span *const *span
                               refs_error *err) {
     size_t n = job->array->chunk_elements;
     if (items.size < 4 || refs_load_le32(items.data) != n)
-        return refs_fail(err, REFS_CORRUPT, "these are not the %zu strings expected", n);
+        return refs_fail(err, REFS_CORRUPT, "expected %zu strings, found another number", n);
     items = refs_bytes_view(items.data + 4, items.size - 4);
     for (size_t i = 0; i < n; i++) {
         refs_bytes text;
         size_t element;
         if (!next_text(&items, &text))
-            return refs_fail(err, REFS_CORRUPT, "string %zu of %zu is cut", i, n);
+            return refs_fail(err, REFS_CORRUPT, "string %zu of %zu is truncated", i, n);
         if (place_of(job, spans, i, &element))
             REFS_TRY(add_piece(job, &job->pieces[element], text, err));
     }
@@ -146,7 +147,8 @@ static refs_status append_strings(const strings_reading *job, size_t n, refs_buf
         size_t size = job->pieces[i].size;
         total += size;
         if (total > MAX_TEXT_BYTES)
-            return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes",
+            return refs_fail(err, REFS_LIMIT,
+                             "%s: its strings need more than the limit of %zu bytes",
                              job->array->meta->path, MAX_TEXT_BYTES);
         const uint8_t *text = size > 0 ? job->bytes.data + job->pieces[i].begin : NULL;
         const uint8_t *end = size > 0 ? memchr(text, 0, size) : NULL;
@@ -163,8 +165,8 @@ static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_b
     refs_region all = {origin, meta->shape, NULL};
     uint64_t n;
     if (!refs_array_meta_elements(meta, &n) || n > max_elements)
-        return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
-                         (unsigned long long)max_elements);
+        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu elements, found more",
+                         meta->path, (unsigned long long)max_elements);
     strings_reading job = {.array = array};
     job.pieces = refs_calloc((size_t)n, sizeof *job.pieces);
     refs_status status = job.pieces != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -185,14 +187,15 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
         return refs_mosaic__read_strings(array, max_elements, strings, err);
     if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, strings, err);
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not strings", array->meta->path);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: expected strings, found other elements",
+                         array->meta->path);
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
     uint64_t count;
     if (refs_array_meta_elements(array->meta, &count) && count <= max_elements &&
         count > MAX_PADDED_BYTES / dtype->size)
-        return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes", array->meta->path,
-                         MAX_PADDED_BYTES);
+        return refs_fail(err, REFS_LIMIT, "%s: its strings need more than the limit of %zu bytes",
+                         array->meta->path, MAX_PADDED_BYTES);
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK) status = refs_array__to_strings(dtype, elements.data, n, strings, err);
     refs_buf_clear(&elements);

@@ -143,10 +143,10 @@ static bool has_any(const refs_array_meta *variable, const sign *signs, size_t n
 refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable) {
     if (variable == NULL) return REFS_CF_AXIS_OTHER;
     bool is_index = has_units(variable, "1");
-    bool told = has_any(variable, longitude_signs, COUNT(longitude_signs));
+    bool by_attributes = has_any(variable, longitude_signs, COUNT(longitude_signs));
     bool by_projection =
         !is_index && !has_any(variable, projection_x_signs, COUNT(projection_x_signs));
-    bool by_name = !told && !is_index && !has_units(variable, "m");
+    bool by_name = !by_attributes && !is_index && !has_units(variable, "m");
     if (refs_cf__is_longitude(variable) || (by_name && is_called(variable, "lon", "longitude")))
         return REFS_CF_AXIS_X;
     if (refs_cf__is_latitude(variable) || (by_name && is_called(variable, "lat", "latitude")))

@@ -495,7 +495,7 @@ bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
 }
 
 /* The signs of small integers, as attributes state them. */
-typedef enum told_signs { SIGNS_UNTOLD, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
+typedef enum told_signs { SIGNS_UNKNOWN, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
 
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
  * without a valid range, as in the netCDF driver. */
@@ -506,10 +506,10 @@ static told_signs signs_told(const refs_array_meta *array) {
                      isfinite(range.low) && isfinite(range.high) && range.low <= range.high;
     if (has_range && range.low == 0 && range.high == 255) return SIGNS_UNSIGNED;
     if (has_range && range.low == -128 && range.high == 127) return SIGNS_SIGNED;
-    if (has_range) return SIGNS_UNTOLD;
+    if (has_range) return SIGNS_UNKNOWN;
     if (refs_cf_is_marked_unsigned(array)) return SIGNS_UNSIGNED;
-    refs_str told = refs_cf__text(array->attributes, "_Unsigned");
-    return refs_cf__same_word(told, "false") ? SIGNS_SIGNED : SIGNS_UNTOLD;
+    refs_str unsigned_text = refs_cf__text(array->attributes, "_Unsigned");
+    return refs_cf__same_word(unsigned_text, "false") ? SIGNS_SIGNED : SIGNS_UNKNOWN;
 }
 
 bool refs_cf_is_told_unsigned(const refs_array_meta *array) {
@@ -526,7 +526,7 @@ static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *
     const refs_array_meta *array = input->array;
     if (!can_be_unsigned(&array->dtype)) return false;
     const told_signs signs = signs_told(array);
-    if (signs != SIGNS_UNTOLD) return signs == SIGNS_UNSIGNED;
+    if (signs != SIGNS_UNKNOWN) return signs == SIGNS_UNSIGNED;
     return array->dtype.size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
            refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, description));
 }

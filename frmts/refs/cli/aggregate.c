@@ -99,7 +99,7 @@ static refs_status find_folder(aggregation *all, refs_error *err) {
     char *slash = strrchr(output, '/');
     if (slash != NULL) slash[slash == output] = '\0';
     if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
-        return refs_fail(err, REFS_IO, "%s: there is no such folder", output);
+        return refs_fail(err, REFS_IO, "%s: no such folder", output);
     return REFS_OK;
 }
 
@@ -141,7 +141,7 @@ static refs_status open_arrays(aggregation *all, size_t number, open_source *ope
                              : REFS_OK;
 }
 
-/* What a server says of a file comes with its beginning, which is asked for once: the format is in
+/* A server describes a file with its beginning, which is requested once: the format is in
  * that, too. */
 static refs_status open_source_of(aggregation *all, size_t number, open_source *opened,
                                   refs_error *err) {
@@ -253,16 +253,15 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
                             .n_threads = refs_join_n_threads(names, all->names.n),
                             .run = add_source,
                             .user = all};
-    if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
+    if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "expected at least one source");
     all->sources = refs_calloc(all->names.n, sizeof *all->sources);
     if (all->sources == NULL) return refs_fail_nomem(err);
     REFS_TRY(add_master(all, err));
     REFS_TRY(tool_work_run(&work, err));
     if (all->n_fragments == 0 && all->filler != NULL)
         return refs_fail(err, REFS_INVALID,
-                         "%s: stands for fragments that held nothing but the fill value, and no "
-                         "other fragment is given that tells where they were: split the source "
-                         "again",
+                         "%s: a manifest of empty fragments does not suffice: expected another "
+                         "fragment of the same split: split the source again",
                          all->filler);
     return REFS_OK;
 }
@@ -357,7 +356,8 @@ static refs_status check_date(const char *date, refs_error *err) {
         return REFS_OK;
     return refs_fail(
         err, REFS_INVALID,
-        "--common-date is units of times, such as \"days since 1970-01-01\", not \"%s\"", date);
+        "--common-date: expected units of time such as \"days since 1970-01-01\", found \"%s\"",
+        date);
 }
 
 static refs_status read_options(aggregation *all, refs_error *err) {
@@ -365,7 +365,7 @@ static refs_status read_options(aggregation *all, refs_error *err) {
     const char *version = given->cfa_version, *format = given->format;
     if (given->common_date != NULL) REFS_TRY(check_date(given->common_date, err));
     if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
-        return refs_fail(err, REFS_INVALID, "--format of combine is cfa, not \"%s\"", format);
+        return refs_fail(err, REFS_INVALID, "--format: expected cfa, found \"%s\"", format);
     if (version == NULL) return REFS_OK;
     return refs_cfa_version_parse(refs_str_from(version), &all->writing.version, err);
 }

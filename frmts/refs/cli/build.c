@@ -320,8 +320,8 @@ static refs_status select_source(build *all, size_t number, refs_error *err) {
     for (size_t i = 0; i < cuts->n; i++)
         if (!tool_is_given(&all->dims, cuts->items[i].dim))
             return refs_fail(err, REFS_INVALID,
-                             "%s: the selection takes a part along %s, along which sources are not "
-                             "joined: expected --along %s, too",
+                             "%s: the selection cuts dimension %s, along which sources are not "
+                             "combined: add --along %s",
                              all->names.items[number], cuts->items[i].dim, cuts->items[i].dim);
     return REFS_OK;
 }
@@ -492,8 +492,8 @@ static refs_status guess_dims(build *all, refs_error *err) {
 
 static refs_status fail_selected_netcdf(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "--variables with a selection makes no netCDF file, whose fragments are whole "
-                     "files: give the output a name of a set, as all.json or all.parq");
+                     "--variables with a selection needs a set as output, because fragments of "
+                     "netCDF masters are whole files: choose a name such as all.json or all.parq");
 }
 
 /* A set is cut along dimensions of the join: those of the first source that has any of what is
@@ -558,8 +558,8 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
     if (given->generators)
         refs_note(&all->options.notes, REFS_NOTE_WARNING,
-                  "--generators has no effect: sets are written without generators, which other "
-                  "programs do not read");
+                  "--generators has no effect: sets are written without generators, because other "
+                  "programs do not support them");
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
@@ -589,11 +589,10 @@ static refs_status tell_document(void *self, refs_str key, refs_bytes document, 
     telling *at = self;
     if (!at->has_told && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {
         at->has_told = true;
-        refs_note(
-            &at->all->options.notes, REFS_NOTE_WARNING,
-            "%.*s: several records of netCDF-3 are one chunk (codec record_member), which not "
-            "all readers of sets read",
-            (int)(key.size - strlen("/.zarray")), key.data);
+        refs_note(&at->all->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: its chunks are several netCDF-3 records (codec record_member), which "
+                  "other readers do not support",
+                  (int)(key.size - strlen("/.zarray")), key.data);
     }
     return at->to.document(at->to.self, key, document, err);
 }
@@ -875,7 +874,7 @@ static refs_status leave_out_output(build *all, const tool_list *given, refs_err
         if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
             source.st_ino == output.st_ino)
             return refs_fail(err, REFS_INVALID,
-                             "%s: is a source: give what is made of it another name", all->output);
+                             "%s: the output is also a source: choose another name", all->output);
     for (size_t i = 0; i < all->names.n; i++) {
         bool is_output = stat(all->names.items[i], &source) == 0 &&
                          source.st_dev == output.st_dev && source.st_ino == output.st_ino;
@@ -936,7 +935,7 @@ static void tell_unused_rewrites(const build *all) {
     for (size_t i = 0; i < rewrites->n; i++)
         if (!all->options.urls.used[i])
             refs_note(&all->options.notes, REFS_NOTE_WARNING,
-                      "--rewrite %s: no name of a source begins so", rewrites->items[i]);
+                      "--rewrite %s: no source has this prefix", rewrites->items[i]);
 }
 
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
@@ -953,7 +952,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
     if (all->skipped.n - all->n_not_sources == all->names.n)
-        return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
+        return refs_fail(err, REFS_INVALID, "none of the sources could be read: %s",
                          all->skipped.items[all->n_not_sources]);
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
                                          : write_set(all, options, err));
@@ -1047,8 +1046,8 @@ static refs_status check_own(const build *all, refs_error *err) {
     tool_set_close(&first);
     if (status != REFS_OK || !has_own) return status;
     return refs_fail(err, REFS_INVALID,
-                     "%s: it has values of its own, and does not record (" REFS_SOURCES_ATTRIBUTE
-                     ") of which files these are: index all sources anew",
+                     "%s: its values are its own, without a record (" REFS_SOURCES_ATTRIBUTE
+                     ") of the files they come from: index all sources again",
                      all->output);
 }
 

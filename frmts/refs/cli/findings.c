@@ -89,14 +89,14 @@ static refs_status print_finding(const char *name, const tool_finding *finding, 
                                  refs_error *err) {
     refs_buf text = REFS_BUF_INIT, shown = REFS_BUF_INIT;
     refs_status status = sum_up(finding, &text, err);
-    if (status == REFS_OK) status = tool_append_told(name, &shown);
+    if (status == REFS_OK) status = tool_append_redacted(name, &shown);
     const size_t size = shown.size;
-    if (status == REFS_OK) status = tool_append_told((const char *)text.data, &shown);
-    const char *told = (const char *)shown.data;
+    if (status == REFS_OK) status = tool_append_redacted((const char *)text.data, &shown);
+    const char *text_shown = (const char *)shown.data;
     if (status == REFS_OK && json)
-        status = print_json(told, finding->status, told + size, err);
+        status = print_json(text_shown, finding->status, text_shown + size, err);
     else if (status == REFS_OK)
-        printf("%s: %s\n", told, told + size);
+        printf("%s: %s\n", text_shown, text_shown + size);
     refs_buf_clear(&text);
     refs_buf_clear(&shown);
     return status == REFS_NOMEM ? refs_fail_nomem(err) : status;

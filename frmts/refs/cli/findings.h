@@ -19,7 +19,7 @@ typedef enum tool_finding_kind {
     TOOL_NOT_DECODED
 } tool_finding_kind;
 
-/** What was found: of which kind, the status of the failure, and its message. */
+/** A finding: its kind, the status of the failure, and its message. */
 typedef struct tool_found {
     tool_finding_kind kind;
     refs_status status;

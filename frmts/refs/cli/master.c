@@ -246,8 +246,7 @@ static bool is_empty(const tool_arrays *arrays) {
 static refs_status check_repeated(const collecting *to, refs_error *err) {
     if (to->master->how.size == 0 || to->repeated.size == 0) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s is more than one step of it, which does not grow: index all sources "
-                     "anew",
+                     "%s: cannot append: %s covers more than one step: index all sources again",
                      to->name, (const char *)to->repeated.data);
 }
 
@@ -264,7 +263,7 @@ refs_status tool_master_read(const tool_session *session, const tool_arrays *arr
     const refs_source_visitor visitor = {collect_source, &to};
     REFS_TRY(tool_sources_read(arrays->set.set, &visitor, err));
     if (master->files.n + master->fillers.n > 0 || is_empty(arrays)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", name);
+    return refs_fail(err, REFS_INVALID, "%s: expected a master with fragments", name);
 }
 
 void tool_master_clear(tool_master *master) {
@@ -298,7 +297,7 @@ refs_status tool_master_join(const tool_master *master, const refs_join_part *pa
 refs_status tool_check_named(const char *master, const char *name, refs_error *err) {
     if (!tool_is_remote(master) || tool_is_remote(name) || access(name, F_OK) != 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: is a file of this machine, which the master %s cannot name: copy the "
-                     "fragments to where others read them, and name them there",
+                     "%s: a local file, which the remote master %s cannot refer to: copy the "
+                     "fragments to a place that readers can reach",
                      name, master);
 }

@@ -90,11 +90,11 @@ static refs_status read_rows(refs_array *array, const refs_array_meta *meta, ref
     for (size_t d = 1; d < meta->rank; d++)
         if (!refs_mul_u64(row, meta->shape[d], &row)) row = UINT64_MAX;
     if (row > REFS_CFA_MAX_VALUE_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: rows of it are larger than %llu bytes", meta->path,
-                         (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
+        return refs_fail(err, REFS_LIMIT, "%s: its rows are larger than the limit of %llu bytes",
+                         meta->path, (unsigned long long)REFS_CFA_MAX_VALUE_BYTES);
     uint64_t bytes;
     if (!refs_mul_u64(row, n, &bytes) || bytes > MAX_ARRAY_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%s: expected at most %llu bytes, found more", meta->path,
+        return refs_fail(err, REFS_LIMIT, "%s: larger than the limit of %llu bytes", meta->path,
                          (unsigned long long)MAX_ARRAY_BYTES);
     const uint64_t most = row > 0 && row < BLOCK_BYTES ? BLOCK_BYTES / row : 1;
     refs_status status = REFS_OK;
@@ -136,7 +136,7 @@ static refs_status read_whole(const tool_arrays *arrays, const char *path, refs_
     const size_t n = is_file ? refs_hierarchy_n_arrays(hierarchy) : 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         status = read_array(arrays, refs_hierarchy_array(hierarchy, i), err);
-    if (status != REFS_OK) refs_error_prefix(err, "%s: is not changed, as it cannot be read", path);
+    if (status != REFS_OK) refs_error_prefix(err, "%s: not changed: it cannot be read", path);
     if (is_file) return status;
     return refs_fail(
         err, REFS_INVALID,
@@ -158,7 +158,8 @@ static refs_status read_selection(const tool_arguments *arguments, selection *of
     *of = (selection){.arguments = arguments};
     if (which == NULL || strcmp(which, "all") == 0) return REFS_OK;
     if (tool_read_index(which, of->index, &of->rank)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "--partition is all or an index, not \"%s\"", which);
+    return refs_fail(err, REFS_INVALID, "--partition: expected all or an index, found \"%s\"",
+                     which);
 }
 
 static bool selects(void *user, const refs_array_meta *container, const uint64_t *index) {
@@ -196,7 +197,7 @@ static refs_status move(const tool_arguments *arguments, tool_sending *master, r
     REFS_TRY(move_names(arguments, master, &n, err));
     if (n == 0) REFS_TRY(tool_check_partition(master->session, arguments, err));
     if (n == 0)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: no name of a fragment has changed",
+        return refs_fail(err, REFS_NOT_FOUND, "%s: no fragment has a name to change",
                          arguments->names.items[0]);
     REFS_TRY(tool_sending_send(master, err));
     if (!arguments->quiet) printf("%llu fragments\n", (unsigned long long)n);

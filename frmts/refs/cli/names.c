@@ -66,7 +66,7 @@ refs_names_host tool_names_host(const tool_session *session) {
 static refs_status add_line(tool_names *names, refs_str line, refs_error *err) {
     if (line.size >= MAX_LINE || memchr(line.data, '\0', line.size) != NULL)
         return refs_fail(err, REFS_INVALID,
-                         "standard input: \"%.*s…\" is no name: expected lines of less than %zu "
+                         "standard input: invalid name \"%.*s…\": expected lines of less than %zu "
                          "bytes without NUL, found one of %zu",
                          (int)strnlen(line.data, 40), line.data, MAX_LINE, line.size);
     return line.size > 0 ? tool_names_add(names, line, err) : REFS_OK;
@@ -126,7 +126,7 @@ static refs_status add_data_of_stac(const expanding *to, const char *name, refs_
     const size_t before = to->names->n + count_skipped(to->skipped);
     REFS_TRY(refs_stac_each(&to->session->lister, name, &visitor, err));
     if (to->names->n + count_skipped(to->skipped) > before) return REFS_OK;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
+    return refs_fail(err, REFS_NOT_FOUND, "%s: no asset of it is data", name);
 }
 
 /* GDAL's "/vsis3/bucket/key" is "s3://bucket/key". */
@@ -161,7 +161,8 @@ refs_status tool_expand(const tool_session *session, const tool_list *arguments,
     const expanding to = {session, names, skipped};
     for (size_t i = 0; i < arguments->n; i++) REFS_TRY(add_argument(&to, arguments->items[i], err));
     if (names->n > 0) return REFS_OK;
-    if (count_skipped(skipped) == 0) return refs_fail(err, REFS_INVALID, "no source is given");
+    if (count_skipped(skipped) == 0)
+        return refs_fail(err, REFS_INVALID, "expected at least one source");
     return refs_fail(err, REFS_INVALID, "expected at least one source, found %zu that are left out",
                      skipped->n);
 }

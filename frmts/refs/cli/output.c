@@ -50,12 +50,12 @@ bool tool_is_master(const char *name) {
 }
 
 static refs_status fail_source(const char *output, refs_error *err) {
-    return refs_fail(err, REFS_INVALID, "%s: is a source: give what is made of it another name",
+    return refs_fail(err, REFS_INVALID, "%s: the output is also a source: choose another name",
                      output);
 }
 
 static refs_status fail_data(const char *output, refs_error *err) {
-    return refs_fail(err, REFS_INVALID, "%s: is a data file: give what is written another name",
+    return refs_fail(err, REFS_INVALID, "%s: a data file would be overwritten: choose another name",
                      output);
 }
 
@@ -141,7 +141,7 @@ static refs_status check_location(output_search *search, const char *location, r
     refs_free(copy);
     if (!is_it) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: would replace %s, which %s refers to: give what is written another name",
+                     "%s: would overwrite %s, to which %s refers: choose another name",
                      search->output, location, search->source);
 }
 

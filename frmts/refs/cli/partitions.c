@@ -139,10 +139,10 @@ static refs_status show_partitions(const tool_arguments *arguments, const refs_a
     partition_listing all = {.array = array, .json = arguments->json};
     if (strcmp(which, "none") == 0 || array->aggregation == NULL) return REFS_OK;
     if (strcmp(which, "all") != 0 && !read_wanted(which, &all))
-        return refs_fail(err, REFS_INVALID,
-                         "--partition is all, none, or an index with %zu numbers for %s, not "
-                         "\"%s\"",
-                         array->rank, array->path, which);
+        return refs_fail(
+            err, REFS_INVALID,
+            "--partition: expected all, none, or an index of %zu numbers for %s, found \"%s\"",
+            array->rank, array->path, which);
     if (all.is_one) REFS_TRY(check_wanted(&all, err));
     if (all.json) printf(",\"partitions\":[");
     REFS_TRY(refs_aggregation_each(array, show_partition, &all, err));

@@ -7,8 +7,8 @@
 
 static refs_status fail_member(const char *name, const char *expected, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT,
-                     "the record of how it was joined (\"joined\") has no %s as \"%s\": index all "
-                     "sources anew",
+                     "its record of how it was combined (\"joined\"): expected a %s as \"%s\": "
+                     "index all sources again",
                      expected, name);
 }
 
@@ -92,8 +92,8 @@ static refs_status check_dims(const char *set, const tool_record *record, const 
     if (status == REFS_OK) status = print_list(some, &is, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
-                           "%s was joined along %.*s, and %s says %.*s: leave it out, or index all "
-                           "sources anew",
+                           "%s was combined along %.*s, but %s says %.*s: leave the option out, or "
+                           "index all sources again",
                            set, (int)was.size, (const char *)was.data, option, (int)is.size,
                            (const char *)is.data);
     refs_buf_clear(&was);

@@ -27,18 +27,17 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
     const refs_array_meta *meta = refs_hierarchy_find_array(
         set->hierarchy, refs_str_view(wanted, (size_t)(bracket - wanted)));
     if (meta == NULL || meta->status != REFS_OK)
-        return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%.*s\"", (int)(bracket - wanted),
-                         wanted);
+        return refs_fail(err, REFS_NOT_FOUND, "no array \"%.*s\"", (int)(bracket - wanted), wanted);
     for (const char *at = bracket; *at == '[' || *at == ','; rank++) {
         char *end;
         unsigned long long number = strtoull(at + 1, &end, 10);
         if (end == at + 1 || rank >= meta->rank || number >= meta->shape[rank])
-            return refs_fail(err, REFS_INVALID, "%s is not an element of the array", bracket);
+            return refs_fail(err, REFS_INVALID, "%s: expected the index of an element", bracket);
         index[rank] = chunk_of(meta, rank, number);
         at = end;
         if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
             return refs_chunk_key(meta, index, key, err);
     }
-    return refs_fail(err, REFS_INVALID, "%s is not an element of an array of %zu dimensions",
+    return refs_fail(err, REFS_INVALID, "%s: expected %zu indices, as the array has dimensions",
                      bracket, meta->rank);
 }

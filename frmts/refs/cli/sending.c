@@ -25,7 +25,7 @@ refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err) 
     if (n < TOOL_SCRATCH_BYTES && mkdtemp(folder) != NULL) return REFS_OK;
     const char *why = n < TOOL_SCRATCH_BYTES ? strerror(errno) : strerror(ENAMETOOLONG);
     *folder = '\0';
-    return refs_fail(err, REFS_IO, "%s: no folder can be made there: %s",
+    return refs_fail(err, REFS_IO, "%s: cannot create a folder in it: %s",
                      within != NULL ? within : "/tmp", why);
 }
 
@@ -39,8 +39,8 @@ static refs_status open_remote(tool_sending *sending, const char *name, refs_err
     if (strncmp(sending->location, "/vsis3/", 7) != 0 &&
         strncmp(sending->location, "/vsigs/", 7) != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: objects are written to s3://bucket/key and gs://bucket/key: write it "
-                         "here, and copy it there",
+                         "%s: cannot write there (expected s3://BUCKET/KEY or gs://BUCKET/KEY): "
+                         "write a local file, and copy it",
                          name);
     REFS_TRY(tool_make_scratch(sending->folder, err));
     REFS_TRY(refs_buf_printf(&text, err, "%s%s", sending->folder, slash));

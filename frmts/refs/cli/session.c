@@ -89,10 +89,10 @@ refs_status tool_read_input(refs_buf *text, refs_error *err) {
         const ssize_t got = read(STDIN_FILENO, part, sizeof part);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
-            return refs_fail(err, REFS_IO, "standard input cannot be read: %s", strerror(errno));
+            return refs_fail(err, REFS_IO, "cannot read standard input: %s", strerror(errno));
         if (got == 0) return REFS_OK;
         if ((size_t)got > TOOL_INPUT_BYTES - text->size)
-            return refs_fail(err, REFS_LIMIT, "standard input has more than %zu bytes",
+            return refs_fail(err, REFS_LIMIT, "standard input has more bytes than the limit of %zu",
                              TOOL_INPUT_BYTES);
         REFS_TRY(refs_buf_append(text, part, (size_t)got, err));
     }
@@ -155,11 +155,11 @@ refs_status tool_append_shown(const char *text, refs_buf *shown) {
     return refs_buf_append(shown, "", 1, NULL);
 }
 
-refs_status tool_append_told(const char *text, refs_buf *told) {
-    const size_t begin = told->size;
-    REFS_TRY(tool_append_shown(text, told));
-    refs_redact_secrets((char *)told->data + begin);
-    told->size = begin + strlen((const char *)told->data + begin) + 1;
+refs_status tool_append_redacted(const char *text, refs_buf *redacted) {
+    const size_t begin = redacted->size;
+    REFS_TRY(tool_append_shown(text, redacted));
+    refs_redact_secrets((char *)redacted->data + begin);
+    redacted->size = begin + strlen((const char *)redacted->data + begin) + 1;
     return REFS_OK;
 }
 
@@ -168,7 +168,7 @@ refs_status tool_append_told(const char *text, refs_buf *told) {
 void tool_tell(const char *before, const char *code, const char *text) {
     if (!tool_go_on(NULL)) return;
     refs_buf shown = REFS_BUF_INIT, json = REFS_BUF_INIT;
-    const bool is_shown = tool_append_told(text, &shown) == REFS_OK;
+    const bool is_shown = tool_append_redacted(text, &shown) == REFS_OK;
     const char *message = is_shown ? (const char *)shown.data : refs_status_text(REFS_NOMEM);
     if (messages_are_json && refs_json_write_string(refs_str_from(message), &json, NULL) == REFS_OK)
         fprintf(stderr, "{\"code\":\"%s\",\"message\":%.*s}\n", code, (int)json.size,

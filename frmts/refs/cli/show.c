@@ -253,8 +253,7 @@ static refs_status count_or_complain(const tool_set *set, const refs_array_meta 
 
 static refs_status fail_unless_all(size_t n_unread, size_t n, refs_error *err) {
     if (n_unread == 0) return REFS_OK;
-    return refs_fail(err, REFS_IO, "the chunks of %zu of %zu arrays cannot be counted", n_unread,
-                     n);
+    return refs_fail(err, REFS_IO, "cannot count the chunks of %zu of %zu arrays", n_unread, n);
 }
 
 static refs_status list(const tool_set *set, const contents *shown, bool json, refs_error *err) {
@@ -344,7 +343,7 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     refs_buf key = REFS_BUF_INIT;
     refs_ref ref = {0};
     refs_status status = tool_resolve(set, wanted, &key, err);
-    refs_buf told = REFS_BUF_INIT;
+    refs_buf shown_name = REFS_BUF_INIT;
     refs_str text = refs_str_view((const char *)key.data, key.size);
     if (status == REFS_OK) {
         status = refs_set_find(set->set, text, &ref, err);
@@ -352,8 +351,8 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
             (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
     }
     if (status == REFS_OK && ref.kind != REFS_REF_INLINE)
-        status = tool_append_told(json ? ref.url : refs_ref_name(&ref), &told);
-    const char *name = (const char *)told.data;
+        status = tool_append_redacted(json ? ref.url : refs_ref_name(&ref), &shown_name);
+    const char *name = (const char *)shown_name.data;
     if (status == REFS_OK && json) {
         printf("{\"key\":");
         tool_print_json_text(text);
@@ -375,7 +374,7 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
                    (unsigned long long)ref.offset);
     }
     refs_ref_release(&ref);
-    refs_buf_clear(&told);
+    refs_buf_clear(&shown_name);
     refs_buf_clear(&key);
     return status;
 }
@@ -390,7 +389,7 @@ static refs_status print_value(const tool_set *set, const char *wanted, refs_err
             (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
     }
     if (status == REFS_OK && fwrite(value.data, 1, value.size, stdout) != value.size)
-        status = refs_fail(err, REFS_IO, "the output cannot be written");
+        status = refs_fail(err, REFS_IO, "cannot write the output");
     refs_buf_clear(&key);
     refs_buf_clear(&value);
     return status;

@@ -73,7 +73,8 @@ static refs_status read_format(const char *format, refs_cfa_format *read, refs_e
     bool is_4 = format == NULL || strcmp(format, "NETCDF4") == 0 || strcmp(format, "CFA4") == 0;
     *read = is_3 ? REFS_CFA_NETCDF3 : REFS_CFA_NETCDF4;
     if (is_3 || is_4) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "--format is NETCDF4 or NETCDF3, not \"%s\"", format);
+    return refs_fail(err, REFS_INVALID, "--format: expected NETCDF4 or NETCDF3, found \"%s\"",
+                     format);
 }
 
 static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_options *options,
@@ -85,7 +86,8 @@ static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_
     options->subarray_shape = arguments->subarray_shape;
     if (arguments->subarray_size != NULL &&
         !refs_s3nc_parse_size(refs_str_from(arguments->subarray_size), &options->subarray_bytes))
-        return refs_fail(err, REFS_INVALID, "--subarray-size is a size such as 50MB, not \"%s\"",
+        return refs_fail(err, REFS_INVALID,
+                         "--subarray-size: expected a size such as 50MB, found \"%s\"",
                          arguments->subarray_size);
     return REFS_OK;
 }

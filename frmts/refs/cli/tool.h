@@ -82,11 +82,11 @@ refs_status tool_confine(const tool_session *session, const char *document, cons
 refs_status tool_append_shown(const char *text, refs_buf *shown);
 
 /** The same without secrets (refs_redact_secrets): for whatever the core says. */
-refs_status tool_append_told(const char *text, refs_buf *told);
+refs_status tool_append_redacted(const char *text, refs_buf *redacted);
 
-/** Prints a line on standard error: "refs: ", what comes before, and a message as tool_append_told
- * has it; as JSON, {"code": …, "message": …}. All messages of the core come this way. `code` is
- * that of a status (refs_status_code), WARNING or SKIPPED. */
+/** Prints a line on standard error: "refs: ", what comes before, and a message as
+ * tool_append_redacted has it; as JSON, {"code": …, "message": …}. All messages of the core come
+ * this way. `code` is that of a status (refs_status_code), WARNING or SKIPPED. */
 void tool_tell(const char *before, const char *code, const char *message);
 
 /** Has the messages of this process be JSON, as what it prints. Called before there are threads. */

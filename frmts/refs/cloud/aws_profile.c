@@ -125,17 +125,16 @@ static refs_status take_file(const refs_settings *settings, const char *const fi
 
 refs_status refs_aws_profile__check_keys(const refs_aws_profile *profile, refs_error *err) {
     if (profile->is_missing)
-        return refs_fail(err, REFS_INVALID, "keys of AWS: no file has the profile \"%s\"",
+        return refs_fail(err, REFS_INVALID, "AWS credentials: no file has the profile \"%s\"",
                          profile->name);
     if ((profile->access_key == NULL) != (profile->secret_key == NULL))
-        return refs_fail(err, REFS_INVALID, "keys of AWS: there is only one of %s and %s",
+        return refs_fail(err, REFS_INVALID, "AWS credentials: expected both %s and %s, found one",
                          "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
     if (profile->access_key != NULL || profile->method == NULL) return REFS_OK;
-    return refs_fail(
-        err, REFS_INVALID,
-        "keys of AWS: profile \"%s\" gets them by %s, which this program cannot do: "
-        "set the variables that `aws configure export-credentials --format env` prints",
-        profile->name, profile->method);
+    return refs_fail(err, REFS_INVALID,
+                     "AWS credentials: profile \"%s\" uses %s, which is not supported here: set "
+                     "the variables that `aws configure export-credentials --format env` prints",
+                     profile->name, profile->method);
 }
 
 static void take_variables(const refs_settings *settings, refs_aws_profile *profile) {

@@ -109,7 +109,7 @@ static const struct {
 static refs_status check_set(CURLcode code, const char *name, refs_error *err) {
     if (code == CURLE_OK) return REFS_OK;
     if (code == CURLE_OUT_OF_MEMORY) return refs_fail_nomem(err);
-    return refs_fail(err, REFS_INVALID, "%s: libcurl does not take it: %s", name,
+    return refs_fail(err, REFS_INVALID, "%s: rejected by libcurl: %s", name,
                      curl_easy_strerror(code));
 }
 

@@ -42,7 +42,8 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
         rest = refs_str_part(url, strlen(all->scheme), url.size);
     }
     if (rest.size == 0)
-        return refs_fail(err, REFS_INVALID, "%s: lists are of s3:// and gs:// with a bucket",
+        return refs_fail(err, REFS_INVALID,
+                         "%s: cannot list: expected s3://BUCKET/ or gs://BUCKET/",
                          all->request->url);
     refs_status status = refs_buf_append_str(&location, refs_str_from(all->prefix), err);
     if (status == REFS_OK) status = refs_buf_append_str(&location, rest, err);
@@ -54,7 +55,7 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
     all->bucket = object.whole;
     all->key = object.key;
     if (status == REFS_OK && object.question.size > 0)
-        status = refs_fail(err, REFS_INVALID, "%s: no bucket has a \"?\" in its name",
+        status = refs_fail(err, REFS_INVALID, "%s: unexpected \"?\" in the name of a bucket",
                            all->request->url);
     return status;
 }
@@ -112,8 +113,8 @@ static refs_status show(listing *all, const refs_list_page *page, refs_buf *url,
     for (size_t i = 0; i < page->n; i++) {
         const refs_list_item *item = &page->items[i];
         if (++all->n_names > REFS_LIST_MAX_NAMES)
-            return refs_fail(err, REFS_LIMIT, "%s: more than %u objects", all->request->url,
-                             REFS_LIST_MAX_NAMES);
+            return refs_fail(err, REFS_LIMIT, "%s: more objects than the limit of %u",
+                             all->request->url, REFS_LIST_MAX_NAMES);
         url->size = 0;
         REFS_TRY(refs_buf_append_str(url, refs_str_from(all->scheme), err));
         REFS_TRY(refs_buf_append_str(url, all->bucket, err));
@@ -138,7 +139,8 @@ static refs_status list(listing *all, refs_error *err) {
         status = ask(all, next, &page, err);
         if (status == REFS_OK) status = show(all, &page, &url, err);
         if (status == REFS_OK && page.next != NULL && next != NULL && strcmp(page.next, next) == 0)
-            status = refs_fail(err, REFS_CORRUPT, "%s: the store lists the same again and again",
+            status = refs_fail(err, REFS_CORRUPT,
+                               "%s: the store returns the same page of the list repeatedly",
                                all->request->url);
         refs_free(next);
         next = page.next;

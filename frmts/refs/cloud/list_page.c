@@ -157,7 +157,7 @@ static refs_status run(reading *at, refs_bytes xml, refs_error *err) {
                         XML_ErrorString(XML_GetErrorCode(at->parser)),
                         (unsigned long long)refs_xml_line(at->parser));
     if (problem->status == REFS_OK && at->is_cut && at->page->next == NULL)
-        (void)refs_fail(problem, REFS_CORRUPT, "it does not say how to ask for the rest");
+        (void)refs_fail(problem, REFS_CORRUPT, "a truncated list without a continuation token");
     if (problem->status == REFS_OK) return REFS_OK;
     return refs_fail(err, problem->status, "a list of objects: %s", problem->message);
 }
@@ -169,7 +169,8 @@ refs_status refs_list_page__parse(refs_bytes xml, refs_list_page *page, refs_err
     refs_status status =
         xml.size <= REFS_LIST_MAX_PAGE_BYTES
             ? run(&at, xml, err)
-            : refs_fail(err, REFS_LIMIT, "a list of objects of %zu bytes", xml.size);
+            : refs_fail(err, REFS_LIMIT, "a page of the list has %zu bytes, more than the limit",
+                        xml.size);
     if (status == REFS_OK && at.is_encoded) decode_names(page);
     if (status == REFS_OK && !at.is_cut) {
         refs_free(page->next);

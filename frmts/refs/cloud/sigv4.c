@@ -26,14 +26,17 @@ typedef struct scope {
 static refs_status make_scope(const refs_signer *signer, scope *made, refs_error *err) {
     struct tm utc;
     if (gmtime_r(&signer->now, &utc) == NULL)
-        return refs_fail(err, REFS_INVALID, "the clock is beyond the calendar");
+        return refs_fail(err, REFS_INVALID,
+                         "the system clock is outside the years that a signature can have");
     strftime(made->day, sizeof made->day, "%Y%m%d", &utc);
     strftime(made->moment, sizeof made->moment, "%Y%m%dT%H%M%SZ", &utc);
     int size =
         snprintf(made->text, sizeof made->text, "%s/%s/s3/aws4_request", made->day, signer->region);
     return size < (int)sizeof made->text
                ? REFS_OK
-               : refs_fail(err, REFS_INVALID, "a region of %zu bytes", strlen(signer->region));
+               : refs_fail(err, REFS_INVALID,
+                           "the name of the region has %zu bytes, more than the limit",
+                           strlen(signer->region));
 }
 
 /* -- the query --------------------------------------------------------------------------------- */
@@ -58,7 +61,8 @@ static refs_status append_sorted(refs_str query, refs_buf *sorted, refs_error *e
     size_t n = 0;
     while (query.size > 0) {
         if (n == MAX_PARAMETERS)
-            return refs_fail(err, REFS_LIMIT, "a query of more than %d parameters", MAX_PARAMETERS);
+            return refs_fail(err, REFS_LIMIT, "the query has more parameters than the limit of %d",
+                             MAX_PARAMETERS);
         size_t end = refs_str_find(query, '&');
         parts[n++] = refs_str_part(query, 0, end);
         query = refs_str_part(query, end == SIZE_MAX ? query.size : end + 1, query.size);

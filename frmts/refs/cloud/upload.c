@@ -56,7 +56,8 @@ static refs_status set_up(refs_host *host, const char *location, upload *of, ref
     bool is_store = object.kind == REFS_OBJECT_S3 || object.kind == REFS_OBJECT_GOOGLE;
     if (is_store && object.bucket.size > 0 && object.key.size > 0) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: objects are written to s3://bucket/key and gs://bucket/key", location);
+                     "%s: expected s3://BUCKET/KEY or gs://BUCKET/KEY as a place to write to",
+                     location);
 }
 
 static refs_status open_file(const char *path, upload *of, refs_error *err) {
@@ -109,7 +110,7 @@ static refs_status take_id(upload *of, const refs_buf *answer, refs_error *err) 
         of->id = refs_str_copy(refs_str_part(id, 0, refs_str_find(id, '<')));
         return of->id != NULL ? REFS_OK : refs_fail_nomem(err);
     }
-    return refs_fail(err, REFS_CORRUPT, "%s: the store gives no number to an upload in parts",
+    return refs_fail(err, REFS_CORRUPT, "%s: the store returned no upload ID",
                      of->sending.location);
 }
 
@@ -149,7 +150,7 @@ static refs_status list_parts(const upload *of, const refs_transfer *parts, size
     REFS_TRY(refs_buf_printf(xml, err, "<CompleteMultipartUpload>"));
     for (size_t i = 0; i < n; i++) {
         if (*parts[i].etag == '\0')
-            return refs_fail(err, REFS_CORRUPT, "%s: the store gives no ETag to a part",
+            return refs_fail(err, REFS_CORRUPT, "%s: the store returned no ETag for a part",
                              of->sending.location);
         REFS_TRY(refs_buf_printf(xml, err,
                                  "<Part><PartNumber>%zu</PartNumber><ETag>%s</ETag></Part>", i + 1,

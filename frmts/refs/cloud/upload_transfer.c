@@ -215,10 +215,10 @@ static refs_status fail(const refs_sending *sending, const refs_transfer *transf
 }
 
 refs_status refs_host__fail_changed(const refs_sending *sending, refs_error *err) {
-    return refs_fail(err, REFS_INVALID,
-                     "%s: was changed by another program since it was read, and is as that "
-                     "left it: run the command again",
-                     sending->location);
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: not overwritten: another program changed it after it was read: run the command again",
+        sending->location);
 }
 
 /* S3 may answer 200 and say in the body that it has failed. */
@@ -298,7 +298,8 @@ static refs_status run(const refs_sending *sending, const transfer_list *all, si
         REFS_TRY(refs_check_cancelled(&sending->cancel, err));
         REFS_TRY(begin_more(sending, all, at_a_time, multi, err));
         if (curl_multi_perform(multi, &running) != CURLM_OK)
-            return refs_fail(err, REFS_IO, "%s: libcurl has failed", sending->location);
+            return refs_fail(err, REFS_IO, "%s: libcurl failed to start the upload",
+                             sending->location);
         REFS_TRY(take_results(sending, multi, err));
         if (running > 0)
             (void)curl_multi_poll(multi, NULL, 0, REFS_CANCEL_POLL_MS, NULL);

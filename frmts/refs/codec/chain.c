@@ -40,7 +40,7 @@ static refs_status find_type(const char *id, const refs_codec_type **type, refs_
     *type = refs_codec_find(refs_str_from(id));
     const char *name = *type == NULL ? refs_codec__common_name(refs_str_from(id)) : NULL;
     if (name != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "unknown codec '%s': %s, is not decoded", id, name);
+        return refs_fail(err, REFS_UNSUPPORTED, "codec '%s' (%s) is not supported", id, name);
     if (*type == NULL) return refs_fail(err, REFS_UNSUPPORTED, "unknown codec '%s'", id);
     if ((*type)->missing != NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "codec %s is not in this build (needs %s)",
@@ -65,7 +65,7 @@ static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec,
     chain_link *link = &chain->links[chain->n_links];
     REFS_TRY(find_type(step->id, &link->type, err));
     if (*size > chain->max_bytes)
-        return refs_fail(err, REFS_LIMIT, "%s: decodes to %zu bytes, more than %zu",
+        return refs_fail(err, REFS_LIMIT, "%s: decodes to %zu bytes: expected at most %zu",
                          link->type->name, *size, chain->max_bytes);
     link->decoded_size = *size;
     link->max_decoded =
@@ -90,14 +90,16 @@ static refs_status open_links(refs_chain *chain, const refs_chain_spec *spec, re
     chain->max_bytes = spec->max_bytes > 0 ? spec->max_bytes : REFS_MAX_CHUNK_BYTES;
     if (!refs_mul_size(spec->n_elements, spec->element_size, &chain->decoded_size) ||
         chain->decoded_size > chain->max_bytes)
-        return refs_fail(err, REFS_LIMIT,
-                         "a chunk of %zu elements of %zu bytes is more than %zu bytes",
-                         spec->n_elements, spec->element_size, chain->max_bytes);
+        return refs_fail(
+            err, REFS_LIMIT,
+            "a chunk of %zu elements of %zu bytes is larger than the limit of %zu bytes",
+            spec->n_elements, spec->element_size, chain->max_bytes);
     if (spec->n_steps > REFS_MAX_CHAIN_STEPS)
-        return refs_fail(err, REFS_LIMIT, "%zu codecs are more than %d", spec->n_steps,
+        return refs_fail(err, REFS_LIMIT, "%zu codecs: expected at most %d", spec->n_steps,
                          REFS_MAX_CHAIN_STEPS);
     if (spec->skipped >> spec->n_steps != 0)
-        return refs_fail(err, REFS_CORRUPT, "the filter mask %#x is for more than the %zu codecs",
+        return refs_fail(err, REFS_CORRUPT,
+                         "the filter mask %#x has bits for more than the %zu codecs",
                          (unsigned)spec->skipped, spec->n_steps);
     size_t size = chain->decoded_size;
     chain->max_encoded = size > 0 ? size : most_encoded(chain, 0);
@@ -169,7 +171,7 @@ static refs_status check_expansion(const decoding *job, size_t size, refs_error 
 
 static refs_status check_size(size_t size, size_t expected, refs_error *err) {
     if (size == expected) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "decodes to %zu bytes, %zu expected", size, expected);
+    return refs_fail(err, REFS_CORRUPT, "decodes to %zu bytes: expected %zu", size, expected);
 }
 
 static refs_status run_link(decoding *job, const chain_link *link, refs_codec_output *output,
@@ -229,7 +231,8 @@ static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
     for (size_t i = job->chain->n_links; i > 1; i--) REFS_TRY(run_to_scratch(job, i - 1, err));
     if (job->chain->n_links > 0) return run_to_fixed(job, 0, dst, err);
     if (job->bytes.size > size || (job->bytes.size < size && job->completeness == WHOLE))
-        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu expected", job->bytes.size, size);
+        return refs_fail(err, REFS_CORRUPT, "it has %zu bytes: expected %zu", job->bytes.size,
+                         size);
     if (job->bytes.size > 0) memcpy(dst, job->bytes.data, job->bytes.size);
     return REFS_OK;
 }

@@ -20,9 +20,10 @@ void refs_codec__output_end(refs_codec_output *output) {
 
 static refs_status too_much(const refs_codec_output *output, refs_error *err) {
     if (output->growing == NULL)
-        return refs_fail(err, REFS_CORRUPT, "decodes to more than the %zu bytes expected",
+        return refs_fail(err, REFS_CORRUPT, "decodes to more than the expected %zu bytes",
                          output->capacity);
-    return refs_fail(err, REFS_LIMIT, "decodes to more than %zu bytes", output->max_size);
+    return refs_fail(err, REFS_LIMIT, "decodes to more than the limit of %zu bytes",
+                     output->max_size);
 }
 
 static refs_status reserve(refs_codec_output *output, size_t capacity, refs_error *err) {
@@ -38,7 +39,7 @@ refs_status refs_codec__output_add(refs_codec_output *output, size_t size, uint8
         size_t total;
         if (!refs_add_size(output->size, size, &total)) return too_much(output, err);
         if (output->growing == NULL)
-            return refs_fail(err, REFS_CORRUPT, "decodes to %zu bytes, %zu expected", total,
+            return refs_fail(err, REFS_CORRUPT, "decodes to %zu bytes: expected %zu", total,
                              output->capacity);
         if (total > output->max_size) return too_much(output, err);
         REFS_TRY(reserve(output, total, err));

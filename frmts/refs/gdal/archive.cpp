@@ -366,8 +366,8 @@ std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
     if (name.empty()) return name;
     const refs_notes notes = RefsReportNotes();
     refs_note(&notes, REFS_NOTE_WARNING,
-              "%s: there is no file %s with data of %s (where files moved, %s)", location_.c_str(),
-              name.c_str(), meta->path, RefsAdvice().moved);
+              "%s: the file %s, which has data of %s, does not exist (where files moved, %s)",
+              location_.c_str(), name.c_str(), meta->path, RefsAdvice().moved);
     return name;
 }
 

@@ -62,10 +62,11 @@ refs_status parseWhole(const char *text, RefsName &name, refs_error *error) {
         return refs_fail(error, REFS_INVALID, "%s: %s", text, problem.c_str());
     if (!name.array.empty() || !name.selection.empty() || name.setIndex >= 0)
         return refs_fail(error, REFS_INVALID,
-                         "%s: files are of whole sets: leave out what stands behind the set", text);
-    if (refs_location_is_remote(refs_str_from(name.location.c_str())))
-        return refs_fail(error, REFS_UNSUPPORTED, "%s: sets of other machines can only be read",
+                         "%s: expected the name of a whole set: leave out the array, the group and "
+                         "the selection",
                          text);
+    if (refs_location_is_remote(refs_str_from(name.location.c_str())))
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: remote sets are read-only", text);
     return REFS_OK;
 }
 

@@ -72,8 +72,8 @@ refs_status choose(CSLConstList options, const Choice &choice, bool &isSecond, r
     const char *value = CSLFetchNameValueDef(options, choice.name, choice.first);
     isSecond = EQUAL(value, choice.second);
     if (isSecond || EQUAL(value, choice.first)) return REFS_OK;
-    return refs_fail(error, REFS_INVALID, "%s=%s: it is %s or %s", choice.name, value, choice.first,
-                     choice.second);
+    return refs_fail(error, REFS_INVALID, "%s=%s: expected %s or %s", choice.name, value,
+                     choice.first, choice.second);
 }
 
 refs_status readLayout(CSLConstList options, refs_cfa_write_options &write, refs_error *error) {
@@ -81,12 +81,12 @@ refs_status readLayout(CSLConstList options, refs_cfa_write_options &write, refs
     if (layout == nullptr)
         return refs_fail(
             error, REFS_UNSUPPORTED,
-            "without a layout, a set is written of what is a data file as it is, as the "
-            "program refs (refs index) does; of anything else, LAYOUT=CFA writes a "
-            "master with fragments, LAYOUT=NETCDF4 one file");
+            "without LAYOUT, only data files become sets, as by refs index: for other sources, set "
+            "LAYOUT=CFA (a master with fragments) or LAYOUT=NETCDF4 (one file)");
     if (EQUAL(layout, "CFA")) return REFS_OK;
     if (!EQUAL(layout, "NETCDF4") && !EQUAL(layout, "NETCDF3"))
-        return refs_fail(error, REFS_INVALID, "LAYOUT=%s: it is CFA, NETCDF4 or NETCDF3", layout);
+        return refs_fail(error, REFS_INVALID, "LAYOUT=%s: expected CFA, NETCDF4 or NETCDF3",
+                         layout);
     write.layout = REFS_CFA_ONE_FILE;
     write.format = EQUAL(layout, "NETCDF4") ? REFS_CFA_NETCDF4 : REFS_CFA_NETCDF3;
     return REFS_OK;
@@ -98,7 +98,7 @@ refs_status readCompression(CSLConstList options, refs_cfa_write_options &write,
     REFS_TRY(choose(options, {"COMPRESS", "NONE", "DEFLATE"}, isDeflated, error));
     const int level = atoi(CSLFetchNameValueDef(options, "ZLEVEL", "6"));
     if (level < 1 || level > 9)
-        return refs_fail(error, REFS_INVALID, "ZLEVEL=%s: it is 1 to 9",
+        return refs_fail(error, REFS_INVALID, "ZLEVEL=%s: expected a number from 1 to 9",
                          CSLFetchNameValue(options, "ZLEVEL"));
     write.deflate = isDeflated ? level : 0;
     if (!isDeflated || write.format == REFS_CFA_NETCDF4) return REFS_OK;
@@ -121,7 +121,8 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
     write.subarray_shape = CSLFetchNameValue(options, "SUBARRAY_SHAPE");
     const char *size = CSLFetchNameValue(options, "SUBARRAY_SIZE");
     if (size != nullptr && !refs_s3nc_parse_size(refs_str_from(size), &write.subarray_bytes))
-        return refs_fail(error, REFS_INVALID, "SUBARRAY_SIZE=%s: a size is needed, as 50MB", size);
+        return refs_fail(error, REFS_INVALID, "SUBARRAY_SIZE=%s: expected a size such as 50MB",
+                         size);
     return readCompression(options, write, error);
 }
 
@@ -158,7 +159,7 @@ class Delivery {
         std::string name = CPLGenerateTempFilename("refs");
         name += "-XXXXXX";
         if (mkdtemp(&name[0]) == nullptr)
-            return refs_fail(error, REFS_IO, "%s: cannot be made: %s", name.c_str(),
+            return refs_fail(error, REFS_IO, "%s: cannot be created: %s", name.c_str(),
                              strerror(errno));
         scratch_ = name;
         functions_ = {this, deliver, withdraw, shown_.c_str(), scratch_.c_str()};
@@ -214,8 +215,8 @@ refs_status nameOf(const char *asked, RefsName &name, refs_error *error) {
     if (!RefsNameParse(whole.c_str(), name, problem))
         return refs_fail(error, REFS_INVALID, "%s: %s", asked, problem.c_str());
     if (name.array.empty() && name.selection.empty()) return REFS_OK;
-    return refs_fail(error, REFS_INVALID, "%s: names an array, where a file is to be written",
-                     asked);
+    return refs_fail(error, REFS_INVALID,
+                     "%s: expected the name of a file to write, found that of an array", asked);
 }
 
 refs_status write(const RefsName &name, RefsWriteSource &source, CSLConstList creation,
@@ -297,18 +298,19 @@ DataFile dataFileOf(GDALDataset *dataset) {
 
 refs_status writeSet(const RefsName &name, const DataFile &file, refs_error *error) {
     if (STARTS_WITH(name.location.c_str(), "/vsi"))
-        return refs_fail(error, REFS_UNSUPPORTED, "%s: sets are written to local names",
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: cannot write: expected a local name",
                          name.set.c_str());
     if (!file.selection.empty())
         return refs_fail(error, REFS_UNSUPPORTED,
-                         "%s: a set is written of whole arrays, not of %s%s: without the selection "
-                         "it has them all; LAYOUT=NETCDF4 writes the values that are selected",
+                         "%s: sets have only whole arrays, not %s%s: leave out the selection, or "
+                         "set LAYOUT=NETCDF4 to write the selected values",
                          name.set.c_str(), file.variable.c_str(), file.selection.c_str());
     if (!file.options.empty())
-        return refs_fail(error, REFS_UNSUPPORTED,
-                         "%s: a set does not hold open options, found %s: copy without them and "
-                         "open the set with them; LAYOUT=NETCDF4 writes the values that they give",
-                         name.set.c_str(), file.options.c_str() + 1);
+        return refs_fail(
+            error, REFS_UNSUPPORTED,
+            "%s: sets cannot record open options, found %s: copy without them and open the result "
+            "with them, or set LAYOUT=NETCDF4 to write the resulting values",
+            name.set.c_str(), file.options.c_str() + 1);
     REFS_TRY(RefsCheckSetName(name.location.c_str(), error));
     return RefsWriteSetOf(file.name, file.variable, name.location, error);
 }
@@ -469,7 +471,7 @@ class CreatedDataset final : public GDALProxyDataset {
         if (isNew) state_.hasFailed = true;
         if (state_.hasFailed && !isLossTold_)
             CPLError(CE_Failure, CPLE_FileIO,
-                     "%s: is not written: its values could not be kept in %s, where it is made "
+                     "%s: not written: its values could not be stored in the temporary file %s "
                      "(CPL_TMPDIR names another folder)",
                      asked_.c_str(), file_.c_str());
         isLossTold_ = isLossTold_ || state_.hasFailed;
@@ -494,7 +496,7 @@ class CreatedDataset final : public GDALProxyDataset {
         const GIntBig left = VSIGetDiskFreeSpace(folder.empty() ? "." : folder.c_str());
         if (left < 0 || left >= wanted) return true;
         CPLError(CE_Failure, CPLE_FileIO,
-                 "%s: cannot be written: %s: it takes " CPL_FRMT_GIB " bytes, "
+                 "%s: cannot be written: %s: it needs " CPL_FRMT_GIB " bytes, "
                  "and " CPL_FRMT_GIB " are free",
                  name.set.c_str(), strerror(ENOSPC), wanted, left);
         return false;

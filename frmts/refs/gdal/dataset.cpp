@@ -63,7 +63,7 @@ RefsDataset *RefsDataset::show(std::shared_ptr<const RefsRasterView> view) {
 void RefsDataset::warnOfSpatialRef(const std::string &problem) const {
     if (problem.empty()) return;
     const refs_notes notes = RefsReportNotes();
-    refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s", meta()->path,
+    refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not supported: %s", meta()->path,
               problem.c_str());
 }
 
@@ -116,7 +116,7 @@ CPLErr RefsDataset::Close(REFS_CLOSE_PARAMETERS) {
 bool RefsDataset::isOld(const std::string &file) const {
     if (!RefsIsOlderThan(view_->archive()->validators(), file)) return false;
     const refs_notes notes = RefsReportNotes();
-    refs_note(&notes, REFS_NOTE_DEBUG, "%s is not used: it is older than the set", file.c_str());
+    refs_note(&notes, REFS_NOTE_DEBUG, "%s is ignored: it is older than the set", file.c_str());
     return true;
 }
 

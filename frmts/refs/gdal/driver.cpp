@@ -178,9 +178,10 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
         return openName(only, withSet.List(), error);
     }
     if (name.array.empty() && name.selection.empty()) return list.release();
-    (void)refs_fail(
-        error, REFS_INVALID, "%s: has %s sets: say which one %s is of, as in REFS:\"%s\":#0%s",
-        name.location.c_str(), count, name.array.c_str(), name.set.c_str(), name.array.c_str());
+    (void)refs_fail(error, REFS_INVALID,
+                    "%s: has %s sets: choose the one of %s by its number, as in REFS:\"%s\":#0%s",
+                    name.location.c_str(), count, name.array.c_str(), name.set.c_str(),
+                    name.array.c_str());
     return nullptr;
 }
 
@@ -232,7 +233,7 @@ GDALDataset *openName(const RefsName &asked, CSLConstList options, refs_error *e
     }
     if (!name.selection.empty()) {
         (void)refs_fail(error, REFS_INVALID,
-                        "%s: [%s] selects bands of an array, which is not named",
+                        "%s: the selection [%s] needs the name of an array before it",
                         name.location.c_str(), name.selection.c_str());
         return nullptr;
     }
@@ -264,7 +265,7 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     if (RefsWholeOption("SET", option, INT64_MAX, &index, error) != REFS_OK) return false;
     if (name.setIndex >= 0 && name.setIndex != static_cast<int64_t>(index)) {
         (void)refs_fail(error, REFS_INVALID,
-                        "%s: the name asks for set %lld, the option for SET=%s",
+                        "%s: the name selects set %lld, but the option SET=%s: use one of them",
                         name.location.c_str(), static_cast<long long>(name.setIndex), option);
         return false;
     }
@@ -329,7 +330,7 @@ GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
     std::unique_ptr<GDALDataset> dataset;
     RefsWarnOfOpenOptions(openOptions, info->papszOpenOptions);
     if (info->eAccess == GA_Update)
-        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets are read-only",
                         info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
         (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());

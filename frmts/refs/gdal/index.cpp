@@ -52,8 +52,8 @@ refs_status checkItems(const OptionList &list, const char *option, const char *s
                        refs_error *error) {
     for (const char *const *item = list.get(); item != nullptr && *item != nullptr; item++)
         if (std::strstr(*item, sign) == nullptr)
-            return refs_fail(error, REFS_INVALID, "open option %s: \"%s\" has no \"%s\"", option,
-                             *item, sign);
+            return refs_fail(error, REFS_INVALID, "open option %s: \"%s\": expected \"%s\" in it",
+                             option, *item, sign);
     return REFS_OK;
 }
 

@@ -99,7 +99,7 @@ refs_status checkSave(const RefsJoinJob &job, refs_error *error) {
     for (const std::string &file : job.files)
         if (isSameFile(save, file.c_str()))
             return refs_fail(error, REFS_INVALID,
-                             "%s: is one of the files that the set is of: save it elsewhere", save);
+                             "%s: this file is a source of the set: choose another name", save);
     return REFS_OK;
 }
 

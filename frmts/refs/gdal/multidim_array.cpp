@@ -70,8 +70,8 @@ std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set
                                       ? RefsElements::Characters
                                       : RefsElementsOf(meta->dtype);
     if (elements == RefsElements::Opaque) {
-        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor strings",
-                        meta->path);
+        (void)refs_fail(error, REFS_UNSUPPORTED,
+                        "%s: expected numbers or strings, found other elements", meta->path);
         return nullptr;
     }
     std::shared_ptr<RefsMDArray> created(new RefsMDArray(set, array, elements));

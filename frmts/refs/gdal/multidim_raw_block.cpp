@@ -41,7 +41,7 @@ refs_status setFile(const refs_ref &ref, const refs_store_part &part, GDALMDArra
     } else if (VSIStatL(ref.location, &status) == 0) {
         info.nSize = static_cast<uint64_t>(status.st_size);
     } else {
-        return refs_fail(error, REFS_IO, "%s: cannot be found", ref.url);
+        return refs_fail(error, REFS_IO, "%s: cannot be located", ref.url);
     }
     return REFS_OK;
 }
@@ -69,7 +69,7 @@ refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array,
         index[dim] = block[dim];
         if (block[dim] >= refs_array_meta_n_chunks(meta, dim))
             return refs_fail(error, REFS_INVALID,
-                             "%s: chunk %llu is asked for along dimension %zu, which has %llu",
+                             "%s: chunk %llu lies outside dimension %zu, which has %llu chunks",
                              meta->path, static_cast<unsigned long long>(block[dim]), dim,
                              static_cast<unsigned long long>(refs_array_meta_n_chunks(meta, dim)));
     }

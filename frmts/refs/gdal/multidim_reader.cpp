@@ -197,8 +197,8 @@ refs_status RefsReader::loadStrings(refs_error *error) const {
 refs_status RefsReader::loadCharacters(refs_buf &bytes, refs_error *error) const {
     uint64_t n;
     if (!refs_array_meta_elements(meta_, &n) || n > maxTextBytes)
-        return refs_fail(error, REFS_LIMIT, "%s: has more than %llu characters", meta_->path,
-                         static_cast<unsigned long long>(maxTextBytes));
+        return refs_fail(error, REFS_LIMIT, "%s: expected at most %llu characters, found more",
+                         meta_->path, static_cast<unsigned long long>(maxTextBytes));
     std::vector<char> characters(static_cast<size_t>(n));
     const std::array<uint64_t, 2> origin{};
     const refs_region region = {origin.data(), meta_->shape, nullptr};

@@ -166,7 +166,7 @@ const char *understood(const char *name, const char *text, const char *otherwise
 
 void warn(const Rule &rule, const std::string &shown) {
     const char *taken = rule.instead != nullptr ? rule.instead : "its default";
-    CPLError(CE_Warning, CPLE_IllegalArg, "%s is not understood: %s is needed; %s is taken",
+    CPLError(CE_Warning, CPLE_IllegalArg, "invalid value ignored: %s: expected %s; using %s",
              shown.c_str(), acceptedBy(rule).c_str(), taken);
 }
 
@@ -254,6 +254,6 @@ refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest
     if (refs_json_number_to_u64(refs_str_from(text), value, &integral) && integral &&
         *value <= largest)
         return REFS_OK;
-    return refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed", name, text,
+    return refs_fail(error, REFS_INVALID, "%s=%s: expected an integer of at most %llu", name, text,
                      static_cast<unsigned long long>(largest));
 }

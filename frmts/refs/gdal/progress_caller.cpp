@@ -14,8 +14,8 @@ constexpr uint64_t standsMilliseconds = 200;
 constexpr double mostAhead = 0.1, mostTold = 0.995;
 
 /** In the middle of the next percent. */
-double nextPercent(double told) {
-    return (static_cast<int>(100 * told) + 1.5) / 100;
+double nextPercent(double reported) {
+    return (static_cast<int>(100 * reported) + 1.5) / 100;
 }
 
 } // namespace
@@ -27,17 +27,17 @@ bool RefsProgressCaller::goesOn(double done, const char *message) {
         since_ms_ = now;
         stands_ms_ = standsMilliseconds;
     }
-    told_ = std::max(told_, done_);
-    const double next = nextPercent(told_);
+    reported_ = std::max(reported_, done_);
+    const double next = nextPercent(reported_);
     if (now - since_ms_ >= stands_ms_ && next <= std::min(done_ + mostAhead, mostTold)) {
-        told_ = next;
+        reported_ = next;
         since_ms_ = now;
         stands_ms_ *= 2;
     }
-    return progress_(told_, message, data_) != FALSE;
+    return progress_(reported_, message, data_) != FALSE;
 }
 
 void RefsProgressCaller::tellOfEnd(const char *message) {
-    told_ = std::max(told_, std::min(nextPercent(told_), mostTold));
-    (void)progress_(told_, message, data_);
+    reported_ = std::max(reported_, std::min(nextPercent(reported_), mostTold));
+    (void)progress_(reported_, message, data_);
 }

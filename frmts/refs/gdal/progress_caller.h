@@ -26,7 +26,7 @@ class RefsProgressCaller {
     const GDALProgressFunc progress_;
     void *const data_;
     double done_ = -1;       ///< what was true when it changed last
-    double told_ = 0;        ///< the most that was told
+    double reported_ = 0;    ///< the most that was told
     uint64_t since_ms_ = 0;  ///< when either changed
     uint64_t stands_ms_ = 0; ///< how long it is to stand
 };

@@ -24,11 +24,11 @@ constexpr uint64_t maxHeadBytes = 64 * REFS_KIB;
 refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_error *error) {
     const uint64_t n = dim == REFS_CF_NO_DIM ? 1 : meta->shape[dim];
     if (n == 0)
-        return refs_fail(error, REFS_INVALID, "%s: dimension %s is empty: there are no pixels",
-                         meta->path, meta->dims[dim]);
+        return refs_fail(error, REFS_INVALID, "%s: no pixels: dimension %s is empty", meta->path,
+                         meta->dims[dim]);
     if (n > INT_MAX)
-        return refs_fail(error, REFS_LIMIT, "%s: dimension %s is longer than %d", meta->path,
-                         meta->dims[dim], INT_MAX);
+        return refs_fail(error, REFS_LIMIT, "%s: dimension %s is longer than GDAL's limit of %d",
+                         meta->path, meta->dims[dim], INT_MAX);
     *size = static_cast<int>(n);
     return REFS_OK;
 }
@@ -44,10 +44,11 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_descri
                                refs_error *error) {
     RefsBuffer axes;
     REFS_TRY(refs_cf_list_band_axes(&description, &axes, error));
-    return refs_fail(error, REFS_LIMIT,
-                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=#0:#99]",
-                     meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
-                     description.band_axes[0].name);
+    return refs_fail(
+        error, REFS_LIMIT,
+        "%s: more bands than the limit of %d: select fewer along %s, as in %s[%s=#0:#99]",
+        meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
+        description.band_axes[0].name);
 }
 
 /** Takes notes on an array of which a file was found missing: what else is missing with that file
@@ -113,7 +114,8 @@ refs_status RefsRasterView::describe(refs_error *error) {
         RefsPixelTypeOf(meta_->dtype, description_.unsigned_values ? RefsIntegers::Unsigned
                                                                    : RefsIntegers::AsStored);
     if (pixelType_.gdal == GDT_Unknown)
-        return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are not numbers", meta_->path);
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: expected numbers, found other elements",
+                         meta_->path);
     longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
     // The set was asked for, which may have more arrays.

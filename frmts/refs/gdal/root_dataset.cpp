@@ -62,12 +62,11 @@ void RefsRootDataset::noteWhatIsNotListed() const {
     }
     if (n == 0 || subdatasets_.size() > 0) return;
     const refs_notes notes = RefsReportNotes();
-    refs_note(
-        &notes, REFS_NOTE_WARNING,
-        "%s: %llu arrays have fewer than two dimensions: open one by its name, as %s, or list "
-        "them with LIST_ALL_ARRAYS=YES",
-        name_.location.c_str(), static_cast<unsigned long long>(n),
-        RefsSubdatasetName(name_, first->path).c_str());
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s: %llu arrays are not listed, because they have fewer than two dimensions: open "
+              "one by its name, as %s, or set LIST_ALL_ARRAYS=YES",
+              name_.location.c_str(), static_cast<unsigned long long>(n),
+              RefsSubdatasetName(name_, first->path).c_str());
 }
 
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,

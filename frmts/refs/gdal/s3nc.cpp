@@ -108,7 +108,7 @@ ConfigHandle readFile(CSLConstList options, refs_error *error) {
 refs_status sizeOption(CSLConstList options, const char *name, uint64_t &value, refs_error *error) {
     const char *text = CSLFetchNameValue(options, name);
     if (text == nullptr || refs_s3nc_parse_size(refs_str_from(text), &value)) return REFS_OK;
-    return refs_fail(error, REFS_INVALID, "open option %s=%s: a size is needed, as 50MB", name,
+    return refs_fail(error, REFS_INVALID, "open option %s=%s: expected a size such as 50MB", name,
                      text);
 }
 
@@ -123,9 +123,7 @@ refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error
     REFS_TRY(RefsWholeOption(name, text, 1000000, &value, error));
     return value > 0 ? REFS_OK
                      : refs_fail(error, REFS_INVALID,
-                                 "%s=0: a number from 1 is needed, or no value where "
-                                 "there shall be no limit",
-                                 name);
+                                 "%s=0: expected a number from 1, or no value for no limit", name);
 }
 
 } // namespace

@@ -116,18 +116,20 @@ refs_status refuseSpecial(const char *location, refs_error *err) {
     if (isRemote(location)) return REFS_OK;
     const std::string name = withoutWrappers(location);
     if (STARTS_WITH(name.c_str(), "/vsistdin"))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: is standard input: save it as a file, sets are read at any place",
-                         location);
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: cannot read a set from standard input, which cannot seek: save it as a file",
+            location);
     if (STARTS_WITH(name.c_str(), "/vsi")) return REFS_OK;
     for (size_t end = name.size(); end != std::string::npos && end > 0;
          end = name.rfind('/', end - 1)) {
         struct stat status = {};
         if (stat(name.substr(0, end).c_str(), &status) != 0) continue;
         if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return REFS_OK;
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: is a pipe or a device: save it as a file, sets are read at any place",
-                         location);
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "%s: cannot read a set from a pipe or a device, which cannot seek: save it as a file",
+            location);
     }
     return REFS_OK;
 }
@@ -135,10 +137,10 @@ refs_status refuseSpecial(const char *location, refs_error *err) {
 /** Never another server: options for a bucket may stand against those of an alias. */
 refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, refs_error *err) {
     if (named.isRightServer()) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: options that are set for %s name another server than the alias: unset "
-                     "them",
-                     location, named.get());
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: the options that are set for %s name another server than the alias: unset them",
+        location, named.get());
 }
 
 /** The contents of a folder that may not be entered are not known. */
@@ -146,9 +148,8 @@ refs_status failOnFolder(const char *location, refs_error *err) {
     if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
         return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
     return refs_fail(err, REFS_IO,
-                     "%s: is a folder, and a file is needed: a folder is a set if it holds data "
-                     "files or sets (x.nc, x.h5, x.tif, x.grib2, x.json), a file .zmetadata, or an "
-                     "Icechunk repository",
+                     "%s: expected a file, found a folder without data files or sets (x.nc, x.h5, "
+                     "x.tif, x.grib2, x.json), .zmetadata or an Icechunk repository",
                      location);
 }
 
@@ -177,7 +178,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
-        return refs_fail(err, REFS_IO, "its size is not known%s%s",
+        return refs_fail(err, REFS_IO, "cannot determine its size%s%s",
                          quiet.said().empty() ? "" : ": ", quiet.said().c_str());
     *size = VSIFTellL(fileOf(handle));
     return REFS_OK;

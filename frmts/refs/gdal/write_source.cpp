@@ -466,20 +466,20 @@ std::vector<GByte> nodataOf(GDALRasterBand *band) {
 refs_status checkBands(GDALDataset *dataset, refs_error *error) {
     const int n = dataset->GetRasterCount();
     if (n == 0)
-        return refs_fail(error, REFS_INVALID,
-                         "the source has no bands: name one of its subdatasets, "
-                         "or use gdalmdimtranslate");
+        return refs_fail(
+            error, REFS_INVALID,
+            "the source has no bands: use one of its subdatasets, or gdalmdimtranslate");
     GDALRasterBand *first = dataset->GetRasterBand(1);
     for (int i = 2; i <= n; i++) {
         GDALRasterBand *band = dataset->GetRasterBand(i);
         if (band->GetRasterDataType() != first->GetRasterDataType())
             return refs_fail(error, REFS_UNSUPPORTED,
-                             "band %d has another type than band 1: give all one by -ot", i);
-        if (band->GetScale() != first->GetScale() || band->GetOffset() != first->GetOffset())
-            return refs_fail(error, REFS_UNSUPPORTED,
-                             "band %d has another scale or offset than band 1: unpack them by "
-                             "-unscale",
+                             "band %d and band 1 differ in type: convert them to one type with -ot",
                              i);
+        if (band->GetScale() != first->GetScale() || band->GetOffset() != first->GetOffset())
+            return refs_fail(
+                error, REFS_UNSUPPORTED,
+                "band %d and band 1 differ in scale or offset: unpack them with -unscale", i);
     }
     return REFS_OK;
 }
@@ -497,9 +497,9 @@ bool isOfAllBands(GDALDataset *dataset, const char *key, const char *value) {
  * then do not. */
 bool isPackedAsTold(GDALDataset *dataset, const std::string &variable, const char *key,
                     double packing) {
-    const char *told = dataset->GetRasterBand(1)->GetMetadataItem(key);
-    if (told == nullptr) told = dataset->GetMetadataItem((variable + "#" + key).c_str());
-    return told == nullptr || std::fabs(CPLAtof(told) - packing) <= 1e-12 * std::fabs(packing);
+    const char *stated = dataset->GetRasterBand(1)->GetMetadataItem(key);
+    if (stated == nullptr) stated = dataset->GetMetadataItem((variable + "#" + key).c_str());
+    return stated == nullptr || std::fabs(CPLAtof(stated) - packing) <= 1e-12 * std::fabs(packing);
 }
 
 /** Scale, offset and missing value are those of the band, whatever metadata are left of a source;
@@ -584,7 +584,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, CSLConstList optio
     const std::string name = variable != nullptr ? variable : said != nullptr ? said : "data";
     field.path = "/" + name;
     if (!RefsDtypeOf(raster->band()->GetRasterDataType(), &field.dtype))
-        return refs_fail(error, REFS_UNSUPPORTED, "netCDF has no elements of type %s",
+        return refs_fail(error, REFS_UNSUPPORTED, "netCDF has no type %s",
                          GDALGetDataTypeName(raster->band()->GetRasterDataType()));
     for (const Raster::Extra &extra : raster->extra()) {
         addDimension("/" + extra.name, extra.size);
@@ -709,7 +709,7 @@ refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array
     } else if (type.GetClass() != GEDTC_NUMERIC ||
                !RefsDtypeOf(type.GetNumericDataType(), &taken.dtype)) {
         return refs_fail(error, REFS_UNSUPPORTED,
-                         "%s: netCDF has no elements of its type: leave it out, by -array",
+                         "%s: netCDF has no such type: select other arrays with -array",
                          path.c_str());
     } else {
         taken.read = readOf(array);

@@ -96,18 +96,18 @@ static refs_status read_rewrites(ncrefs_file *file, refs_error *err) {
 
 static refs_status open_model(ncrefs_file *file, refs_error *err) {
     refs_session *session;
-    const refs_notes told = notes();
+    const refs_notes receiver = notes();
     refs_open_options options = refs_open_options_init();
     REFS_TRY(read_rewrites(file, err));
     options.sets.rewrites = file->rewrites;
-    options.sets.notes = told;
+    options.sets.notes = receiver;
     options.missing = missing_fragments();
     options.moved = "NCREFS_URL_REWRITE=old=>new";
     options.advice = "where files moved, NCREFS_URL_REWRITE=old=>new changes how such names begin; "
                      "NCREFS_MISSING=FILL reads missing files as fill values";
     REFS_TRY(ncrefs_session_get(&session, err));
     REFS_TRY(refs_opened_open(session, file->name, &options, &file->opened, err));
-    return ncrefs_model_make(refs_opened_hierarchy(file->opened), &told, &file->model, err);
+    return ncrefs_model_make(refs_opened_hierarchy(file->opened), &receiver, &file->model, err);
 }
 
 refs_status ncrefs_file_open(const char *name, ncrefs_file **file, refs_error *err) {

@@ -71,7 +71,7 @@ bool refs_expected_differs(const refs_expected *expected, const refs_known_state
 static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const char *difference) {
     if (refs_fetch__note_changed(fetcher, seen->id))
         refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
-                  "%s changed since references to it were made: %s", seen->location, difference);
+                  "%s changed after its references were made: %s", seen->location, difference);
 }
 
 /* Whether all that differs is the time of a copy. */
@@ -97,9 +97,9 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
     }
     const char *advice = fetcher->options.advice.changed;
     return refs_fail(err, REFS_CHANGED,
-                     "it changed since references to it were made: %s (index it again%s%s%s)",
+                     "it changed after its references were made: %s (index it again%s%s%s)",
                      difference, advice != NULL ? "; " : "", advice != NULL ? advice : "",
-                     advice != NULL ? " reads it all the same" : "");
+                     advice != NULL ? " reads it anyway" : "");
 }
 
 refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,

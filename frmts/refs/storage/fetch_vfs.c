@@ -13,7 +13,7 @@ static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_plan
     if (vfs->size(vfs->self, handle, &size, NULL) == REFS_OK &&
         size < request->offset + request->length)
         return refs_fetch__fail_short(size, request->offset, request->length, err);
-    return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived", (unsigned long long)got,
+    return refs_fail(err, REFS_IO, "truncated: %llu of %llu bytes arrived", (unsigned long long)got,
                      (unsigned long long)request->length);
 }
 

@@ -71,8 +71,8 @@ void refs_fetcher_cancel(refs_fetcher *fetcher) {
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
                                    refs_error *err) {
     return refs_fail(err, REFS_CHANGED,
-                     "the file has only %llu bytes, and %llu to %llu are asked for: it was cut or "
-                     "replaced: open it again or, where a set refers to it, make that set again",
+                     "the file has only %llu bytes: expected bytes %llu to %llu: it was truncated "
+                     "or replaced: open it again or, if a set refers to it, make that set again",
                      (unsigned long long)size, (unsigned long long)offset,
                      (unsigned long long)(offset + length - 1));
 }
@@ -80,6 +80,6 @@ refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t leng
 refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err) {
     return refs_fail(
         err, REFS_CHANGED,
-        "the object was replaced while it was read: it has another %s; open the set again",
+        "the object was replaced while it was read: its %s differs; open the set again",
         difference);
 }

@@ -109,7 +109,7 @@ refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, 
     if (has_keys || (grant->token != NULL && grant->token[0] != '\0')) return REFS_OK;
     refs_grant_clear(grant);
     return refs_fail(err, REFS_INVALID,
-                     "the answer is neither keys (accessKeyId, secretAccessKey) nor a token");
+                     "expected keys (accessKeyId, secretAccessKey) or a token in the answer");
 }
 
 bool refs_grant_may_renew(int64_t renewed_s, int64_t now_s) {
@@ -259,16 +259,16 @@ static refs_str behind_user(refs_str prefix) {
 static refs_status check_prefix(refs_str prefix, refs_error *err) {
     const refs_str host = behind_user(prefix);
     if (host.size > 0)
-        return refs_fail(err, REFS_INVALID,
-                         "REFS_TOKEN_URL: the prefix of \"%.*s\" has a user: leave it and the "
-                         "\"@\" away",
-                         REFS_STR_ARG(host));
+        return refs_fail(
+            err, REFS_INVALID,
+            "REFS_TOKEN_URL: the prefix of \"%.*s\" has a user name: remove it and the \"@\"",
+            REFS_STR_ARG(host));
     const bool has_query =
         refs_str_find(prefix, '?') != SIZE_MAX || refs_str_find(prefix, '#') != SIZE_MAX;
     if (refs_str_find(prefix, '*') == SIZE_MAX && !has_query && !has_dots(prefix)) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "REFS_TOKEN_URL: \"%.*s\" can begin no name that it is for: prefixes have no "
-                     "\"*\", no query, no \"#\" and no \"..\"",
+                     "REFS_TOKEN_URL: invalid prefix \"%.*s\": expected one without \"*\", \"?\", "
+                     "\"#\" and \"..\"",
                      REFS_STR_ARG(prefix));
 }
 
@@ -298,8 +298,8 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
     if (may_be_prefix(*prefix) && is_service(*service)) return check_prefix(*prefix, err);
     return refs_fail(
         err, REFS_INVALID,
-        "REFS_TOKEN_URL: \"%.*s\" is not PREFIX=>URL, with a prefix such as s3://bucket/, "
-        "/vsis3/bucket/ or https://host/folder/ and the URL of a service; commas separate several",
+        "REFS_TOKEN_URL: expected PREFIX=>URL,..., found \"%.*s\": the prefix is such as "
+        "s3://bucket/, /vsis3/bucket/ or https://host/folder/, the URL that of a service",
         REFS_STR_ARG(item));
 }
 

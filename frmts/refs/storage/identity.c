@@ -120,8 +120,8 @@ static size_t find_control(refs_str text, char allowed) {
 }
 
 static refs_status fail_control(const char *what, char c, refs_error *err) {
-    return refs_fail(err, REFS_IO, "%s has a control character (0x%02x): it is not sent", what,
-                     (unsigned char)c);
+    return refs_fail(err, REFS_IO, "%s has a control character (0x%02x): the request is not sent",
+                     what, (unsigned char)c);
 }
 
 refs_status refs_identity_check(const refs_setting_lookup *settings, refs_error *err) {
@@ -135,7 +135,8 @@ refs_status refs_identity_check(const refs_setting_lookup *settings, refs_error 
         const size_t at = find_control(value, '\0');
         if (at != SIZE_MAX) return fail_control(tokens[i], value.data[at], err);
         if (refs_str_find(value, ' ') != SIZE_MAX)
-            return refs_fail(err, REFS_IO, "%s has a blank inside, which no token has", tokens[i]);
+            return refs_fail(err, REFS_IO, "%s contains a space: expected a token without spaces",
+                             tokens[i]);
     }
     return REFS_OK;
 }

@@ -50,7 +50,7 @@ typedef struct place {
 } place;
 
 static refs_status fail_member(place in, const char *member, const char *needed, refs_error *err) {
-    return refs_fail(err, REFS_INVALID, "%s.%s: %s is needed", in.name, member, needed);
+    return refs_fail(err, REFS_INVALID, "%s.%s: expected %s", in.name, member, needed);
 }
 
 /* Those that are absent, or null, leave the value as it is. */
@@ -60,7 +60,7 @@ static refs_status take_size(place in, const char *member, uint64_t *bytes, refs
     if ((refs_json_u64(value, bytes) && *bytes > 0) ||
         (refs_json_is_string(value) && refs_s3nc_parse_size(refs_json_text(value), bytes)))
         return REFS_OK;
-    return fail_member(in, member, "a size, as 50000000 or \"50MB\",", err);
+    return fail_member(in, member, "a size, as 50000000 or \"50MB\"", err);
 }
 
 static refs_status take_count(place in, const char *member, uint64_t *n, refs_error *err) {
@@ -158,9 +158,9 @@ static refs_status take_credentials(place in, refs_s3nc_host *host, refs_error *
     drop_if_blank(host->access_key);
     drop_if_blank(host->secret_key);
     if ((*host->access_key == '\0') == (*host->secret_key == '\0')) return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "credentials: one of accessKey and secretKey is empty: both are needed, or "
-                     "none for public buckets");
+    return refs_fail(
+        err, REFS_INVALID,
+        "credentials: expected both accessKey and secretKey, or neither for public buckets");
 }
 
 /* That of hosts that name none: S3netCDF4's default, or the only one that is described. */
@@ -191,9 +191,10 @@ static refs_status take_backend(place in, const refs_json *backends, refs_s3nc_h
 static refs_status take_host(refs_str alias, const refs_json *backends, place in,
                              refs_s3nc_host *host, refs_error *err) {
     if (!is_alias(alias))
-        return refs_fail(err, REFS_INVALID,
-                         "an alias is s3:// and letters, digits, points, lines and underlines");
-    if (!refs_json_is_object(in.object)) return refs_fail(err, REFS_INVALID, "is not an object");
+        return refs_fail(
+            err, REFS_INVALID,
+            "expected s3:// followed by letters, digits, \".\", \"-\" and \"_\" as alias");
+    if (!refs_json_is_object(in.object)) return refs_fail(err, REFS_INVALID, "expected an object");
     host->alias = refs_str_copy(alias);
     if (host->alias == NULL) return refs_fail_nomem(err);
     REFS_TRY(take_url(in, host, err));
@@ -226,7 +227,8 @@ static refs_status take_hosts(refs_s3nc *config, place root, refs_error *err) {
     REFS_TRY(take_object(root, "backends", &backends, err));
     size_t n = refs_json_size(hosts);
     if (n > REFS_S3NC_MAX_HOSTS)
-        return refs_fail(err, REFS_LIMIT, "hosts: %zu are more than %d", n, REFS_S3NC_MAX_HOSTS);
+        return refs_fail(err, REFS_LIMIT, "hosts: %zu: expected at most %d", n,
+                         REFS_S3NC_MAX_HOSTS);
     config->hosts = refs_calloc(2 * n + 1, sizeof *config->hosts);
     if (config->hosts == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++)
@@ -261,7 +263,7 @@ static refs_status take_resources(refs_s3nc *config, place root, refs_error *err
 }
 
 static refs_status read_root(refs_s3nc *config, const refs_json *root, refs_error *err) {
-    if (!refs_json_is_object(root)) return refs_fail(err, REFS_INVALID, "is not a JSON object");
+    if (!refs_json_is_object(root)) return refs_fail(err, REFS_INVALID, "expected a JSON object");
     REFS_TRY(take_hosts(config, (place){root, "file"}, err));
     return take_resources(config, (place){root, "file"}, err);
 }
@@ -269,14 +271,14 @@ static refs_status read_root(refs_s3nc *config, const refs_json *root, refs_erro
 refs_status refs_s3nc_parse(refs_str text, refs_s3nc **config, refs_error *err) {
     refs_json_doc *doc = NULL;
     if (text.size > REFS_S3NC_MAX_BYTES)
-        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than %d", text.size,
+        return refs_fail(err, REFS_LIMIT, "it has %zu bytes: expected at most %d", text.size,
                          (int)REFS_S3NC_MAX_BYTES);
     refs_s3nc *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     refs_status status = refs_json_parse(text, &doc, err);
     if (status == REFS_OK) status = read_root(made, refs_json_root(doc), err);
     if (status == REFS_OK && !has_known_version(refs_json_root(doc)))
-        made->warning = "its version is not \"9\": it is read as if it were";
+        made->warning = "expected version \"9\": it is read as if it were";
     if (status == REFS_OK)
         *config = made;
     else

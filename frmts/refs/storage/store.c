@@ -263,11 +263,11 @@ static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) 
     if (part.begin == 0 && part.length == 0) return REFS_OK;
     uint64_t size = size_of(ref), begin, end;
     if (size != REFS_STORE_UNKNOWN && part.value_size > 0 && size != part.value_size)
-        return refs_fail(err, REFS_CORRUPT, "has %llu bytes, %llu expected",
+        return refs_fail(err, REFS_CORRUPT, "it has %llu bytes: expected %llu",
                          (unsigned long long)size, (unsigned long long)part.value_size);
     bool is_inside = part.begin <= size && part.length <= size - part.begin;
     if (size != REFS_STORE_UNKNOWN && !is_inside)
-        return refs_fail(err, REFS_IO, "bytes %llu+%llu are not in the %llu bytes",
+        return refs_fail(err, REFS_IO, "bytes [%llu+%llu] lie outside the object of %llu bytes",
                          (unsigned long long)part.begin, (unsigned long long)part.length,
                          (unsigned long long)size);
     if (ref->kind == REFS_REF_INLINE) {
@@ -304,9 +304,9 @@ void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_
 /* A range is as long as the set says: what is too long need not be read to be refused. */
 static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error *err) {
     if (ref->kind == REFS_REF_INLINE && ref->bytes.size == 0)
-        return refs_fail(err, REFS_CORRUPT, "the set holds an empty value");
+        return refs_fail(err, REFS_CORRUPT, "the inline value is empty");
     if (ref->kind == REFS_REF_RANGE && ref->length == 0)
-        return refs_fail(err, REFS_CORRUPT, "the range is empty");
+        return refs_fail(err, REFS_CORRUPT, "the byte range is empty");
     if (ref->kind == REFS_REF_RANGE && ref->length > max_size)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)ref->length, (unsigned long long)max_size);

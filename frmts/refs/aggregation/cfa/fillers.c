@@ -309,8 +309,8 @@ static refs_status fill_all(refs_master *master, const cfa_job *job, const char 
         if (at.has_fragment) continue;
         if (job->variable->fill == NULL && job->variable->dtype.size == 1)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: %s is missing in places, and has no fill value that could stand "
-                             "there: leave it out, or write another version than 1.13",
+                             "%s: %s has missing fragments, but no fill value for them: leave it "
+                             "out, or write another version than 1.13",
                              refs_cfa__file_shown(job->file), job->variable->path);
         at.variable = identifier;
         REFS_TRY(fill_one(master, job, &at, err));

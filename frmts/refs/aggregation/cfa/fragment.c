@@ -74,8 +74,8 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
         const refs_cfa_dimension *dim = refs_cfa__dimension(open->writing->source, array, d);
         int group;
         if (dim == NULL)
-            return refs_fail(err, REFS_INVALID, "%s: there is no dimension %s of %s",
-                             open->writing->shown, array->variable.dims[d], array->variable.path);
+            return refs_fail(err, REFS_INVALID, "%s: no dimension %s of %s", open->writing->shown,
+                             array->variable.dims[d], array->variable.path);
         REFS_TRY(refs_cfa__file_group(open->file, parent_of(dim->path), &group, err));
         const nc_dimension added = {refs_str_from(leaf_of(dim->path)), box.count[d],
                                     growth_of(open, dim)};

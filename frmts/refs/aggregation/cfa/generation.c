@@ -154,11 +154,10 @@ static refs_status choose_names(cfa_generation *generation, refs_str folder, con
     content found;
     REFS_TRY(look_into(generation->last_path, stem, &found, err));
     if (found == CONTENT_OTHER)
-        return refs_fail(
-            err, REFS_INVALID,
-            "%s: cannot write fragments: the folder holds files of another origin: give "
-            "the master another name",
-            generation->last_path);
+        return refs_fail(err, REFS_INVALID,
+                         "%s: cannot write fragments: the folder has files that are not fragments "
+                         "of this master: choose another name for the master",
+                         generation->last_path);
     REFS_TRY(choose_first(generation, folder, name, stem, err));
     bool keeps_first = false;
     if (found != CONTENT_NONE) REFS_TRY(find_sharer(folder, stem, name, &keeps_first, err));

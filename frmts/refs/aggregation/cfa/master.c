@@ -22,7 +22,8 @@ refs_status refs_cfa_version_parse(refs_str text, refs_cfa_version *version, ref
         *version = known[i];
         return REFS_OK;
     }
-    return refs_fail(err, REFS_INVALID, "%.*s: aggregations can be written as 0.4, 0.5 or 1.13",
+    return refs_fail(err, REFS_INVALID,
+                     "version of the aggregation: expected 0.4, 0.5 or 1.13, found %.*s",
                      REFS_STR_ARG(text));
 }
 
@@ -56,8 +57,7 @@ refs_status refs_master_open(const char *path, const refs_master_options *option
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(
             err, REFS_INVALID,
-            "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or CFA-0.4",
-            path);
+            "%s: CFA-0.5 needs groups, which netCDF-3 lacks: write netCDF-4, or CFA-0.4", path);
     const refs_status status = refs_staged_open(path, REFS_STAGED_FILE, &place, err);
     if (status == REFS_OK) return create_master(&place, options, master, err);
     refs_staged_clear(&place);
@@ -95,7 +95,7 @@ static refs_status split_path(refs_master *master, const char *path, int *group,
     size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
     *name = refs_str_part(text, begin, text.size);
     if (name->size == 0)
-        return refs_fail(err, REFS_INVALID, "%s: \"%s\" names nothing", master->place.wanted, path);
+        return refs_fail(err, REFS_INVALID, "%s: invalid name \"%s\"", master->place.wanted, path);
     return refs_cfa__file_group(master->file, refs_str_part(text, 0, begin), group, err);
 }
 
@@ -183,8 +183,7 @@ static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variab
     if (!is_date && variable->dtype.type != REFS_TYPE_TIMEDELTA) return REFS_OK;
     if (refs_json_get(variable->attributes, "units") != NULL) return REFS_OK;
     if (unit == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: times of %s count in units that CF does not have",
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: the times of %s have units that CF lacks",
                          refs_cfa__file_shown(file), variable->path);
     snprintf(text, sizeof text, "%s%s", unit, is_date ? " since 1970-01-01" : "");
     return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
@@ -281,8 +280,8 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
                              "%s: %s has no fragments along dimension %s: expected at least one",
                              shown, variable->path, variable->dims[d]);
         if (!refs_mul_u64(n, dim->n_parts, &n) || n > REFS_MAX_PARTITIONS)
-            return refs_fail(err, REFS_LIMIT, "%s: %s has more than %zu fragments", shown,
-                             variable->path, REFS_MAX_PARTITIONS);
+            return refs_fail(err, REFS_LIMIT, "%s: %s has more fragments than the limit of %zu",
+                             shown, variable->path, REFS_MAX_PARTITIONS);
         /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
         if (refs_fragment_dim_end(dim) > INT32_MAX)
             return refs_fail(err, REFS_LIMIT,
@@ -335,8 +334,8 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
 
 static refs_status fail_fragments(const cfa_job *job, const char *found, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s cannot be written: expected fragments side by side, which are whole "
-                     "variables of other files, found %s",
+                     "%s: %s cannot be written: expected adjacent fragments, each a whole variable "
+                     "of another file, found %s",
                      refs_cfa__file_shown(job->file), job->variable->path, found);
 }
 
@@ -414,9 +413,9 @@ refs_status refs_cfa_name_file(refs_cfa_version version, const char *file, refs_
 static refs_status check_sources_size(size_t bytes, refs_error *err) {
     if (bytes <= REFS_SOURCES_MAX_BYTES) return REFS_OK;
     return refs_fail(err, REFS_LIMIT,
-                     "the record of its fragments (" REFS_SOURCES_ATTRIBUTE
-                     ") has more than %zu bytes: make several masters, or shorten the names of "
-                     "their fragments",
+                     "its record of fragments (" REFS_SOURCES_ATTRIBUTE
+                     ") needs more than the limit of %zu bytes: make several masters, or shorten "
+                     "the names of their fragments",
                      REFS_SOURCES_MAX_BYTES);
 }
 

@@ -101,7 +101,8 @@ static refs_status inquire(const moving_file *file, names_variable *names, refs_
     names->rank = (size_t)rank;
     names->n = 1;
     for (size_t d = 0; d < names->rank; d++) {
-        if (d >= REFS_MAX_RANK) return refs_fail(err, REFS_LIMIT, "%s: too deep", file->shown);
+        if (d >= REFS_MAX_RANK)
+            return refs_fail(err, REFS_LIMIT, "%s: its groups are nested too deeply", file->shown);
         REFS_TRY(check(file, NC(nc_inq_dimlen(names->group, dims[d], &names->shape[d])), err));
         if (!refs_mul_size(names->n, names->shape[d], &names->n) || names->n > MAX_NAMES)
             return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
@@ -128,8 +129,8 @@ static refs_status keep_wide(const moving_file *file, const names_variable *name
     if (format != NC_FORMAT_CLASSIC && format != NC_FORMAT_64BIT_OFFSET &&
         format != NC_FORMAT_64BIT_DATA)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: has room for names of %zu characters, and one has %zu now: make it "
-                         "anew, by refs combine --format cfa",
+                         "%s: its names can have %zu characters, but a new one has %zu: make the "
+                         "master again by refs combine --format cfa",
                          file->shown, names->shape[names->rank - 1], longest);
     cfa_widened_list *all = file->wide;
     if (!refs_grow((void **)&all->items, &all->capacity, all->n, sizeof *all->items))

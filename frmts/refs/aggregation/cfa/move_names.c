@@ -29,7 +29,7 @@ static refs_status replace_beginning(const refs_cfa_moving *moving, refs_str nam
                                      refs_buf *renamed, refs_error *err) {
     for (const char *const *each = moving->rewrites; each != NULL && *each != NULL; each++) {
         const char *arrow = strstr(*each, "=>");
-        if (arrow == NULL) return refs_fail(err, REFS_INVALID, "%s: a rewrite is OLD=>NEW", *each);
+        if (arrow == NULL) return refs_fail(err, REFS_INVALID, "%s: expected OLD=>NEW", *each);
         size_t size = (size_t)(arrow - *each);
         if (name.size < size || memcmp(name.data, *each, size) != 0) continue;
         REFS_TRY(refs_buf_append_str(renamed, refs_str_from(arrow + 2), err));

@@ -7,7 +7,7 @@
 #define ABSENT(function, ...)                                                                      \
     refs_status function(__VA_ARGS__, refs_error *err) {                                           \
         return refs_fail(err, REFS_UNSUPPORTED,                                                    \
-                         "netCDF is written by libnetcdf, which this build does not have");        \
+                         "this build cannot write netCDF: it lacks libnetcdf");                    \
     }
 
 ABSENT(refs_cfa__file_create, const nc_creation *creation, nc_file **file)

@@ -134,14 +134,13 @@ refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_
         *type = dtype->type == REFS_TYPE_BYTES && dtype->size == 1 ? NC_CHAR : NC_STRING;
         return REFS_OK;
     default:
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: %s has elements of type %s, which netCDF does not have", file->shown,
-                         name, *text != '\0' ? text : "(opaque)");
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has the type %s, which netCDF lacks",
+                         file->shown, name, *text != '\0' ? text : "(opaque)");
     }
     if (file->format == REFS_CFA_NETCDF4 || *type <= NC_DOUBLE) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s has elements of type %s, which netCDF-3 does not have: write netCDF-4",
-                     file->shown, name, text);
+                     "%s: %s has the type %s, which netCDF-3 lacks: write netCDF-4", file->shown,
+                     name, text);
 }
 
 refs_status refs_cfa__nc_convert(const refs_dtype *dtype, refs_bytes values, refs_buf *converted,
@@ -248,8 +247,8 @@ refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_
         if (name.size == 0) continue;
         if (file->format == REFS_CFA_NETCDF3)
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s: netCDF-3 has no groups, as %.*s is one: write netCDF-4",
-                             file->shown, REFS_STR_ARG(name));
+                             "%s: netCDF-3 cannot hold the group %.*s: write netCDF-4", file->shown,
+                             REFS_STR_ARG(name));
         REFS_TRY(enter_group(file, name, group, err));
     }
     return REFS_OK;
@@ -281,8 +280,8 @@ static refs_status add_dimension(nc_file *file, int group, const char *name,
     }
     /* One that may grow has no size before values are written. */
     if (had == added->size || added->growth == REFS_CFA_UNLIMITED) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: dimension %s has two sizes, %zu and %llu", file->shown,
-                     name, had, (unsigned long long)added->size);
+    return refs_fail(err, REFS_INVALID, "%s: dimension %s has different sizes: %zu and %llu",
+                     file->shown, name, had, (unsigned long long)added->size);
 }
 
 refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
@@ -327,8 +326,8 @@ refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place
     if (type != NC_STRING || file->format == REFS_CFA_NETCDF4)
         return define(file, shape, type, place, err);
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s holds strings, which netCDF-3 does not have: write netCDF-4",
-                     file->shown, shape->name);
+                     "%s: %s has strings, which netCDF-3 lacks: write netCDF-4", file->shown,
+                     shape->name);
 }
 
 /* -- values that are kept ---------------------------------------------------------------------- */
@@ -347,7 +346,8 @@ static refs_status charge(nc_file *file, size_t size, refs_error *err) {
     if (refs_add_size(file->kept_bytes, size, &file->kept_bytes) &&
         file->kept_bytes <= REFS_CFA_MAX_VALUE_BYTES)
         return REFS_OK;
-    return refs_fail(err, REFS_LIMIT, "%s: more than %zu bytes of values are to be in one master",
+    return refs_fail(err, REFS_LIMIT,
+                     "%s: the values of the master need more than the limit of %zu bytes",
                      file->shown, REFS_CFA_MAX_VALUE_BYTES);
 }
 
@@ -375,10 +375,10 @@ static refs_status check_count(const nc_file *file, nc_place place, size_t n, re
         if (!refs_mul_size(declared, length, &declared)) declared = SIZE_MAX;
     }
     if (declared == n) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s has %zu elements, and its dimensions %zu: dimensions of one name have "
-                     "several lengths",
-                     file->shown, name, n, declared);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: %s has %zu elements, but its dimensions %zu: dimensions of one name differ in length",
+        file->shown, name, n, declared);
 }
 
 refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype *dtype,
@@ -426,7 +426,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     char name[32];
     size_t n = count_strings(values, &width);
     if (shape->rank + 1 > REFS_MAX_RANK || !refs_mul_size(n, width, &all))
-        return refs_fail(err, REFS_LIMIT, "%s: the strings of %s are too many", file->shown,
+        return refs_fail(err, REFS_LIMIT, "%s: %s has more strings than the limit", file->shown,
                          shape->name);
     REFS_TRY(charge(file, all, err));
     snprintf(name, sizeof name, "string%zu", width);

@@ -17,7 +17,7 @@ static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 refs_status refs_cfa__nc_load(refs_error *err) {
     refs_status status = refs_lazy_load(&library, err);
-    if (status != REFS_OK) refs_error_prefix(err, "netCDF is written by libnetcdf");
+    if (status != REFS_OK) refs_error_prefix(err, "libnetcdf, which writes netCDF");
     return status;
 }
 

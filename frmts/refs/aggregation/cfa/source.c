@@ -148,8 +148,7 @@ static refs_status index_strings(cfa_values *values, uint64_t n, refs_error *err
     for (uint64_t i = 0; i < n; i++) {
         values->strings[i] = at;
         const uint8_t *end = memchr(values->bytes.data + at, 0, values->bytes.size - at);
-        if (end == NULL)
-            return refs_fail(err, REFS_CORRUPT, "there are fewer strings than elements");
+        if (end == NULL) return refs_fail(err, REFS_CORRUPT, "fewer strings than elements");
         at = (size_t)(end - values->bytes.data) + 1;
     }
     values->strings[n] = at;
@@ -171,7 +170,8 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
     uint64_t start[REFS_MAX_RANK] = {0}, n;
     size_t size;
     if (!count_bytes(array, &n, &size))
-        return refs_fail(err, REFS_LIMIT, "%s: is of the master, and has more than %zu bytes",
+        return refs_fail(err, REFS_LIMIT,
+                         "%s: stays in the master, but has more bytes than the limit of %zu",
                          array->variable.path, REFS_CFA_MAX_VALUE_BYTES);
     values->is_kept = true;
     if (refs_cfa__is_text(&array->variable.dtype)) {
@@ -191,12 +191,12 @@ static refs_status check_lengths(const refs_cfa_source *source, const refs_cfa_a
     for (size_t d = 0; d < array->variable.rank; d++) {
         const refs_cfa_dimension *dimension = refs_cfa__dimension(source, array, d);
         if (dimension != NULL && dimension->size != array->shape[d])
-            return refs_fail(
-                err, REFS_UNSUPPORTED,
-                "%s: dimension %s has length %llu here and %llu elsewhere: in a netCDF "
-                "file it has one length: rename one of them",
-                array->variable.path, array->variable.dims[d], (unsigned long long)array->shape[d],
-                (unsigned long long)dimension->size);
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s: dimension %s has length %llu here and %llu elsewhere: expected "
+                             "one length, as netCDF requires: rename one of them",
+                             array->variable.path, array->variable.dims[d],
+                             (unsigned long long)array->shape[d],
+                             (unsigned long long)dimension->size);
     }
     return REFS_OK;
 }

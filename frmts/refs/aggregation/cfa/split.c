@@ -125,10 +125,10 @@ void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n) {
 /* -- by shape ---------------------------------------------------------------------------------- */
 
 static refs_status fail_shape(const cfa_writing *writing, const char *why, refs_error *err) {
-    return refs_fail(err, REFS_INVALID,
-                     "%s: SUBARRAY_SHAPE=%s: %s: sizes from 1 are needed, as 10,90,180, or "
-                     "time=10,lat=90",
-                     writing->shown, writing->options->subarray_shape, why);
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: SUBARRAY_SHAPE=%s: %s: expected sizes from 1, as 10,90,180 or time=10,lat=90",
+        writing->shown, writing->options->subarray_shape, why);
 }
 
 /* The size that a part of the text gives, for the dimension that it names or the next one. */
@@ -159,9 +159,9 @@ static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array 
         refs_str part = refs_str_part(text, begin_at, i);
         begin_at = i + 1;
         if ((refs_str_find(part, '=') != SIZE_MAX) != is_named)
-            return fail_shape(writing, "some sizes have names and some have none", err);
+            return fail_shape(writing, "only some sizes have names", err);
         if (!take_size(array, part, position++, wanted))
-            return fail_shape(writing, "a part is not a size", err);
+            return fail_shape(writing, "a part of it is not a size", err);
     }
     *applies = is_named || position == array->variable.rank;
     return REFS_OK;
@@ -215,7 +215,7 @@ static refs_status check_number(const uint64_t *n, size_t rank, refs_error *err)
     uint64_t fragments = 1;
     for (size_t d = 0; d < rank; d++)
         if (!refs_mul_u64(fragments, n[d], &fragments) || fragments > MAX_FRAGMENTS)
-            return refs_fail(err, REFS_LIMIT, "there would be more than %llu fragments",
+            return refs_fail(err, REFS_LIMIT, "more fragments than the limit of %llu",
                              (unsigned long long)MAX_FRAGMENTS);
     return REFS_OK;
 }

@@ -44,7 +44,8 @@ static refs_status name_files(cfa_files *files, const char *path, refs_error *er
     size_t slash = refs_str_find_last(text, '/');
     size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
     const refs_str name = refs_cfa__stem(path);
-    if (name.size == 0) return refs_fail(err, REFS_INVALID, "\"%s\": a file needs a name", path);
+    if (name.size == 0)
+        return refs_fail(err, REFS_INVALID, "\"%s\": expected the name of a file", path);
     files->folder = refs_str_copy(refs_str_part(text, 0, begin));
     files->stem = refs_str_copy(name);
     return files->folder != NULL && files->stem != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -52,7 +53,7 @@ static refs_status name_files(cfa_files *files, const char *path, refs_error *er
 
 static refs_status name_absolute(cfa_files *files, refs_error *err) {
     char *real = realpath(*files->folder != '\0' ? files->folder : ".", NULL);
-    if (real == NULL) return refs_fail(err, REFS_IO, "%s: there is no such folder", files->folder);
+    if (real == NULL) return refs_fail(err, REFS_IO, "%s: no such folder", files->folder);
     files->named = join(real, strcmp(real, "/") == 0 ? "" : "/", "");
     free(real);
     return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -428,12 +429,11 @@ static refs_status check_options(const char *path, const refs_cfa_write_options 
                                  refs_error *err) {
     if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
-        return refs_fail(err, REFS_INVALID,
-                         "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or "
-                         "CFA-0.4",
-                         path);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: CFA-0.5 needs groups, which netCDF-3 lacks: write netCDF-4, or CFA-0.4", path);
     if (options->subarray_bytes > 0) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: fragments of 0 bytes hold nothing", path);
+    return refs_fail(err, REFS_INVALID, "%s: expected fragments larger than 0 bytes", path);
 }
 
 static refs_status write_files(cfa_files *files, const char *path, refs_error *err) {

@@ -9,7 +9,7 @@ refs_status refs_codec__checksum_open(const refs_codec_context *context, refs_ch
     refs_str location = refs_json_text(given);
     bool known = given == NULL || refs_str_is(location, "start") || refs_str_is(location, "end");
     if (!known)
-        return refs_fail(err, REFS_INVALID, "location '%.*s' is neither start nor end",
+        return refs_fail(err, REFS_INVALID, "location: expected start or end, found '%.*s'",
                          REFS_STR_ARG(location));
     refs_checksum *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
@@ -32,7 +32,7 @@ refs_status refs_codec__checksum_decode(const refs_checksum *checksum,
     uint32_t stored = refs_load_le32(encoded.data + (at_start ? 0 : size));
     uint32_t computed = compute(content);
     if (stored != computed)
-        return refs_fail(err, REFS_CORRUPT, "the checksum is %08x, %08x expected",
+        return refs_fail(err, REFS_CORRUPT, "checksum mismatch: computed %08x, stored %08x",
                          (unsigned)computed, (unsigned)stored);
     uint8_t *at;
     REFS_TRY(refs_codec__output_add(output, size, &at, err));

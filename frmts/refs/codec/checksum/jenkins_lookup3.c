@@ -16,7 +16,7 @@ static refs_status read_prefix(const refs_json *prefix, refs_buf *bytes, refs_er
     for (size_t i = 0; i < refs_json_size(prefix); i++) {
         uint64_t number;
         if (!refs_json_u64(refs_json_at(prefix, i), &number) || number > UINT8_MAX)
-            return refs_fail(err, REFS_INVALID, "prefix[%zu] is not a byte", i);
+            return refs_fail(err, REFS_INVALID, "prefix[%zu]: expected a byte", i);
         uint8_t byte = (uint8_t)number;
         REFS_TRY(refs_buf_append(bytes, &byte, 1, err));
     }
@@ -28,7 +28,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     const refs_json *initial = refs_json_get(context->config, "initval");
     uint64_t number = 0;
     if (initial != NULL && (!refs_json_u64(initial, &number) || number > UINT32_MAX))
-        return refs_fail(err, REFS_INVALID, "initval is not a number of 32 bits");
+        return refs_fail(err, REFS_INVALID, "initval: expected a number of 32 bits");
     lookup3_codec *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
@@ -67,7 +67,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     uint32_t stored = refs_load_le32(encoded.data + content.size), computed = 0;
     REFS_TRY(hash_content(self, content, &computed, err));
     if (stored != computed)
-        return refs_fail(err, REFS_CORRUPT, "the checksum is %08x, %08x expected",
+        return refs_fail(err, REFS_CORRUPT, "checksum mismatch: computed %08x, stored %08x",
                          (unsigned)computed, (unsigned)stored);
     uint8_t *at;
     REFS_TRY(refs_codec__output_add(output, content.size, &at, err));

@@ -66,7 +66,8 @@ static refs_status read_filters(const refs_json *config, lzma_codec *codec, refs
     for (size_t i = 0; i < n; i++) REFS_TRY(read_filter(refs_json_at(filters, i), i, codec, err));
     codec->filters[n].id = LZMA_VLI_UNKNOWN;
     if (lzma_raw_decoder_memusage(codec->filters) > MAX_MEMORY)
-        return refs_fail(err, REFS_LIMIT, "the filters need more than %zu bytes", MAX_MEMORY);
+        return refs_fail(err, REFS_LIMIT,
+                         "the filters need more memory than the limit of %zu bytes", MAX_MEMORY);
     return REFS_OK;
 }
 
@@ -76,7 +77,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     uint64_t kind = KIND_XZ;
     const refs_json *format = refs_json_get(context->config, "format");
     if (format != NULL && (!refs_json_u64(format, &kind) || kind < KIND_XZ || kind > KIND_RAW))
-        return refs_fail(err, REFS_UNSUPPORTED, "format is neither 1 (xz), 2 (lzma) nor 3 (raw)");
+        return refs_fail(err, REFS_UNSUPPORTED, "format: expected 1 (xz), 2 (lzma) or 3 (raw)");
     lzma_codec *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
@@ -106,7 +107,8 @@ static lzma_ret begin(const lzma_codec *codec, lzma_stream *library) {
 static refs_status failure(lzma_ret result, size_t unread, refs_error *err) {
     if (result == LZMA_MEM_ERROR) return refs_fail_nomem(err);
     if (result == LZMA_MEMLIMIT_ERROR)
-        return refs_fail(err, REFS_LIMIT, "the stream needs more than %zu bytes", MAX_MEMORY);
+        return refs_fail(err, REFS_LIMIT,
+                         "the stream needs more memory than the limit of %zu bytes", MAX_MEMORY);
     return refs_fail(err, REFS_CORRUPT, "damaged %zu bytes before the end of the stream", unread);
 }
 

@@ -17,10 +17,10 @@ static unsigned load_le16(const uint8_t *p) {
 static refs_status skip_header(refs_bytes member, refs_bytes *content, refs_error *err) {
     const uint8_t *header = member.data;
     if (member.size < HEADER_SIZE || memcmp(header, "PK\3\4", 4) != 0)
-        return refs_fail(err, REFS_CORRUPT, "there is no header of a ZIP archive's member");
+        return refs_fail(err, REFS_CORRUPT, "expected the header of a member of a ZIP archive");
     size_t size = HEADER_SIZE + (size_t)load_le16(header + 26) + load_le16(header + 28);
     if (size > member.size)
-        return refs_fail(err, REFS_CORRUPT, "the header ends behind the %zu bytes", member.size);
+        return refs_fail(err, REFS_CORRUPT, "the header extends past the %zu bytes", member.size);
     *content = refs_bytes_view(header + size, member.size - size);
     return REFS_OK;
 }
@@ -29,7 +29,7 @@ static refs_status copy_stored(refs_bytes content, size_t size, refs_codec_outpu
                                refs_error *err) {
     uint8_t *at;
     if (size > content.size)
-        return refs_fail(err, REFS_CORRUPT, "the member of %zu bytes is cut to %zu", size,
+        return refs_fail(err, REFS_CORRUPT, "the member of %zu bytes is truncated to %zu", size,
                          content.size);
     REFS_TRY(refs_codec__output_add(output, size, &at, err));
     if (size > 0) memcpy(at, content.data, size);
@@ -45,7 +45,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     if (method == STORED)
         return copy_stored(content, refs_load_le32(encoded.data + 18), output, err);
     if (method != DEFLATED)
-        return refs_fail(err, REFS_UNSUPPORTED, "compression method %u of ZIP", method);
+        return refs_fail(err, REFS_UNSUPPORTED, "compression method %u of ZIP is not supported",
+                         method);
     return refs_codec__inflate_one(libdeflate_deflate_decompress_ex, content, output, err);
 }
 

@@ -36,10 +36,10 @@ static refs_status read_grouping(const refs_grib_message *message, grouping *gro
     }
     if (groups->n_missing > 2 || groups->order > 2)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "missing values of kind %u, differences of order %u", groups->n_missing,
-                         groups->order);
+                         "missing values of kind %u or differences of order %u are not supported",
+                         groups->n_missing, groups->order);
     if (groups->width_bits > 32 || groups->length_bits > 32 || groups->value_bits > 32)
-        return refs_fail(err, REFS_CORRUPT, "a number of more than 32 bits");
+        return refs_fail(err, REFS_CORRUPT, "a number has more than 32 bits");
     return REFS_OK;
 }
 

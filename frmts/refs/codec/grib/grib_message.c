@@ -27,7 +27,7 @@ static void set_scales(refs_grib_message *message, unsigned binary, unsigned dec
 }
 
 static refs_status damaged(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "%s of the message is missing or cut short", what);
+    return refs_fail(err, REFS_CORRUPT, "%s of the message is missing or truncated", what);
 }
 
 static bool has_end(refs_bytes message) {
@@ -81,8 +81,8 @@ static refs_status find_sections(refs_bytes whole, size_t wanted, sections *foun
         at += size;
     }
     if (field < wanted)
-        return refs_fail(err, REFS_CORRUPT, "the message has %zu fields, not %zu", field + 1,
-                         wanted + 1);
+        return refs_fail(err, REFS_CORRUPT, "the message has %zu fields: expected at least %zu",
+                         field + 1, wanted + 1);
     return REFS_OK;
 }
 
@@ -129,7 +129,7 @@ refs_status refs_codec__grib_bitmap(refs_bytes section, refs_grib_message *messa
         if (message->bitmap.size < (message->n_points + 7) / 8) return damaged("bitmap", err);
         n_present = count_ones(message->bitmap, message->n_points);
     } else if (section.data[5] != 255) {
-        return refs_fail(err, REFS_UNSUPPORTED, "bitmap number %u, which is elsewhere",
+        return refs_fail(err, REFS_UNSUPPORTED, "predefined bitmap %u is not supported",
                          section.data[5]);
     }
     if (message->n_values == n_present) return REFS_OK;
@@ -208,7 +208,8 @@ static const char *name_unsupported(unsigned flags) {
 static refs_status read_data_1(refs_bytes data, refs_grib_message *message, refs_error *err) {
     unsigned flags = data.data[3] >> 4;
     if (name_unsupported(flags) != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s of edition 1", name_unsupported(flags));
+        return refs_fail(err, REFS_UNSUPPORTED, "%s of edition 1 is not supported",
+                         name_unsupported(flags));
     if ((flags & MORE_FLAGS) != 0) {
         if (data.size < 12) return damaged("data", err);
         message->packing = REFS_GRIB_IEEE;
@@ -236,7 +237,7 @@ static refs_status parse_1(refs_bytes whole, refs_grib_message *message, refs_er
     set_scales(message, load_be16(data.data + 4), load_be16(product.data + 26));
     if (bitmap.size == 0) return count_points(data, message, err);
     if (load_be16(bitmap.data + 4) != 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "a bitmap that is elsewhere");
+        return refs_fail(err, REFS_UNSUPPORTED, "predefined bitmaps are not supported");
     size_t n_bits = 8 * (bitmap.size - 6), n_unused = bitmap.data[3];
     if (n_unused > n_bits) return damaged("bitmap", err);
     message->bitmap = refs_bytes_view(bitmap.data + 6, bitmap.size - 6);
@@ -273,7 +274,9 @@ refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_e
     bool is_known = message->whole.data[7] == 1
                         ? is_known_grid_1(message) && grid_size_1(message, &n_points)
                         : grid_size_2(message, &n_points);
-    if (!is_known) return refs_fail(err, REFS_UNSUPPORTED, "the coordinates of this kind of grid");
+    if (!is_known)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "coordinates of this kind of grid are not supported");
     if (n_points == message->n_points) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "a grid of %zu points in a message of %zu", n_points,
                      message->n_points);
@@ -286,10 +289,11 @@ refs_status refs_codec__grib_parse(refs_bytes bytes, size_t field, refs_grib_mes
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a GRIB message", bytes.size);
     unsigned edition = bytes.data[7];
     if (edition != 1 && edition != 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "edition %u of GRIB", edition);
+        return refs_fail(err, REFS_UNSUPPORTED, "GRIB edition %u is not supported", edition);
     uint64_t size = edition == 1 ? load_be24(bytes.data + 4) : refs_load_be64(bytes.data + 8);
     if (size > bytes.size || size < 20)
-        return refs_fail(err, REFS_CORRUPT, "the message has %llu bytes, of which %zu are here",
+        return refs_fail(err, REFS_CORRUPT,
+                         "the message is truncated: expected %llu bytes, found %zu",
                          (unsigned long long)size, bytes.size);
     message->whole = refs_bytes_view(bytes.data, (size_t)size);
     if (!has_end(message->whole)) return damaged("end", err);

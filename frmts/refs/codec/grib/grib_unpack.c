@@ -32,7 +32,8 @@ static refs_status unpack_ieee(const refs_grib_message *message, double *values,
     unsigned precision = message->parameters.data[11];
     size_t size = precision == 1 ? 4 : 8;
     if (precision != 1 && precision != 2)
-        return refs_fail(err, REFS_UNSUPPORTED, "floats of precision %u", precision);
+        return refs_fail(err, REFS_UNSUPPORTED, "floating-point precision %u is not supported",
+                         precision);
     if (message->data.size / size < message->n_values) return data_cut(message, err);
     for (size_t i = 0; i < message->n_values; i++) {
         const uint8_t *at = message->data.data + i * size;
@@ -76,7 +77,7 @@ static refs_status undo_codec(const refs_grib_message *message, const refs_chain
     refs_scratch scratch = {{REFS_BUF_INIT, REFS_BUF_INIT}};
     refs_bytes bytes = {NULL, 0};
     if (!refs_mul_size(n > 0 ? n : 1, MAX_SAMPLE_BYTES, &spec.max_bytes))
-        return refs_fail(err, REFS_LIMIT, "%zu values", n);
+        return refs_fail(err, REFS_LIMIT, "%zu values exceed the limit", n);
     REFS_TRY(refs_chain_open(&spec, &chain, err));
     refs_status status = refs_chain_decode_any(chain, message->data, &scratch, &bytes, err);
     if (status == REFS_OK) status = refs_buf_append(decoded, bytes.data, bytes.size, err);
@@ -189,11 +190,12 @@ static refs_status unpack_values(const refs_grib_message *message, double *value
         return REFS_OK;
     }
     if (message->n_bits > 32)
-        return refs_fail(err, REFS_UNSUPPORTED, "values of %u bits", message->n_bits);
+        return refs_fail(err, REFS_UNSUPPORTED, "values of %u bits are not supported",
+                         message->n_bits);
     for (size_t i = 0; i < sizeof unpackers / sizeof *unpackers; i++)
         if (unpackers[i].packing == message->packing)
             return unpackers[i].unpack(message, values, err);
-    return refs_fail(err, REFS_UNSUPPORTED, "packing %d", (int)message->packing);
+    return refs_fail(err, REFS_UNSUPPORTED, "packing %d is not supported", (int)message->packing);
 }
 
 /* Moves the values to their points, the last one first: none is overwritten before it has moved. */

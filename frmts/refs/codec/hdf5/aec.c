@@ -26,7 +26,7 @@ static refs_status read_parameter(const refs_json *config, member_range range, u
     uint64_t number;
     if (refs_json_kind_of(given) == REFS_JSON_KIND_NULL) return REFS_OK;
     if (!refs_json_u64(given, &number) || number < range.min || number > range.max)
-        return refs_fail(err, REFS_INVALID, "%s is not a number from %u to %u", range.member,
+        return refs_fail(err, REFS_INVALID, "%s: expected a number from %u to %u", range.member,
                          range.min, range.max);
     *parameter = (unsigned)number;
     return REFS_OK;
@@ -57,7 +57,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (parameters->block_size % 2 != 0)
         return refs_fail(err, REFS_INVALID, "blocksize is odd: %u", parameters->block_size);
     if ((parameters->flags & ~KNOWN_FLAGS) == 0) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "flags %u", parameters->flags);
+    return refs_fail(err, REFS_UNSUPPORTED, "flags %u are not supported", parameters->flags);
 }
 
 static refs_status step(void *user, refs_codec_stream *stream, refs_error *err) {
@@ -92,10 +92,11 @@ static refs_status decode_known(struct aec_stream *library, refs_bytes encoded,
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     struct aec_stream library = ((const aec_codec *)self)->parameters;
-    if (encoded.size == 0) return refs_fail(err, REFS_CORRUPT, "there are no bytes");
+    if (encoded.size == 0) return refs_fail(err, REFS_CORRUPT, "the chunk is empty");
     int begun = aec_decode_init(&library);
     if (begun == AEC_MEM_ERROR) return refs_fail_nomem(err);
-    if (begun != AEC_OK) return refs_fail(err, REFS_INVALID, "parameters that do not go together");
+    if (begun != AEC_OK)
+        return refs_fail(err, REFS_INVALID, "the parameters contradict each other");
     refs_status status = output->growing == NULL
                              ? decode_known(&library, encoded, output, err)
                              : refs_codec__stream(step, &library, encoded, output, err);

@@ -39,7 +39,7 @@ static refs_status read_compressor(const refs_json *config, decompressor *decomp
         *decompress = compressors[i].decompress;
         if (refs_str_is(cname, compressors[i].cname)) return REFS_OK;
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "cname '%.*s'", REFS_STR_ARG(cname));
+    return refs_fail(err, REFS_UNSUPPORTED, "cname '%.*s' is not supported", REFS_STR_ARG(cname));
 }
 
 static refs_status read_size(const refs_json *config, const char *member, size_t *size,
@@ -48,7 +48,7 @@ static refs_status read_size(const refs_json *config, const char *member, size_t
     uint64_t number;
     if (given == NULL) return REFS_OK;
     if (!refs_json_u64(given, &number) || number > INT32_MAX)
-        return refs_fail(err, REFS_INVALID, "%s is not a size", member);
+        return refs_fail(err, REFS_INVALID, "%s: expected a size", member);
     *size = (size_t)number;
     return REFS_OK;
 }
@@ -64,7 +64,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_size(context->config, "elementsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "blocksize", &opened->block, err));
     REFS_TRY(read_compressor(context->config, &opened->decompress, err));
-    if (opened->element_size == 0) return refs_fail(err, REFS_INVALID, "elements have no size");
+    if (opened->element_size == 0)
+        return refs_fail(err, REFS_INVALID, "the size of the elements is 0");
     if (opened->block % REFS_BITSHUFFLE_MULTIPLE != 0)
         return refs_fail(err, REFS_INVALID, "blocksize is not a multiple of %d",
                          REFS_BITSHUFFLE_MULTIPLE);

@@ -8,7 +8,7 @@ refs_status refs_codec__blocks_begin(refs_bytes encoded, refs_blocks *blocks, re
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a header", encoded.size);
     uint64_t decoded_size = refs_load_be64(encoded.data);
     if (decoded_size > SIZE_MAX / 2)
-        return refs_fail(err, REFS_CORRUPT, "the header promises %llu bytes",
+        return refs_fail(err, REFS_CORRUPT, "the header declares %llu bytes, more than the limit",
                          (unsigned long long)decoded_size);
     blocks->decoded_size = (size_t)decoded_size;
     blocks->block_size = refs_load_be32(encoded.data + 8);
@@ -19,7 +19,8 @@ refs_status refs_codec__blocks_begin(refs_bytes encoded, refs_blocks *blocks, re
 refs_status refs_codec__blocks_next(refs_blocks *blocks, refs_bytes *block, refs_error *err) {
     refs_bytes rest = blocks->rest;
     if (rest.size < 4 || refs_load_be32(rest.data) > rest.size - 4)
-        return refs_fail(err, REFS_CORRUPT, "a block is cut %zu bytes before the end", rest.size);
+        return refs_fail(err, REFS_CORRUPT, "a block is truncated %zu bytes before the end",
+                         rest.size);
     *block = refs_bytes_view(rest.data + 4, refs_load_be32(rest.data));
     blocks->rest = refs_bytes_view(block->data + block->size, rest.size - 4 - block->size);
     return REFS_OK;

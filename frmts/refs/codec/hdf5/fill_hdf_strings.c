@@ -28,7 +28,8 @@ static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error
     refs_str text = refs_json_text(dtype);
     refs_element_type type;
     if (refs_json_is_array(dtype) || refs_str_find(text, '[') != SIZE_MAX)
-        return refs_fail(err, REFS_UNSUPPORTED, "strings of variable length in records");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "strings of variable length in records are not supported");
     REFS_TRY(refs_codec__element_type_parse(text, &type, err));
     if (type.kind != REFS_ELEMENT_BYTES || type.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "addresses are not '%.*s'", REFS_STR_ARG(text));

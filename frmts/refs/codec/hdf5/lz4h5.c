@@ -25,7 +25,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     uint8_t *dst;
     REFS_TRY(refs_codec__blocks_begin(encoded, &blocks, err));
     if (blocks.block_size == 0)
-        return refs_fail(err, REFS_CORRUPT, "the header promises blocks of no bytes");
+        return refs_fail(err, REFS_CORRUPT, "the header declares blocks of 0 bytes");
     REFS_TRY(refs_codec__output_add(output, blocks.decoded_size, &dst, err));
     for (size_t at = 0; at < blocks.decoded_size; at += blocks.block_size) {
         size_t left = blocks.decoded_size - at;

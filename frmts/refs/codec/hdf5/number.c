@@ -16,9 +16,11 @@ static refs_status read_kind(const refs_json *config, refs_bit_number *stored, r
     const refs_str kind = refs_json_text(refs_json_get(config, "kind"));
     const refs_str order = refs_json_text(refs_json_get(config, "order"));
     if (!refs_str_is(kind, "i") && !refs_str_is(kind, "u") && !refs_str_is(kind, "f"))
-        return refs_fail(err, REFS_INVALID, "kind '%.*s' is not i, u or f", REFS_STR_ARG(kind));
+        return refs_fail(err, REFS_INVALID, "kind: expected i, u or f, found '%.*s'",
+                         REFS_STR_ARG(kind));
     if (!refs_str_is(order, "<") && !refs_str_is(order, ">"))
-        return refs_fail(err, REFS_INVALID, "order '%.*s' is not < or >", REFS_STR_ARG(order));
+        return refs_fail(err, REFS_INVALID, "order: expected < or >, found '%.*s'",
+                         REFS_STR_ARG(order));
     stored->kind = refs_str_is(kind, "i")   ? REFS_BIT_SIGNED
                    : refs_str_is(kind, "u") ? REFS_BIT_UNSIGNED
                                             : REFS_BIT_FLOAT;
@@ -26,7 +28,7 @@ static refs_status read_kind(const refs_json *config, refs_bit_number *stored, r
     const refs_json *implied = refs_json_get(config, "implied");
     return implied == NULL || refs_json_bool(implied, &stored->is_leading_implied)
                ? REFS_OK
-               : refs_fail(err, REFS_INVALID, "implied is neither true nor false");
+               : refs_fail(err, REFS_INVALID, "implied: expected true or false");
 }
 
 static refs_status read_places(const refs_json *config, refs_bit_number *stored, refs_error *err) {
@@ -44,11 +46,12 @@ static refs_status read_places(const refs_json *config, refs_bit_number *stored,
         uint64_t value;
         if (i > 0 && members[i].is_float != (stored->kind == REFS_BIT_FLOAT)) continue;
         if (!refs_json_u64(refs_json_get(config, members[i].name), &value) || value > UINT32_MAX)
-            return refs_fail(err, REFS_INVALID, "%s is missing or not a number", members[i].name);
+            return refs_fail(err, REFS_INVALID, "%s: expected a number", members[i].name);
         *members[i].value = (uint32_t)value;
     }
     if (stored->size > 0 && refs_bit_number_is_readable(stored)) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "numbers of %u bytes with such bits", stored->size);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the layout of bits in numbers of %u bytes is not supported", stored->size);
 }
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

@@ -18,7 +18,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     uint64_t element_size = DEFAULT_ELEMENT_SIZE;
     const refs_json *given = refs_json_get(context->config, "elementsize");
     if (given != NULL && !refs_json_u64(given, &element_size))
-        return refs_fail(err, REFS_INVALID, "elementsize is not a size");
+        return refs_fail(err, REFS_INVALID, "elementsize: expected a size");
     shuffle *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     if (element_size > SIZE_MAX) element_size = SIZE_MAX; /* no chunk is a multiple of that */

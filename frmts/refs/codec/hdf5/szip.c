@@ -20,7 +20,7 @@ static refs_status read_parameter(const refs_json *config, const char *member, i
     uint64_t number;
     if (!refs_json_u64(refs_json_get(config, member), &number) || number == 0 ||
         number > (uint64_t)max)
-        return refs_fail(err, REFS_INVALID, "%s is not a number from 1 to %d", member, max);
+        return refs_fail(err, REFS_INVALID, "%s: expected a number from 1 to %d", member, max);
     *parameter = (int)number;
     return REFS_OK;
 }

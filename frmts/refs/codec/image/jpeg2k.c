@@ -96,7 +96,7 @@ static refs_status check_tiles(refs_bytes codestream, refs_error *err) {
     static const uint8_t begin[] = {0xFF, 0x4F, 0xFF, 0x51};
     const uint8_t *at = codestream.data;
     if (codestream.size < SIZ_BYTES || memcmp(at, begin, sizeof begin) != 0)
-        return refs_fail(err, REFS_CORRUPT, "no codestream of JPEG 2000");
+        return refs_fail(err, REFS_CORRUPT, "expected a JPEG 2000 codestream");
     uint64_t across =
         n_steps(refs_load_be32(at + 32), refs_load_be32(at + 8), refs_load_be32(at + 24));
     uint64_t down =
@@ -139,7 +139,7 @@ static refs_status read_header(image_state *p, refs_bytes encoded, refs_error *e
     for (OPJ_UINT32 i = 0; i < p->image->numcomps; i++) {
         const opj_image_comp_t *other = &p->image->comps[i];
         if (other->w != first->w || other->h != first->h || other->prec != first->prec)
-            return refs_fail(err, REFS_UNSUPPORTED, "samples of different sizes");
+            return refs_fail(err, REFS_UNSUPPORTED, "samples of different sizes are not supported");
     }
     p->size = (refs_image){first->w, first->h, p->image->numcomps,
                            first->prec <= 8    ? 1

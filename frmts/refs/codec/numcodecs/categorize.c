@@ -29,7 +29,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         REFS_TRY(refs_codec__text_list_add(&opened->labels, refs_json_text(refs_json_at(labels, i)),
                                            err));
     if (refs_json_is_array(labels)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "labels is not a list");
+    return refs_fail(err, REFS_INVALID, "labels: expected a list");
 }
 
 static void close_codec(void *self) {

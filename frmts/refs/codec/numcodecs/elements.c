@@ -86,7 +86,7 @@ refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, ref
     uint8_t *at;
     if (type->kind == REFS_ELEMENT_OBJECT) return put_object(writer, text, err);
     if (type->kind == REFS_ELEMENT_NUMBER)
-        return refs_fail(err, REFS_CORRUPT, "a string among numbers");
+        return refs_fail(err, REFS_CORRUPT, "expected numbers, found a string");
     REFS_TRY(add_element(writer, type->size, &at, err));
     memset(at, 0, type->size);
     if (type->kind == REFS_ELEMENT_UNICODE) return put_unicode(writer, text, at, err);

@@ -14,7 +14,7 @@ static refs_status read_number(const refs_codec_context *context, const char *me
     const refs_json *given = refs_json_get(context->config, member);
     if (given == NULL && strcmp(context->id, "scale_offset") == 0) return REFS_OK;
     if (refs_json_double(given, number)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s is missing or not a number", member);
+    return refs_fail(err, REFS_INVALID, "%s: expected a number", member);
 }
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,

@@ -45,7 +45,7 @@ static refs_status put_value(refs_element_writer *writer, const refs_json *value
             REFS_TRY(put_value(writer, refs_json_at(value, i), err));
         return REFS_OK;
     default:
-        return refs_fail(err, REFS_UNSUPPORTED, "an element is an object");
+        return refs_fail(err, REFS_UNSUPPORTED, "elements that are objects are not supported");
     }
 }
 

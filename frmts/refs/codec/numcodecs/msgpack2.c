@@ -74,20 +74,21 @@ static bool take_short(uint8_t lead, msgpack_item *item) {
 
 /* Takes what comes before the bytes of a text or the items of a list, or a whole number. */
 static refs_status take_item(refs_bytes *bytes, msgpack_item *item, refs_error *err) {
-    if (bytes->size == 0) return refs_fail(err, REFS_CORRUPT, "the items are cut");
+    if (bytes->size == 0) return refs_fail(err, REFS_CORRUPT, "the items are truncated");
     uint8_t lead = bytes->data[0];
     *bytes = behind(*bytes, 1);
     if (take_short(lead, item)) return REFS_OK;
     for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
         if (lead != leads[i].lead) continue;
-        if (leads[i].size > bytes->size) return refs_fail(err, REFS_CORRUPT, "the items are cut");
+        if (leads[i].size > bytes->size)
+            return refs_fail(err, REFS_CORRUPT, "the items are truncated");
         *item = (msgpack_item){leads[i].kind, 0, leads[i].size};
         for (size_t at = 0; at < leads[i].size; at++)
             item->bits = item->bits << 8 | bytes->data[at];
         *bytes = behind(*bytes, leads[i].size);
         return REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "no item begins with the byte 0x%02x", lead);
+    return refs_fail(err, REFS_CORRUPT, "unknown item type: byte 0x%02x", lead);
 }
 
 /* -- elements ---------------------------------------------------------------------------------- */
@@ -111,7 +112,7 @@ static int64_t int_of(const msgpack_item *item) {
 
 static refs_status take_text(refs_bytes *bytes, const msgpack_item *item, refs_str *text,
                              refs_error *err) {
-    if (item->bits > bytes->size) return refs_fail(err, REFS_CORRUPT, "a string is cut");
+    if (item->bits > bytes->size) return refs_fail(err, REFS_CORRUPT, "a string is truncated");
     *text = refs_str_view((const char *)bytes->data, (size_t)item->bits);
     *bytes = behind(*bytes, text->size);
     return REFS_OK;
@@ -173,7 +174,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     msgpack_item list = {NOTHING, 0, 0};
     REFS_TRY(take_item(&encoded, &list, err));
     if (list.kind != LIST || list.bits < codec->n_trailing)
-        return refs_fail(err, REFS_CORRUPT, "this is not a list of elements");
+        return refs_fail(err, REFS_CORRUPT, "expected a list of elements");
     REFS_TRY(refs_codec__elements_begin(&writer, err));
     REFS_TRY(put_items(&writer, &encoded, list.bits - codec->n_trailing, 0, err));
     refs_codec__elements_end(&writer);

@@ -5,7 +5,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
                               refs_error *err) {
     (void)context, (void)self, (void)encoded_size;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "pickled chunks are programs and are never run, whoever made them");
+                     "pickle is not supported: pickled chunks can run programs");
 }
 
 const refs_codec_type refs_codec_pickle = {.name = "pickle",

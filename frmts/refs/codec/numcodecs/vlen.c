@@ -10,7 +10,7 @@ static refs_status check_framing(refs_bytes encoded, refs_error *err) {
         size_t left = encoded.size - at;
         size_t size = left >= 4 ? refs_load_le32(encoded.data + at) : 0;
         if (left < 4 || size > left - 4)
-            return refs_fail(err, REFS_CORRUPT, "item %u of %u is cut at byte %zu of %zu",
+            return refs_fail(err, REFS_CORRUPT, "item %u of %u is truncated at byte %zu of %zu",
                              (unsigned)i, (unsigned)n, at, encoded.size);
         at += 4 + size;
     }

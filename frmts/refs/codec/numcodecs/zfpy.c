@@ -55,7 +55,8 @@ static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, re
     zfp.zfp_stream_set_bit_stream(job->stream, job->bits);
     zfp.zfp_stream_rewind(job->stream);
     if (zfp.zfp_read_header(job->stream, job->field, ZFP_HEADER_FULL) > 0) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "%zu bytes have no header of zfp", encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "%zu bytes do not begin with a header of zfp",
+                     encoded.size);
 }
 
 static bool decoded_size(const zfp_field *field, size_t *size) {
@@ -96,7 +97,7 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
     uint8_t *dst;
     REFS_TRY(read_header(job, encoded, HEADER_ROOM, err));
     if (!decoded_size(job->field, &size))
-        return refs_fail(err, REFS_LIMIT, "the header promises too many numbers");
+        return refs_fail(err, REFS_LIMIT, "the header declares more numbers than the limit");
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));
     REFS_TRY(most_read(job, encoded, &room, err));
     REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));

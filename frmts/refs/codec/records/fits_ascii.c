@@ -40,7 +40,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
                               refs_error *err) {
     size_t n = refs_json_size(refs_json_get(context->config, "indtypes")), size;
     if (n == 0 || n != refs_json_size(refs_json_get(context->config, "outdtypes")))
-        return refs_fail(err, REFS_INVALID, "indtypes and outdtypes are not lists of one length");
+        return refs_fail(err, REFS_INVALID,
+                         "expected indtypes and outdtypes as lists of one length");
     if (!refs_mul_size(n, sizeof(fits_column), &size) ||
         !refs_add_size(size, sizeof(fits_table), &size))
         return refs_fail_nomem(err);
@@ -50,7 +51,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     opened->n = n;
     for (size_t i = 0; i < n; i++) REFS_TRY(read_column(context, i, opened, err));
     if (opened->row_size == 0 || opened->record_size == 0)
-        return refs_fail(err, REFS_INVALID, "rows or records have no size");
+        return refs_fail(err, REFS_INVALID, "the size of rows or records is 0");
     if (refs_mul_size(context->decoded_size / opened->record_size, opened->row_size, encoded_size))
         return REFS_OK;
     return refs_fail(err, REFS_LIMIT, "%zu bytes of records are too many", context->decoded_size);

@@ -33,7 +33,7 @@ static refs_status type_size(refs_str type, size_t *size, refs_error *err) {
 static refs_status multiply(size_t *size, const refs_json *count, refs_error *err) {
     uint64_t n;
     if (!refs_json_u64(count, &n) || n > INT32_MAX || !refs_mul_size(*size, (size_t)n, size))
-        return refs_fail(err, REFS_INVALID, "the shape of a field is not a list of sizes");
+        return refs_fail(err, REFS_INVALID, "the shape of a field: expected a list of sizes");
     return REFS_OK;
 }
 
@@ -58,7 +58,7 @@ refs_status refs_codec__read_field(const refs_json *fields, size_t i, size_t *en
                                    refs_field *field, refs_error *err) {
     const refs_json *given = refs_json_at(fields, i);
     if (!refs_json_is_array(given) || refs_json_size(given) < 2)
-        return refs_fail(err, REFS_INVALID, "field %zu is not a list of name and type", i);
+        return refs_fail(err, REFS_INVALID, "field %zu: expected a list of name and type", i);
     field->name = refs_json_text(refs_json_at(given, 0));
     field->type = refs_json_text(refs_json_at(given, 1));
     field->begin = *end;

@@ -35,14 +35,15 @@ static refs_status read_row(const refs_codec_context *context, refs_predictor *p
     if (given != NULL && !refs_json_i64(given, &axis)) axis = INT64_MAX;
     if (axis < 0) axis += (int64_t)rank;
     if (axis < 0 || axis >= (int64_t)rank)
-        return refs_fail(err, REFS_INVALID, "axis is not one of the %zu of the chunk", rank);
+        return refs_fail(err, REFS_INVALID, "axis: expected one of the %zu axes of the chunk",
+                         rank);
     predictor->n_samples = 1;
     predictor->row_bytes = predictor->type.size;
     for (size_t dim = (size_t)axis; dim < rank; dim++) {
         uint64_t size;
         if (!size_along(context, dim, &size) || size == 0 || size > SIZE_MAX ||
             !refs_mul_size(predictor->row_bytes, (size_t)size, &predictor->row_bytes))
-            return refs_fail(err, REFS_INVALID, "shape[%zu] is not a size", dim);
+            return refs_fail(err, REFS_INVALID, "shape[%zu]: expected a size", dim);
         if (dim == (size_t)axis)
             predictor->n = (size_t)size;
         else
@@ -57,7 +58,7 @@ refs_status refs_codec__predictor_open(const refs_codec_context *context, void *
     const refs_json *given = refs_json_get(context->config, "dist");
     const refs_json *dtype = refs_json_get(context->config, "dtype");
     if (given != NULL && (!refs_json_u64(given, &distance) || distance == 0 || distance > 4))
-        return refs_fail(err, REFS_INVALID, "dist is not 1, 2 or 4");
+        return refs_fail(err, REFS_INVALID, "dist: expected 1, 2 or 4");
     refs_predictor *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;

@@ -58,8 +58,8 @@ static refs_status put_code(lzw *state, uint32_t code, refs_codec_output *output
         what.size = state->entries[code].size;
         REFS_TRY(repeat(output, state->entries[code], err));
     } else {
-        return refs_fail(err, REFS_CORRUPT, "code %u before bit %zu of %zu has no meaning",
-                         (unsigned)code, state->at, 8 * state->encoded.size);
+        return refs_fail(err, REFS_CORRUPT, "invalid code %u before bit %zu of %zu", (unsigned)code,
+                         state->at, 8 * state->encoded.size);
     }
     state->last = what;
     return REFS_OK;
@@ -70,7 +70,7 @@ static refs_status decode_codes(lzw *state, refs_codec_output *output, refs_erro
         uint32_t code = take_code(state);
         if (code == END) return REFS_OK;
         if (code == NO_CODE)
-            return refs_fail(err, REFS_CORRUPT, "the codes end too early, after %zu bytes",
+            return refs_fail(err, REFS_CORRUPT, "the codes are truncated after %zu bytes",
                              state->encoded.size);
         if (code != CLEAR) {
             REFS_TRY(put_code(state, code, output, err));
@@ -86,7 +86,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     (void)self;
     if (encoded.size > 1 && encoded.data[0] == 0 && (encoded.data[1] & 1) != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "codes with the lowest bit first, as before TIFF 6.0");
+                         "codes with the lowest bit first (before TIFF 6.0) are not supported");
     lzw *state = refs_alloc(sizeof *state);
     if (state == NULL) return refs_fail_nomem(err);
     state->encoded = encoded;

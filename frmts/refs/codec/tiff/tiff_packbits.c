@@ -15,7 +15,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         if (lead == 128) continue;
         size_t n = repeated ? 257 - lead : lead + 1, n_read = repeated ? 1 : n;
         if ((size_t)(end - p) < n_read)
-            return refs_fail(err, REFS_CORRUPT, "a run is cut at byte %zu of %zu",
+            return refs_fail(err, REFS_CORRUPT, "a run is truncated at byte %zu of %zu",
                              (size_t)(p - encoded.data), encoded.size);
         uint8_t *at;
         REFS_TRY(refs_codec__output_add(output, n, &at, err));

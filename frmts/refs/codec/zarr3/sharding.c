@@ -34,9 +34,11 @@ static refs_status read_shapes(const refs_codec_context *context, sharding *code
     const refs_json *given = refs_json_get(context->config, "chunk_shape");
     const refs_chain_spec *array = context->array;
     if (array->shape == NULL || array->rank > MAX_RANK || array->element_size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "shards of elements of variable length");
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "sharding of elements of variable length is not supported");
     if (refs_json_size(given) != array->rank)
-        return refs_fail(err, REFS_INVALID, "chunk_shape has %zu numbers for rank %zu",
+        return refs_fail(err, REFS_INVALID,
+                         "chunk_shape has %zu numbers: expected %zu, as the array has dimensions",
                          refs_json_size(given), array->rank);
     codec->rank = array->rank;
     codec->element_size = codec->inner_bytes = array->element_size;
@@ -45,7 +47,7 @@ static refs_status read_shapes(const refs_codec_context *context, sharding *code
         uint64_t inner;
         if (!refs_json_u64(refs_json_at(given, i), &inner) || inner == 0 ||
             array->shape[i] % inner != 0)
-            return refs_fail(err, REFS_INVALID, "chunk_shape[%zu] is not a divisor of %llu", i,
+            return refs_fail(err, REFS_INVALID, "chunk_shape[%zu]: expected a divisor of %llu", i,
                              (unsigned long long)array->shape[i]);
         /* Both products divide the size of the shard, which the chain has checked. */
         codec->order[i] = i;
@@ -69,7 +71,7 @@ static refs_status read_transpose(const refs_json *config, sharding *codec, refs
     for (size_t i = 0; i < codec->rank; i++) {
         uint64_t from;
         if (!refs_json_u64(refs_json_at(order, i), &from) || from >= codec->rank || seen[from])
-            return refs_fail(err, REFS_INVALID, "transpose has an order that is not a permutation");
+            return refs_fail(err, REFS_INVALID, "the order of transpose is not a permutation");
         seen[from] = true;
         codec->order[i] = before[from];
     }
@@ -127,7 +129,8 @@ static refs_status open_index(const refs_codec_context *context, sharding *codec
             codec->index_big_endian =
                 refs_str_is(refs_json_text(refs_json_get(config, "endian")), "big");
         else
-            return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' among the codecs of the index",
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "codec '%.*s' of the shard index is not supported",
                              REFS_STR_ARG(name));
     }
     refs_str place = refs_json_text(refs_json_get(context->config, "index_location"));
@@ -223,9 +226,9 @@ static refs_status decode_inner(unsharding *job, size_t number, refs_error *err)
         return REFS_OK;
     }
     if (begin > job->encoded.size || size > job->encoded.size - begin)
-        return refs_fail(err, REFS_CORRUPT, "inner chunk %zu at %llu+%llu is not in the %zu bytes",
-                         number, (unsigned long long)begin, (unsigned long long)size,
-                         job->encoded.size);
+        return refs_fail(err, REFS_CORRUPT,
+                         "inner chunk %zu [%llu+%llu] lies outside the shard of %zu bytes", number,
+                         (unsigned long long)begin, (unsigned long long)size, job->encoded.size);
     refs_bytes inner = refs_bytes_view(job->encoded.data + begin, (size_t)size);
     refs_status status =
         refs_chain_decode(job->codec->chain, inner, &job->scratch, job->inner, err);
@@ -252,7 +255,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const sharding *codec = self;
     unsharding job = {.codec = codec, .encoded = encoded};
     if (encoded.size < codec->index_bytes)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for the %zu of the index",
+        return refs_fail(err, REFS_CORRUPT,
+                         "the shard is truncated: %zu bytes, of which the index needs %zu",
                          encoded.size, codec->index_bytes);
     /* In bounds: both divide the size of the chunk. */
     REFS_TRY(refs_codec__output_add(output, codec->inner_bytes * codec->n_inner, &job.dst, err));

@@ -125,7 +125,7 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
     if (response->has_range && response->range_begin == 0 && response->validators.has_total &&
         response->range_end == response->validators.total)
         return REFS_OK;
-    return refs_fail(err, REFS_IO, "HTTP 206 for a whole object");
+    return refs_fail(err, REFS_IO, "expected the whole object (HTTP 200), found a part (HTTP 206)");
 }
 
 /* -- ranges ------------------------------------------------------------------------------------ */
@@ -147,11 +147,12 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
     uint64_t begin = transfer->offset + atomic_load(&transfer->got);
     uint64_t end = transfer->offset + transfer->length;
     if (response->multipart)
-        return refs_fail(err, REFS_IO, "HTTP 206 with several parts for one range");
+        return refs_fail(err, REFS_IO, "expected one range, found several parts (HTTP 206)");
     if (!response->has_range)
         return refs_fail(err, REFS_IO, "HTTP 206 without a Content-Range header");
     if (response->range_begin != begin || response->range_end > end)
-        return refs_fail(err, REFS_IO, "the server sent [%llu+%llu] for [%llu+%llu] (HTTP 206)",
+        return refs_fail(err, REFS_IO,
+                         "the server sent the range [%llu+%llu]: expected [%llu+%llu] (HTTP 206)",
                          (unsigned long long)response->range_begin,
                          (unsigned long long)(response->range_end - response->range_begin),
                          (unsigned long long)begin, (unsigned long long)(end - begin));
@@ -180,12 +181,14 @@ static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
         return refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
         validators->has_total && validators->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
-    if (transfer->ranges_ignored) return refs_fail(err, REFS_IO, "HTTP 200 for a range");
+    if (transfer->ranges_ignored)
+        return refs_fail(err, REFS_IO,
+                         "expected a range (HTTP 206), found the whole object (HTTP 200)");
     transfer->skip = transfer->offset + atomic_load(&transfer->got);
     if (transfer->skip > REFS_HTTP_MAX_SKIPPED_BYTES)
         return refs_fail(err, REFS_LIMIT,
                          "the server ignores ranges, and the %llu bytes before this one are too "
-                         "many to read over (HTTP 200)",
+                         "many to skip (HTTP 200)",
                          (unsigned long long)transfer->skip);
     return identify(transfer, err);
 }
@@ -199,7 +202,7 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
     }
     if (transfer->response.encoded && !transfer->compressible)
         return refs_fail(err, REFS_IO,
-                         "the server sent an encoding of its own instead of the bytes (HTTP %ld)",
+                         "the server sent a content encoding that was not requested (HTTP %ld)",
                          status);
     if (transfer->kind == REFS_TRANSFER_WHOLE) {
         if (status == 206) REFS_TRY(check_whole_part(transfer, err));
@@ -217,8 +220,8 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
 /* -- bytes ------------------------------------------------------------------------------------- */
 
 static void tell(refs_transfer *transfer, uint64_t got) {
-    if (got - transfer->told < TELL_BYTES) return;
-    transfer->told = got;
+    if (got - transfer->reported < TELL_BYTES) return;
+    transfer->reported = got;
     refs_lock(&transfer->waiter->lock);
     pthread_cond_broadcast(&transfer->waiter->moved);
     refs_unlock(&transfer->waiter->lock);
@@ -240,7 +243,7 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
     uint64_t got = atomic_load(&transfer->got);
     uint64_t room = (whole ? refs_block_size(transfer->block) : transfer->length) - got;
     if (bytes.size > room)
-        return refs_fail(err, REFS_IO, "the server sent more than the range (HTTP 206)");
+        return refs_fail(err, REFS_IO, "the server sent more bytes than the range has (HTTP 206)");
     if (bytes.size > 0)
         memcpy(refs_block_data(transfer->block) + transfer->block_begin + got, bytes.data,
                bytes.size);
@@ -266,8 +269,8 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
         transfer->checked = true;
         if (is_page_for_data(transfer, bytes))
             return refs_fail(err, REFS_IO,
-                             "the server answered a web page (text/html) in place of the file: it "
-                             "may want a login (HTTP 200)");
+                             "the server answered a web page (text/html) instead of the file: it "
+                             "may require a login (HTTP 200)");
         REFS_TRY(refs_transfer__check_response(transfer, err));
     }
     if (transfer->kind == REFS_TRANSFER_STAMP || transfer->is_held_back) return REFS_OK;

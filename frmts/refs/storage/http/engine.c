@@ -665,7 +665,7 @@ static refs_status start(refs_http *http, refs_error *err) {
     if (refs_thread_start(&http->thread, run, http) != 0) {
         curl_multi_cleanup(http->multi);
         http->multi = NULL;
-        return refs_fail(err, REFS_NOMEM, "the HTTP thread cannot be started");
+        return refs_fail(err, REFS_NOMEM, "cannot start the HTTP thread");
     }
     http->running = true;
     return REFS_OK;

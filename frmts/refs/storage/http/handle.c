@@ -34,8 +34,8 @@ void refs_http_handle_guard(void *easy, const refs_http_rules *rules, const char
 refs_status refs_http_gate_result(const refs_http_gate *gate, CURLcode code, refs_error *err) {
     if (code != CURLE_COULDNT_CONNECT || !gate->has_link_local || gate->has_other) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "the host, or the proxy that is used for it, has a link-local address, which "
-                     "is not connected to unless " REFS_REMOTE_TO_LOCAL " is YES");
+                     "connection refused: the host, or its proxy, has a link-local address, which "
+                     "is allowed only if " REFS_REMOTE_TO_LOCAL " is YES");
 }
 
 static void set_text(CURL *easy, CURLoption option, const char *text) {

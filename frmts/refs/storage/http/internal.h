@@ -90,7 +90,7 @@ typedef struct refs_transfer {
     char *refusal_text;     /* the first of them, REFS_REFUSAL_TEXT_BYTES at most, or NULL */
     uint64_t header_bytes;  /* of this attempt */
     uint64_t got_before;    /* this attempt */
-    uint64_t told;          /* got when the waiter was last woken */
+    uint64_t reported;      /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
     bool hopeless;             /* nobody was there when others tried */

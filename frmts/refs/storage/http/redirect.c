@@ -21,11 +21,11 @@ static refs_str scheme_of(const char *url) {
 refs_status refs_redirect__check(const char *from, const char *to, refs_error *err) {
     refs_origin origin, home;
     if (!refs_origin_of(to, &origin))
-        return refs_fail(err, REFS_IO, "a redirect to the scheme \"%.*s\" is not followed",
+        return refs_fail(err, REFS_IO, "redirect rejected: it leads to the scheme \"%.*s\"",
                          REFS_STR_ARG(scheme_of(to)));
     /* libcurl may go by TLS to a URL that is no origin, such as https:///host */
     if (!refs_origin_is_tls(&origin) && (!refs_origin_of(from, &home) || refs_origin_is_tls(&home)))
-        return refs_fail(err, REFS_IO, "a redirect from https to http is not followed");
+        return refs_fail(err, REFS_IO, "redirect rejected: it leads from https to http");
     return REFS_OK;
 }
 
@@ -33,10 +33,9 @@ refs_status refs_redirect__confine(const char *from, const char *to, refs_error 
     if (!refs_location_is_link_local(refs_str_from(to)) ||
         refs_location_is_link_local(refs_str_from(from)))
         return REFS_OK;
-    return refs_fail(
-        err, REFS_INVALID,
-        "a redirect to a link-local address is not followed unless " REFS_REMOTE_TO_LOCAL
-        " is YES");
+    return refs_fail(err, REFS_INVALID,
+                     "redirect rejected: it leads to a link-local address, which is allowed only "
+                     "if " REFS_REMOTE_TO_LOCAL " is YES");
 }
 
 bool refs_redirect__same_origin(const char *one, const char *other) {

@@ -49,7 +49,8 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     transfer->header_bytes += size;
     if (transfer->header_bytes > REFS_HTTP_MAX_HEADER_BYTES) {
         transfer->refused = true;
-        (void)refs_fail(&transfer->error, REFS_LIMIT, "the server sends headers without end");
+        (void)refs_fail(&transfer->error, REFS_LIMIT,
+                        "the headers of the answer exceed their limit");
         return 0;
     }
     refs_response__line(&transfer->response, refs_str_view(data, size));
@@ -254,12 +255,14 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
     char *url = NULL;
     curl_easy_getinfo(transfer->current, CURLINFO_REDIRECT_URL, &url);
     if (url == NULL)
-        return refs_fail(err, REFS_IO, "a redirect that leads nowhere (HTTP %ld)", status);
+        return refs_fail(err, REFS_IO, "redirect without a usable Location header (HTTP %ld)",
+                         status);
     if (transfer->n_redirects++ == REFS_HTTP_MAX_REDIRECTS)
         return refs_fail(err, REFS_IO, "more than %d redirects (HTTP %ld)", REFS_HTTP_MAX_REDIRECTS,
                          status);
     if (strlen(url) > REFS_HTTP_MAX_URL_BYTES)
-        return refs_fail(err, REFS_LIMIT, "a redirect to a URL of %zu bytes (HTTP %ld)",
+        return refs_fail(err, REFS_LIMIT,
+                         "redirect to a URL of %zu bytes, more than the limit (HTTP %ld)",
                          strlen(url), status);
     refs_status checked = refs_redirect__check(transfer->url_now, url, err);
     if (checked == REFS_OK && !transfer->rules.allow_link_local)
@@ -469,9 +472,9 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
     if (transfer->kind != REFS_TRANSFER_RANGE || got == transfer->length) return REFS_OK;
     if (status == 200)
         return refs_fail(err, REFS_IO,
-                         "the answer ends at byte %llu, before the range does (HTTP 200)",
+                         "the answer ends at byte %llu, before the end of the range (HTTP 200)",
                          (unsigned long long)(transfer->skipped + got - transfer->got_before));
-    return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived (HTTP %ld)",
+    return refs_fail(err, REFS_IO, "truncated: %llu of %llu bytes arrived (HTTP %ld)",
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
 }
 
@@ -552,7 +555,7 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     bool again = may_retry(transfer, code, status);
     uint64_t asked_ms = transfer->response.retry_after_ms;
     if (again && asked_ms > REFS_HTTP_MAX_RETRY_AFTER_MS) {
-        refs_error_prefix(&transfer->error, "the server asks to come back after %llu s",
+        refs_error_prefix(&transfer->error, "the server requests a retry after %llu s",
                           (unsigned long long)(asked_ms / 1000));
         again = false;
     }

@@ -394,8 +394,8 @@ static refs_status open_large(refs_http_vfs *vfs, opened *object, refs_error *er
     return status != REFS_LIMIT
                ? status
                : refs_fail(err, REFS_LIMIT,
-                           "%s: more than the limit of %llu bytes, and its server ignores ranges: "
-                           "copy it here",
+                           "%s: it has more than the limit of %llu bytes, and its server ignores "
+                           "ranges: make a local copy",
                            object->location, (unsigned long long)vfs->max_whole_bytes);
 }
 
