@@ -244,7 +244,7 @@ def refers_beyond_the_end():
         return world.said(world.set(refs_of(["v.bin", 0, 24])))
 
 
-@produces("has N bytes, M expected")
+@produces("it has N bytes: expected M")
 def has_a_chunk_of_another_size():
     with World() as world:
         return world.said(world.set(refs_of("AAAA", chunks=[1, 3])))
@@ -283,7 +283,7 @@ def said_without_coordinates(options):
         return world.said(world.set(refs) + ":/v", options)
 
 
-@produces("has more than 65536 bands")
+@produces("more bands than the limit of 65536")
 def has_many_bands():
     with World() as world:
         return world.said(world.set({"v/.zarray": array([70000, 2, 3])}))
@@ -308,7 +308,7 @@ for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
     produces(message)(lambda part=part: said_of_sample(part))
 
 
-@produces("more references than the limit of N", "the inline values need more than the limit of N bytes",
+@produces("limit of N references exceeded", "limit of N inline bytes exceeded",
           "the generators produce more references than the limit", "renders to more than N bytes")
 def meets_limits():
     with World() as world:

@@ -421,13 +421,13 @@ TEST(OpenValues, OptionsAreLimitsAndChecked) {
     const struct {
         const char *option, *said;
     } cases[] = {
-        {"MAX_REFERENCES=2", "more references than the limit of 2"},
+        {"MAX_REFERENCES=2", "limit of 2 references exceeded"},
         {"URL_REWRITE=old", "s.json: open option URL_REWRITE: \"old\": expected \"=>\""},
         {"TEMPLATES=u", "s.json: open option TEMPLATES: \"u\": expected \"=\""},
         {"MAX_GENERATED=1", "generators produce more references"},
         {"MAX_TEMPLATE_DEPTH=0", "templates call each other more than 0 deep"},
         {"MAX_RENDERED_BYTES=5", "it renders to more than 5 bytes"},
-        {"MAX_INLINE_BYTES=5", "the inline values need more than the limit of 5 bytes"},
+        {"MAX_INLINE_BYTES=5", "limit of 5 inline bytes exceeded"},
         {"MAX_TEMPLATE_DEPTH=33", "MAX_TEMPLATE_DEPTH=33: expected an integer of at most 32"},
         {"MAX_REFERENCES=many", "MAX_REFERENCES=many: expected an integer of at most"},
     };

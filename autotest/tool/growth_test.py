@@ -633,7 +633,7 @@ class Remembered(Steps):
         said = run("append", "all.parq", self.write(2, 1), "--along", "x", status=1)
         self.assertIn("all.parq was combined along time, but --along says x: leave the option out, or index all sources again", said)
         said = run("append", "all.parq", self.write(2, 1), "--pattern", "{x:d}.json", status=1)
-        self.assertIn("and --pattern says x", said)
+        self.assertIn("but --pattern says x", said)
         run("append", "all.parq", self.write(2, 1))
         self.expect(self.open(), range(3))
 

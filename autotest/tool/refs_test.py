@@ -256,8 +256,8 @@ class Index(Folder):
         self.write("a.nc", [0])
         for name in ("u-v", "a b", "1", "true", "not", "in", "if", "u.v", "None"):
             said = run("index", "a.nc", "-t", f"{name}=/tmp", "-o", "a.json", status=1)
-            self.assertIn(f'template "{name}"', said)
-        self.assertIn("given twice", run("index", "a.nc", "-t", "u=/a", "-t", "u=/b", "-o",
+            self.assertIn(f'invalid template name "{name}"', said)
+        self.assertIn("defined twice", run("index", "a.nc", "-t", "u=/a", "-t", "u=/b", "-o",
                                          "a.json", status=1))
         run("index", "a.nc", "-t", f"u_1={os.path.realpath(self.folder)}", "-o", "a.json")
         self.expect_hours("a.json", [0])
@@ -1872,7 +1872,7 @@ class OverHttp(Folder):
             json.dump(refs, file)
         said = run("check", "g.json", "--deep", "--threads", "4", status=1)
         self.assertIn("0 problems, 1 array not decoded\n", said)
-        self.assertEqual(said.count("edition 9 of GRIB"), 1)
+        self.assertEqual(said.count("GRIB edition 9"), 1)
         self.assertLess(self.requests(), 20)
 
     def test_a_source_that_is_not_there_is_named(self):
@@ -2083,7 +2083,7 @@ class Refusals(Folder):
                 self.expect_hours("s.parq", [0, 1])
         run("append", "s.parq", "2.nc")  # replaces no folder
         self.expect_hours("s.parq", [0, 1, 2])
-        self.assertIn("cannot be replaced", run("index", "gone.nc", "-o", "s.parq", status=1))  # asked first
+        self.assertIn("not replaced", run("index", "gone.nc", "-o", "s.parq", status=1))  # asked first
         for name in others:
             os.remove(name)
         os.rename("s.parq/t/refs.0.parq", "s.parq/t/refs.0.parquet")
@@ -2146,7 +2146,7 @@ class Refusals(Folder):
         os.link("a.nc", b"a\xff.nc")
         for form in ("all.json", "all.parq"):
             self.assertIn('treat "{{" as', run("index", "a{{b}}.nc", "-o", form, status=1))
-            self.assertIn("is not UTF-8", run("index", b"a\xff.nc", "-o", form, status=1,
+            self.assertIn("must be UTF-8", run("index", b"a\xff.nc", "-o", form, status=1,
                                               errors="replace"))
         os.link("a.nc", "a{b}.nc")
         folder = os.path.realpath(self.folder)

@@ -37,7 +37,7 @@ TEST(Bz2, RefusesCutStreams) {
 }
 
 TEST(Bz2, RefusesMoreThanExpected) {
-    EXPECT_EQ(bz2(kBz2A + kBz2B, 5).message, "bz2: decodes to more than the expected 5 bytes");
+    EXPECT_EQ(bz2(kBz2A + kBz2B, 5).message, "bz2: decodes past the expected 5 bytes");
 }
 
 const std::string kXzA = bytes("\xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01"

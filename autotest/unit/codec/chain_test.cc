@@ -66,7 +66,7 @@ TEST(Chain, NamesBothSizesWhereTheyDiffer) {
     EXPECT_EQ(shorter.message, "zlib: decodes to 19 bytes: expected 1024");
     const Decoded longer = decodeWith(R"({"id":"zlib"})", kZlib, 18);
     EXPECT_EQ(longer.status, REFS_CORRUPT);
-    EXPECT_EQ(longer.message, "zlib: decodes to more than the expected 18 bytes");
+    EXPECT_EQ(longer.message, "zlib: decodes past the expected 18 bytes");
 }
 
 TEST(Chain, ChecksTheSizesBetweenCodecs) {

@@ -42,8 +42,7 @@ TEST(Zstd, VerifiesTheChecksum) {
 }
 
 TEST(Zstd, RefusesMoreThanExpected) {
-    EXPECT_EQ(decode("zstd", kFrame, 18).message,
-              "zstd: decodes to more than the expected 18 bytes");
+    EXPECT_EQ(decode("zstd", kFrame, 18).message, "zstd: decodes past the expected 18 bytes");
     EXPECT_EQ(decode("zstd", kFrame + kFrame).status, REFS_CORRUPT);
 }
 

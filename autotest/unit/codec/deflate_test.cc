@@ -71,7 +71,7 @@ TEST(Gzip, IgnoresZerosAtTheEndAndNothingElse) {
 TEST(Gzip, RefusesMoreThanExpected) {
     const Decoded decoded = gzip(kMember1 + kMember2, 10);
     EXPECT_EQ(decoded.status, REFS_CORRUPT);
-    EXPECT_EQ(decoded.message, "gzip: decodes to more than the expected 10 bytes");
+    EXPECT_EQ(decoded.message, "gzip: decodes past the expected 10 bytes");
 }
 
 TEST(Gzip, RefusesCutMembers) {

@@ -332,7 +332,7 @@ TEST(ParquetMalformed, ManyPagesMayNotUnpackWithoutEnd) {
     std::string pages;
     for (int i = 0; i < 100; i++) pages += Page(0, 60000, 60000, std::string(60000, 'x'));
     EXPECT_EQ(Said(WithPages(pages, 1)),
-              "over a limit: column offset: it needs more than the limit of 262144 bytes");
+              "over a limit: column offset: limit of 262144 bytes exceeded");
 }
 
 TEST(ParquetMalformed, CutsAnywhereAreErrors) {

@@ -239,7 +239,7 @@ TEST(ParquetTable, HoldsTheLimits) {
     } cases[] = {
         {{999, SIZE_MAX, SIZE_MAX}, "it has 1000 rows: expected at most 999"},
         {{1000, 1000, SIZE_MAX}, "column path: a page has 8413 bytes: expected at most 1000"},
-        {{1000, SIZE_MAX, 10000}, "column path: it needs more than the limit of 10000 bytes"},
+        {{1000, SIZE_MAX, 10000}, "column path: limit of 10000 bytes exceeded"},
     };
     for (const auto &c : cases) {
         const TableUnderTest table(file, names, UINT64_MAX, c.limits);

@@ -99,7 +99,7 @@ TEST_F(Hdf5HostileIndex, ChunksAreNoMoreThanTheLimit) {
     test.options.limits.max_chunks = 3;
     BTree1Writer file(2);
     file.Node(0, {{{0, 0}, 0}, {{0, 1}, 0}, {{0, 2}, 0}, {{0, 3}, 0}});
-    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes), "it has more chunks than the limit of 3");
+    EXPECT_EQ(Fail(REFS_HDF5_BTREE_1, 0, file.bytes), "its chunks exceed the limit of 3");
 }
 
 TEST_F(Hdf5HostileIndex, ImplicitChunksAreWithinTheFile) {

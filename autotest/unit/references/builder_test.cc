@@ -213,7 +213,7 @@ TEST_F(RefsetBuilder, LimitsReferences) {
     ASSERT_EQ(Inline("a", ""), REFS_OK);
     ASSERT_EQ(Inline("b", ""), REFS_OK);
     EXPECT_EQ(Inline("c", ""), REFS_LIMIT);
-    EXPECT_STREQ(error_.message, "the set has more references than the limit of 2");
+    EXPECT_STREQ(error_.message, "limit of 2 references exceeded");
 }
 
 TEST_F(RefsetBuilder, LimitsInlineBytes) {

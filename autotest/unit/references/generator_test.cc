@@ -27,8 +27,7 @@ TEST(RefsetGenerator, CountsAgainstAllReferences) {
     SetUnderTest set;
     set.options.limits.max_references = 9;
     EXPECT_EQ(set.Open(kTwoByThree), REFS_LIMIT);
-    EXPECT_STREQ(set.error.message,
-                 "refs.json: gen[1]: the set has more references than the limit of 9");
+    EXPECT_STREQ(set.error.message, "refs.json: gen[1]: limit of 9 references exceeded");
 }
 
 TEST(RefsetGenerator, MakesManyReferences) {

@@ -72,8 +72,7 @@ TEST(RefsetJson, LimitsAllInlineValues) {
     SetUnderTest set;
     set.options.limits.max_inline_bytes = 5;
     EXPECT_EQ(set.Open(R"({"a": "123", "b": "base64:MTIz"})"), REFS_LIMIT);
-    EXPECT_STREQ(set.error.message,
-                 "refs.json: the inline values need more than the limit of 5 bytes");
+    EXPECT_STREQ(set.error.message, "refs.json: limit of 5 inline bytes exceeded");
 }
 
 TEST(RefsetJson, ReadsAgainOnlyWhereTheVersionComesTooLate) {

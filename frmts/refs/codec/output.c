@@ -20,7 +20,7 @@ void refs_codec__output_end(refs_codec_output *output) {
 
 static refs_status too_much(const refs_codec_output *output, refs_error *err) {
     if (output->growing == NULL)
-        return refs_fail(err, REFS_CORRUPT, "decodes to more than the expected %zu bytes",
+        return refs_fail(err, REFS_CORRUPT, "decodes past the expected %zu bytes",
                          output->capacity);
     return refs_fail(err, REFS_LIMIT, "decodes to more than the limit of %zu bytes",
                      output->max_size);

@@ -128,7 +128,7 @@ static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_
 refs_status refs_references__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
                                           refs_error *err) {
     if (builder->n_added++ >= builder->options.limits.max_references)
-        return refs_fail(err, REFS_LIMIT, "the set has more references than the limit of %llu",
+        return refs_fail(err, REFS_LIMIT, "limit of %llu references exceeded",
                          (unsigned long long)builder->options.limits.max_references);
     if (key.size > 0 && key.data[0] == '/') key = refs_str_part(key, 1, key.size);
     if (key.size > 0 && key.data[key.size - 1] == '/')
@@ -162,7 +162,7 @@ static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_
                          bytes.size);
     if (arena->size > limits->max_inline_bytes ||
         bytes.size > limits->max_inline_bytes - arena->size)
-        return refs_fail(err, REFS_LIMIT, "the inline values need more than the limit of %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "limit of %zu inline bytes exceeded",
                          limits->max_inline_bytes);
     *entry = (refs_entry){arena->size, (uint32_t)bytes.size, REFS_ENTRY_INLINE};
     return refs_buf_append(arena, bytes.data, bytes.size, err);

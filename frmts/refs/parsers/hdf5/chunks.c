@@ -32,7 +32,7 @@ refs_status refs_hdf5__chunks_add(refs_hdf5_chunks *chunks, const uint64_t *at,
                          (unsigned long long)number, (unsigned long long)chunk->size,
                          (unsigned long long)chunk->address);
     if (++chunks->n_added > chunks->file->options->limits.max_chunks)
-        return refs_fail(err, REFS_LIMIT, "it has more chunks than the limit of %llu",
+        return refs_fail(err, REFS_LIMIT, "its chunks exceed the limit of %llu",
                          (unsigned long long)chunks->file->options->limits.max_chunks);
     return refs_chunk_index_add(chunks->index, number, (refs_source_range){offset, chunk->size},
                                 mask_of(layout, at, chunk->mask), err);

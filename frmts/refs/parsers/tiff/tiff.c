@@ -246,7 +246,7 @@ static refs_status add_parts(const tiff *self, const tiff_image *image, const ti
     uint64_t file_size;
     REFS_TRY(refs_source_size(self->file.source, &file_size, err));
     if (place.offset >= file_size || place.length > file_size - place.offset)
-        return refs_fail(err, REFS_CORRUPT, "strip %llu extends past the end of the file",
+        return refs_fail(err, REFS_CORRUPT, "strip %llu is truncated",
                          (unsigned long long)strip->number);
     uint64_t rows = rows_of_strip(image, strip->number), n = image->chunk[0];
     uint64_t chunks_of_plane = (image->height + n - 1) / n;

@@ -111,10 +111,9 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
     for (size_t i = 0; i < variable->rank; i++) {
         uint64_t position = chunk->n > 0 ? variable->positions[chunk->first + i] : 0;
         if (position % variable->chunk_shape[i] != 0)
-            return refs_fail(err, REFS_CORRUPT,
-                             "a chunk begins at %llu: expected a multiple of the chunk size %llu",
-                             (unsigned long long)position,
-                             (unsigned long long)variable->chunk_shape[i]);
+            return refs_fail(
+                err, REFS_CORRUPT, "a chunk begins at %llu: expected a multiple of %llu",
+                (unsigned long long)position, (unsigned long long)variable->chunk_shape[i]);
         index[i] = position / variable->chunk_shape[i];
         if (index[i] >= put->n[i])
             return refs_fail(

@@ -4,7 +4,7 @@
 static refs_status claim(size_t *budget, size_t size, const refs_column_builder *builder,
                          refs_error *err) {
     if (size > *budget)
-        return refs_fail(err, REFS_LIMIT, "it needs more than the limit of %zu bytes",
+        return refs_fail(err, REFS_LIMIT, "limit of %zu bytes exceeded",
                          builder->limits->max_bytes);
     *budget -= size;
     return REFS_OK;
