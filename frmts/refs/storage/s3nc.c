@@ -338,8 +338,9 @@ static refs_status read_file(const refs_s3nc_source *source, const char *file, r
 static bool is_absent_file(const refs_s3nc_source *source, const char *file, refs_status status) {
     refs_vfs_validators seen;
     if (source->file != NULL) return false;
-    return status == REFS_NOT_FOUND || (status == REFS_IO && find_named(source) == NULL &&
-                                        !refs_vfs_look(source->vfs, file, &seen));
+    return status == REFS_NOT_FOUND ||
+           (refs_status_is_unreadable(status) && find_named(source) == NULL &&
+            !refs_vfs_look(source->vfs, file, &seen));
 }
 
 /* An absent file defines nothing; its name is kept, for advice, if somebody gave it. */
