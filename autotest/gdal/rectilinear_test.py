@@ -104,7 +104,7 @@ def main():
         for grid, message in (
                 ({"kind": "inline", "chunk_shapes": [[4], [3], [4]]}, "does not cover the last 1"),
                 ({"kind": "inline", "chunk_shapes": [[4], [4]]}, "does not match shape"),
-                ({"kind": "other", "chunk_shapes": [[4], [4], [4]]}, "kind other"),
+                ({"kind": "other", "chunk_shapes": [[4], [4], [4]]}, "unknown kind of a rectilinear grid: other"),
                 ({"chunk_shapes": [[0, 4], [4], [4]]}, "does not cover"),
                 ({"chunk_shapes": [[4], [4], [4]], "encoded_chunk_shapes": [[3], [4], [4]]},
                  "has 3 elements for a chunk")):
