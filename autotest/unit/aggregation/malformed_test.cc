@@ -96,8 +96,12 @@ TEST(MalformedAggregations, HaveTermsThatNobodyKnows) {
 TEST(MalformedAggregations, HaveSizesThatMakeNoSense) {
     const auto sizes = [](const Variable &m) { return with(sound(), "m", m); };
     expectProblem(sizes(numbers<int32_t>({2, 2}, {-5, -1, 2, 3})), "dimension y has no fragments");
-    expectProblem(sizes(numbers<int32_t>({2, 2}, {1, -1, -1, 3})), "size 1 along dimension x is 3");
-    expectProblem(sizes(numbers<int32_t>({2, 2}, {1, -1, 0, 3})), "size 0 along dimension x is 0");
+    expectProblem(
+        sizes(numbers<int32_t>({2, 2}, {1, -1, -1, 3})),
+        "size 1 along dimension x: expected a missing value after the last size, found 3");
+    expectProblem(
+        sizes(numbers<int32_t>({2, 2}, {1, -1, 0, 3})),
+        "size 0 along dimension x: expected a missing value after the last size, found 0");
     expectProblem(sizes(numbers<int32_t>({3}, {1, 2, 3})), "/m: ");
     expectProblem(sizes(numbers<int32_t>({1, 4}, {1, -1, 2, 3})), "/m: ");
     expectProblem(sizes(numbers<int32_t>({4, 1}, {1, 1, 2, 3})), "/m: ");
@@ -106,14 +110,14 @@ TEST(MalformedAggregations, HaveSizesThatMakeNoSense) {
 
 TEST(MalformedAggregations, HaveAsManyNamesAsNobodyCanShareOut) {
     expectProblem(with(sound(), "u", fixedStrings({1, 3}, {"f.json", "g.json", "h.json"})),
-                  "/u: has 3 values for 2 fragments");
+                  "/u: has 3 values: expected 2, as there are fragments");
     expectProblem(with(sound(), "n", fixedStrings({3}, {"t", "t", "t"})),
-                  "/n: has 3 values for 2 fragments");
+                  "/n: has 3 values: expected 2, as there are fragments");
     Variables values = with(sound(), "v", container("map: m unique_values: u"));
     expectProblem(with(values, "u", numbers<float>({3}, {1, 2, 3})),
-                  "/u: has 3 values for 2 fragments");
+                  "/u: has 3 values: expected 2, as there are fragments");
     expectProblem(with(values, "u", fixedStrings({1, 2}, {"1", "2"})),
-                  "/u: values are not numbers");
+                  "/u: expected values that are numbers");
 }
 
 TEST(MalformedAggregations, HaveFormatsThatAreNotRead) {
@@ -156,7 +160,7 @@ TEST(MalformedAggregations, HaveAMatrixThatMakesNoSense) {
                   "pmshape: expected a list of sizes");
     expectProblem(
         withJson(R"({"pmdimensions":["y","x"],"pmshape":[4294967296,4294967296],"Partitions":[]})"),
-        "more than 16777216 partitions");
+        "more partitions than the limit of 16777216");
     expectProblem(withJson(R"({"pmdimensions":["y","x"],"pmshape":[1,1],"Partitions":[]})"),
                   "dimension y has no size: expected a coordinate or fragments that have one");
     expectProblem(withJson(matrix(onePartition("[0,2]", "[[0,0],[0,1]]"))),
@@ -241,7 +245,7 @@ TEST(MalformedAggregations, HaveGroupsThatMakeNoSense) {
     for (const char *name : {"location", "file", "ncvar"}) {
         Variables less = good;
         less.erase(std::string("cfa_v/") + name);
-        expectProblem(less, "group cfa_v has no variable " + std::string(name));
+        expectProblem(less, "group cfa_v lacks the variable " + std::string(name));
     }
     expectProblem(with(good, "cfa_v/location", numbers<int32_t>({0, 2, 2, 2}, {})), "dimension");
 }
