@@ -983,7 +983,7 @@ class Steps(Folder):
             with open(name, "w", encoding="ascii") as file:
                 json.dump({"refs": {".zgroup": '{"zarr_format": 2}', "u/.zarray": array([2, 4]), "u/.zattrs": names,
                                     "w/.zarray": array([2, 5]), "w/.zattrs": names}}, file)
-        self.assertIn("dimension x has two sizes, 4 and 5",
+        self.assertIn("dimension x has different sizes: 4 and 5",
                       self.combine("a.json", "b.json", options=("--along", "t"), status=1))
 
 
@@ -1049,7 +1049,7 @@ class Others(Folder):
             np.testing.assert_array_equal(dataset.GetRasterBand(1).ReadAsArray(), self.values()[0])
             self.write("other.nc", data=self.values() + 1)
             self.split(source="other.nc", subarray_shape="1,6,8", cfa_version=version)
-            with self.assertRaisesRegex(RuntimeError, "m.nca was replaced since it was opened"):
+            with self.assertRaisesRegex(RuntimeError, "m.nca was replaced after it was opened"):
                 dataset.GetRasterBand(2).ReadAsArray()
             dataset = None
             np.testing.assert_array_equal(read("m.nca"), self.values() + 1)
@@ -1302,7 +1302,7 @@ class Unlike(Folder):
         run("combine", "a.nc", "a.nc", "-o", "m.nc", "--along", "time", "-q")
         self.assertEqual(gdal.Open('REFS:"m.nc":/t').RasterYSize, 2)
         before = dump("m.nc")
-        self.assertIn("a.nc is more than one step of it, which does not grow",
+        self.assertIn("a.nc covers more than one step",
                       run("append", "m.nc", "b.nc", "--along", "time", status=1))
         self.assertEqual(dump("m.nc"), before)
 
@@ -1932,7 +1932,7 @@ class Move(Folder):
 
     def test_says_so_where_nothing_changes(self):
         self.split()
-        self.assertIn("no name", run("mv", "m.nca", "--rewrite", "x=>y", status=1))
+        self.assertIn("no fragment has a name to change", run("mv", "m.nca", "--rewrite", "x=>y", status=1))
 
     def test_names_what_is_not_there(self):
         self.split(subarray_shape="2,6,8")
@@ -1978,7 +1978,7 @@ class Move(Folder):
     def test_warns_of_folders_that_are_not_there(self):
         self.split(subarray_shape="2,6,8")
         done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)
-        self.assertIn("nowhere: no such folder", done.stderr)
+        self.assertIn("nowhere: there is no such folder", done.stderr)
 
     def write_master(self, *, terms="map: m uris: u identifiers: i", names=("m/m.tas.0.0.0.nc",), format="NETCDF3_CLASSIC"):
         """A master of CF-1.13 by hand: characters along a dimension that other variables share, and one that may grow."""
@@ -2260,7 +2260,7 @@ class Together(Folder):
     def test_the_second_is_told_and_changes_nothing(self):
         self.when("PUT", "/archive/m.nca", lambda: run("append", MASTER, self.part(2)))
         said = run("append", MASTER, self.part(1), status=1)
-        self.assertIn("s3://store/archive/m.nca: another program changed it", said)
+        self.assertIn("s3://store/archive/m.nca: not overwritten: another program changed it", said)
         self.assertIn("run the command again", said)
         self.assertEqual(said.count("\n"), 1, said)
         np.testing.assert_array_equal(read(MASTER), self.values()[[0, 2]])

@@ -206,7 +206,7 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,0]})"),
                   "the shape of its subarray: expected a list of sizes");
     expectProblem(sub(R"("subarray":{"file":"g.json","ncvar":"t","shape":[1,2]})"),
-                  "has the shape (1, 3), its partition has (1, 2)");
+                  "has the shape (1, 3): expected (1, 2), as its partition has");
     const std::string good = R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,2]})";
     expectProblem(sub(R"("pdimensions":["y"],)" + good),
                   "pdimensions and the shape of its subarray differ in length");
@@ -217,7 +217,7 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
                              "[[0,0],[0,9999999999999999999999]]"})
         expectProblem(sub("\"part\":" + inJson(part) + "," + good),
                       "part: expected a list of ranges and of lists of elements");
-    expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good), "its partition has (1, 2)");
+    expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good), "expected (1, 2), as its partition has");
     const std::string far = R"("part":"[[0,0,-9223372036854775808],[0,1]]","reverse":["y"],)";
     AggregatedFiles files;
     files.put("f.json", {{"t", numbers<float>({1, 2}, {1, 2})}});
