@@ -359,7 +359,7 @@ class Sources(Folder):
     def test_that_cannot_be_joined_are_an_error(self):
         os.mkdir(self.path("empty"))
         said = run(self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)
-        self.assertRegex(said, "^refs_qgis: .*/empty: is a folder, [^\n]*\n$")
+        self.assertRegex(said, "^refs_qgis: .*/empty: expected a file, found a folder [^\n]*\n$")
         with open(self.path("empty/.zmetadata"), "w", encoding="utf-8") as file:
             file.write("{")  # a set that is damaged
         said = run(self.path("empty"), "v", "-o", self.path("x.qgs"), status=1)

@@ -156,7 +156,7 @@ TEST_F(Library, RefusesElementsOutsideBesideAnAxisWithoutElements) {
         error = REFS_ERROR_INIT;
         EXPECT_EQ(refs_dataset_read(dataset, z, axes.data(), &none, &error), REFS_INVALID)
             << &axes - wrong;
-        EXPECT_NE(strstr(error.message, " lies outside dimension "), nullptr) << error.message;
+        EXPECT_NE(strstr(error.message, " dimension "), nullptr) << error.message;
     }
     const refs_axis right[] = {nothing, range(0, 2), listed(REFS_AXIS_POINTS, in),
                                listed(REFS_AXIS_POINTS, in)};

@@ -200,7 +200,7 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
     expectProblem(sub(R"("subarray":{"file":"f.json","shape":[1,2]})"),
                   "its subarray: expected ncvar or varid");
     expectProblem(sub(R"("subarray":{"file":"f.json","varid":7,"shape":[1,2]})"),
-                  "has no variable with that number");
+                  "lacks the variable with that number");
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"q","shape":[1,2]})"),
                   "the file lacks the variable q");
     expectProblem(sub(R"("subarray":{"file":"f.json","ncvar":"t","shape":[1,0]})"),
@@ -273,7 +273,7 @@ TEST(MalformedAggregations, HaveMoreDimensionsThanArraysMay) {
                        numbers<float>({}, {0},
                                       "\"aggregated_dimensions\":" + inJson(names) +
                                           R"(,"aggregated_data":"map: m uris: u identifiers: n")")),
-                  "more than");
+                  "more dimensions than the limit of");
 }
 
 TEST(MalformedAggregations, HaveTypesThatAreNeitherNumbersNorText) {

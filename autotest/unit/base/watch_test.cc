@@ -176,7 +176,7 @@ TEST_F(Watch, RefusesWhatIsWrittenToWhileItIsRead) {
     EXPECT_EQ(read(), REFS_OK);
     EXPECT_EQ(std::string(bytes, got), "2345");
     std::ofstream(path_, std::ios::binary | std::ios::in) << "9876";
-    EXPECT_EQ(read(), REFS_IO);
+    EXPECT_EQ(read(), REFS_CHANGED);
     EXPECT_NE(std::string(err.message).find(replaced), std::string::npos) << err.message;
     vfs_->close(vfs_->self, handle);
 }

@@ -627,7 +627,7 @@ TEST(IcechunkWriter, ReplacesNoRepositoryThatWasMadeMeanwhile) {
     const auto made = namesIn(repository / "snapshots");
     EXPECT_EQ(refs_writer_finish(writer, &err), REFS_IO);
     EXPECT_EQ(std::string(err.message),
-              repository.string() + ": was written by another program meanwhile: run it again");
+              repository.string() + ": another program wrote it in the meantime: run it again");
     EXPECT_EQ(namesIn(repository / "snapshots"), made);
     EXPECT_EQ(namesIn(scratch.path), std::vector<std::string>{"r.icechunk"});
 }

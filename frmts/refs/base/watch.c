@@ -281,7 +281,7 @@ static seen look(const refs_watch *watch, const char *location, void *handle) {
 
 static refs_status fail_replaced(const char *differs, refs_error *err) {
     return refs_fail(
-        err, REFS_IO,
+        err, REFS_CHANGED,
         "the file was replaced after it was first read: its %s differs; open the set again",
         differs);
 }

@@ -129,12 +129,13 @@ struct refs_queue {
 /** Adds a request to those that are finished. */
 void refs_queue__finish(refs_queue *queue, refs_request *request);
 
-/** That a location of `size` bytes has not all of the range [offset, offset + length): REFS_IO. */
+/** That a location of `size` bytes has not all of the range [offset, offset + length):
+ * REFS_CHANGED. */
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
                                    refs_error *err);
 
 /** That an object has another `difference`, "size" or the like, than when its reading began:
- * REFS_IO.
+ * REFS_CHANGED.
  */
 refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err);
 
@@ -174,7 +175,7 @@ refs_status refs_fetch__serve(refs_queue *queue, const refs_planned *request, re
 
 /* -- places.c: what was learned of locations --------------------------------------------------- */
 
-/** REFS_IO where the answer is of another state of the location than earlier ones. */
+/** REFS_CHANGED where the answer is of another state of the location than earlier ones. */
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
                                          const refs_validators *validators, refs_error *err);
 
