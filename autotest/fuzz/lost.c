@@ -344,8 +344,8 @@ static bool has_range(const refs_array_meta *meta) {
            refs_json_get(meta->attributes, "valid_max") != NULL;
 }
 
-/* Coordinates of several sources that differ in it have no valid range (docs/combine.md): what one of
- * them calls invalid, the others do not. */
+/* Coordinates of several sources that differ in it have no valid range (docs/combine.md): what one
+ * of them calls invalid, the others do not. */
 static bool drops_range(const comparison *at, const refs_array_meta *was,
                         const refs_array_meta *is) {
     return at->of->dimension != NULL && was->rank == 1 && strcmp(was->dims[0], was->name) == 0 &&

@@ -217,7 +217,8 @@ TEST(MalformedAggregations, HaveSubarraysThatMakeNoSense) {
                              "[[0,0],[0,9999999999999999999999]]"})
         expectProblem(sub("\"part\":" + inJson(part) + "," + good),
                       "part: expected a list of ranges and of lists of elements");
-    expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good), "expected (1, 2), as its partition has");
+    expectProblem(sub(R"("part":"[[0,0],[1,2]]",)" + good),
+                  "expected (1, 2), as its partition has");
     const std::string far = R"("part":"[[0,0,-9223372036854775808],[0,1]]","reverse":["y"],)";
     AggregatedFiles files;
     files.put("f.json", {{"t", numbers<float>({1, 2}, {1, 2})}});

@@ -34,9 +34,9 @@ typedef struct refs_watch refs_watch;
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err);
 void refs_watch_free(refs_watch *watch);
 
-/** Those of the refs_vfs below, which note what is opened. Opening and reading fail with REFS_CHANGED
- * where a location has another size or time than when it was first opened. The cache of an
- * application for a location (refs_vfs.forget) is dropped before it is opened first. */
+/** Those of the refs_vfs below, which note what is opened. Opening and reading fail with
+ * REFS_CHANGED where a location has another size or time than when it was first opened. The cache
+ * of an application for a location (refs_vfs.forget) is dropped before it is opened first. */
 const refs_vfs *refs_watch_functions(const refs_watch *watch);
 
 /** Holds on to a local file that was opened, as it was then: where another file gets its name, it

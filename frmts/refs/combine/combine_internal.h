@@ -855,8 +855,8 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
  * bytes have a fill value or a valid range of their own, or are no bytes. */
 const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
 
-/** Whether that is what attributes of bytes tell, by the text of refs_join__describe_range: none are
- * left out, as where there is no range. */
+/** Whether that is what attributes of bytes tell, by the text of refs_join__describe_range: none
+ * are left out, as where there is no range. */
 bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range);
 
 /** Appends an object without what tells how values are stored. */

@@ -9,8 +9,8 @@
 
 #include "fetch_internal.h"
 
-/** REFS_CHANGED with both values where a location is in another state than is expected, or a note, or
- * nothing, as the options of the fetcher say. */
+/** REFS_CHANGED with both values where a location is in another state than is expected, or a note,
+ * or nothing, as the options of the fetcher say. */
 refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
                                        const refs_expected *expected, const refs_known_state *known,
                                        refs_error *err);
