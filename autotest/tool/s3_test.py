@@ -145,24 +145,24 @@ class Repositories(Store):
         self.assertEqual(len(self.messages()), 3)
         self.assertEqual(len(self.names("snapshots/")), 3)  # what was sent for nothing was removed
 
-    def test_are_not_made_over_one_that_is_made_meanwhile(self):
+    def make_meanwhile(self):
+        """Another program makes a repository just before ours is put in its place: its objects."""
         self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
         made = dict(self.server.objects)
         self.server.objects.clear()
         self.server.objects["/bucket/data"] = b""
         self.server.before = lambda method, path: (path.endswith("/repo") and method == "PUT" and
                                                    self.server.objects.update(made))
+        return made
+
+    def test_are_not_made_over_one_that_is_made_meanwhile(self):
+        self.make_meanwhile()
         self.assertIn("was made by another program meanwhile: run it again",
                       self.run_refs("convert", self.steps(5, 2), "-o", self.REPOSITORY, status=1))
 
     def test_and_their_first_snapshots_stay_where_two_are_made(self):
         """All repositories have the same first snapshot."""
-        self.run_refs("convert", self.steps(0, 3), "-o", self.REPOSITORY)
-        made = dict(self.server.objects)
-        self.server.objects.clear()
-        self.server.objects["/bucket/data"] = b""
-        self.server.before = lambda method, path: (path.endswith("/repo") and method == "PUT" and
-                                                   self.server.objects.update(made))
+        made = self.make_meanwhile()
         self.run_refs("convert", self.steps(5, 2), "-o", self.REPOSITORY, status=1)
         self.server.before = lambda method, path: None
         self.assertEqual(sorted(set(made) - set(self.server.objects)), [])

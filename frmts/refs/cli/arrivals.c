@@ -68,8 +68,9 @@ static void wait_for_names(arrivals *all) {
         if (wait_ms == 0) return;
         const int n = poll(&input, 1, wait_ms);
         if (n == 0) return;
-        if (n < 0) continue;
-        all->has_ended = !read_some(all);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) all->problem = strerror(errno);
+        all->has_ended = n < 0 || !read_some(all);
         if (all->first_ms == 0 && end_of_lines(all) > 0) all->first_ms = refs_now_ms();
     }
 }
