@@ -819,6 +819,21 @@ class Combine(Folder):
         order = np.argsort(-read("all.nc", "lat"))
         np.testing.assert_array_equal(read("all.nc")[:, order], values)
 
+    def test_scalar_times_that_differ_vary_along_time(self):
+        for day in range(4):
+            self.write(f"{day}.nc", (day,))
+            with netCDF4.Dataset(f"{day}.nc", "a") as file:
+                valid = file.createVariable("valid", "f8", ())
+                valid.units = "hours since 2000-01-01" if day else "days since 2000-01-01"
+                valid[...] = 24 * max(day, 1) + 6 if day else 1.25
+        for version in VERSIONS:
+            run("combine", "--format", "cfa", "--cfa-version", version, "0.nc", "1.nc", "-o", "m.nca")
+            self.assertEqual(read("m.nca", "valid").tolist(), 1.25)
+            for grow in (("append", "m.nca", "2.nc", "3.nc"),
+                         ("combine", "--format", "cfa", "--cfa-version", version, *[f"{day}.nc" for day in range(4)], "-o", "m.nca")):
+                run(*grow)
+                self.assertEqual(read("m.nca", "valid").tolist(), [1.25, 1.25, 2.25, 3.25])
+
     def test_warns_of_steps_between_files(self):
         self.write_pair((5, 6))
         for arguments in (("combine", "--format", "cfa"), ("index",)):

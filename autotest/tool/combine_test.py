@@ -492,6 +492,33 @@ class Times(InFolder):
             run("append", "grown.json", names[2])
             self.assertEqual(read("grown.json", "valid_time").tolist(), expected)
 
+    def test_that_are_scalar_vary_along_the_concat_dimensions_that_count_times_where_they_differ(self):
+        """One value in a part is the value of all its steps, so no grouping of the parts changes anything."""
+        def part(name, times, valid, units="hours since 2020-01-01"):
+            return write(name, array("time", ["time"], np.array(times, "f8"), units="hours since 2020-01-01"),
+                         array("valid_time", [], np.float64(valid), units=units),
+                         array("reference", [], np.float64(0), units="hours since 2020-01-01"),
+                         array("v", ["time"], np.zeros(len(times), "<f4"), coordinates="valid_time reference"))
+
+        names = [part("0.json", [0, 1], 3), part("1.json", [6], 3), part("2.json", [12], 1, "days since 2020-01-01")]
+        made = set()
+        for groups in ([names], [names[:2], names[2:]], [names[2:], names[:1], names[1:2]], [names[::2], names[1:2]]):
+            for output in ("all.json", "all.nca"):
+                for i, group in enumerate(groups):
+                    run("combine", *group, "-q", "-o", f"g{i}.json", "--along", "time")
+                messages = run("combine", *[f"g{i}.json" for i in range(len(groups))], "-o", output, "--along", "time")
+                self.assertNotIn("valid_time", messages)
+                self.assertEqual(read(output, "valid_time").tolist(), [3, 3, 3, 24], (groups, output))
+                if output == "all.json":
+                    with open(output, "rb") as file:
+                        made.add(file.read())
+                self.assertEqual(read(output, "reference").tolist(), 0)
+        self.assertEqual(len(made), 1)
+        run("combine", *names[:2], "-o", "grown.json", "--along", "time")
+        self.assertEqual(read("grown.json", "valid_time").tolist(), 3)
+        run("append", "grown.json", names[2])
+        self.assertEqual(read("grown.json", "valid_time").tolist(), [3, 3, 3, 24])
+
 
 class Selections(InFolder):
     """--variables with a selection: six times, two in a chunk, on four levels from above, one in a chunk."""

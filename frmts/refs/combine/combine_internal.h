@@ -99,6 +99,8 @@ typedef struct refs_join_array {
         begin[REFS_JOIN_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
     uint32_t whole;                /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;    /**< dimensions that the part does not have are put before its own */
+    bool is_time;     /**< a scalar that counts since an instant */
+    bool is_repeated; /**< likewise, and it gets all concat dimensions that count times */
     bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
     bool are_texts;   /**< values are strings of any length, each with a NUL … */
     uint32_t problem; /**< … or NONE, for this reason */
@@ -205,11 +207,12 @@ struct refs_join {
     size_t n_numbers;
     uint32_t dims[REFS_JOIN_MAX_DIMS];
     size_t n_dims;
-    size_t counted[REFS_JOIN_MAX_DIMS]; /* members in whose units joined coordinates are, once
-                                           these are planned */
-    bool is_aggregated;                 /* parts are fragments, whatever they are like */
-    refs_join_missing missing;          /* of the array before, while all are joined */
-    pthread_mutex_t lock;               /* guards what follows */
+    bool counts_time[REFS_JOIN_MAX_DIMS]; /* each, instants or durations; once it is planned */
+    size_t counted[REFS_JOIN_MAX_DIMS];   /* members in whose units joined coordinates are, once
+                                             these are planned */
+    bool is_aggregated;                   /* parts are fragments, whatever they are like */
+    refs_join_missing missing;            /* of the array before, while all are joined */
+    pthread_mutex_t lock;                 /* guards what follows */
     refs_intern strings;
     refs_intern told; /* paths of arrays that cannot be compared */
     refs_join_member *members;
@@ -564,6 +567,14 @@ refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *
 /** A note tells which places of several joined dimensions no part has, by their coordinates. */
 refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
                                           refs_error *err);
+
+/** Gives scalar times that differ between parts, such as the valid time of a forecast, the concat
+ * dimensions that count times. */
+refs_status refs_join__repeat_times(refs_join *join, const refs_join_plan *plan, refs_error *err);
+
+/** Whether values of two arrays are the same, in the units of the first. */
+bool refs_join__have_one_value(const refs_join *join, const refs_join_array *mine,
+                               const refs_join_array *theirs);
 
 /** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
  * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */

@@ -845,6 +845,8 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
     return number_scratch(in, &array->digest, err);
 }
 
+static const char since_epoch[] = "seconds since 1970-01-01";
+
 static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
     const refs_cf_units own = refs_cf_units_of(meta->attributes);
     const refs_cf_units wanted = {refs_str_from(unit), own.calendar};
@@ -856,16 +858,15 @@ static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
 /* Whether an array is one more time of a part that is one step along a time or a duration, as the
  * valid time of a forecast is. */
 static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
-    static const char since[] = "seconds since 1970-01-01";
     size_t line;
     if (meta->rank != 0 || refs_join__is_dim(in->join, refs_str_from(meta->name), &line) ||
-        !is_in_unit(meta, since))
+        !is_in_unit(meta, since_epoch))
         return false;
     for (line = 0; line < in->join->n_dims; line++) {
         const refs_array_meta *step = refs_hierarchy_resolve(
             in->source.hierarchy, meta->group, refs_str_from(in->join->options.dims[line]));
         if (step != NULL && step->status == REFS_OK && step->rank == 0 &&
-            (is_in_unit(step, since) || is_in_unit(step, "s")))
+            (is_in_unit(step, since_epoch) || is_in_unit(step, "s")))
             return true;
     }
     return false;
@@ -887,6 +888,7 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
         const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
+    array->is_thin = array->is_time;
     uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
                                                                : REFS_JOIN_MAX_COMPARED_BYTES;
     if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
@@ -985,6 +987,7 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
 
 static void describe_kind(const reader *in, const refs_array_meta *meta, refs_join_array *array) {
     array->gets_new = !refs_join__is_of_fields(in->join) && varies(in, meta);
+    array->is_time = meta->rank == 0 && is_in_unit(meta, since_epoch);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
 }
@@ -1180,8 +1183,6 @@ refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *m
 
 /* -- coordinates that names tell --------------------------------------------------------------- */
 
-static const char time_units[] = "seconds since 1970-01-01";
-
 /* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
  * is no memory. */
 static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axis *axis) {
@@ -1251,7 +1252,7 @@ static refs_status put_documents(reader *in, refs_join_array *array, refs_str na
     REFS_TRY(refs_json_write_string(name, &in->scratch, err));
     REFS_TRY(refs_buf_printf(&in->scratch, err,
                              is_time ? "],\"standard_name\":\"time\",\"units\":\"%s\"}" : "]%s}",
-                             is_time ? time_units : ""));
+                             is_time ? since_epoch : ""));
     REFS_TRY(number_scratch(in, &array->attributes, err));
     REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
     REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
@@ -1273,7 +1274,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
     if (array == NULL) return refs_fail_nomem(err);
     REFS_TRY(put_value(in, array, value, err));
     if (value->kind == REFS_PATTERN_TIME)
-        REFS_TRY(number_text(in, refs_str_from(time_units), &array->units, err));
+        REFS_TRY(number_text(in, refs_str_from(since_epoch), &array->units, err));
     REFS_TRY(put_step(in, array, name, err));
     return put_documents(in, array, name, err);
 }

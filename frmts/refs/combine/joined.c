@@ -11,38 +11,35 @@ size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *arra
     return dim < n_new ? SIZE_MAX : dim - n_new;
 }
 
-/* Dimensions that the array gets in front of its own. */
-static size_t count_new(const refs_join *join, const refs_join_member *member,
-                        const refs_join_array *array) {
+/* Lists the concat dimensions that the array gets in front of its own, and counts them. */
+static size_t list_new(const refs_join *join, const refs_join_member *member,
+                       const refs_join_array *array, size_t lines[REFS_JOIN_MAX_DIMS]) {
     size_t n = 0;
-    bool is_coordinate_of_another = false;
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_axis *axis = &member->axes[line];
-        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) {
-            if (array->rank == 1) return 0;
-            is_coordinate_of_another = true;
-        }
+        lines[0] = line;
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array)
+            return array->rank == 0;
     }
-    if (is_coordinate_of_another) return 1;
-    if (!array->gets_new) return 0;
-    for (size_t line = 0; line < join->n_dims; line++) n += member->axes[line].is_new;
+    for (size_t line = 0; line < join->n_dims; line++)
+        if ((array->gets_new && member->axes[line].is_new) ||
+            (array->is_repeated && join->counts_time[line]))
+            lines[n++] = line;
     return n;
 }
 
-/* The lines that these are. */
-static void list_new(const refs_join *join, const refs_join_member *member,
-                     const refs_join_array *array, size_t *lines) {
-    size_t n = 0;
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &member->axes[line];
-        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array &&
-            array->rank == 0) {
-            lines[0] = line;
-            return;
-        }
-    }
-    for (size_t line = 0; line < join->n_dims; line++)
-        if (member->axes[line].is_new) lines[n++] = line;
+static size_t count_new(const refs_join *join, const refs_join_member *member,
+                        const refs_join_array *array) {
+    size_t lines[REFS_JOIN_MAX_DIMS];
+    return list_new(join, member, array, lines);
+}
+
+/* Whether a part has one value of the array for all its steps along a concat dimension. */
+static bool has_one_for_all(const refs_join *join, const refs_join_member *member,
+                            const refs_join_array *array) {
+    for (size_t line = 0; array->is_repeated && line < join->n_dims; line++)
+        if (join->counts_time[line] && !member->axes[line].is_new) return true;
+    return false;
 }
 
 /* -- layouts of arrays that get dimensions ----------------------------------------------------- */
@@ -97,8 +94,8 @@ static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, 
                              refs_error *err) {
     const refs_join_member *member = &join->members[joined->first];
     const refs_join_array *like = joined->like;
-    size_t n_new = count_new(join, member, like), new_lines[REFS_JOIN_MAX_DIMS];
-    if (n_new > 0) list_new(join, member, like, new_lines);
+    size_t new_lines[REFS_JOIN_MAX_DIMS];
+    const size_t n_new = list_new(join, member, like, new_lines);
     if (like->rank + n_new > REFS_MAX_RANK)
         return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
                          REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_MAX_RANK,
@@ -317,6 +314,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         const refs_join_place at = {member, array};
         all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
+                has_one_for_all(join, member, array) ||
                 refs_join__units_of(join, member, array) != units;
         if (array->is_v3 && !join->is_aggregated)
             return refs_fail(err, REFS_UNSUPPORTED,
@@ -361,6 +359,14 @@ static bool convert_units(const refs_join *join, const refs_join_array *mine,
     unpacking->scale *= scale;
     unpacking->offset = unpacking->offset * scale + offset;
     return true;
+}
+
+bool refs_join__have_one_value(const refs_join *join, const refs_join_array *mine,
+                               const refs_join_array *theirs) {
+    const refs_values one = values_of(join, mine);
+    refs_values other = values_of(join, theirs);
+    return convert_units(join, mine, theirs, &other.unpacking) &&
+           refs_join__first_difference(&one, &other) == UINT64_MAX;
 }
 
 /* An element that is not the same in the first part and another. */

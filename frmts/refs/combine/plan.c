@@ -803,7 +803,8 @@ refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *e
     if (join->n_parts == join->n_members && join->numbers == NULL)
         REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
     REFS_TRY(order_members(join, plan, err));
-    return list_paths(join, plan, err);
+    REFS_TRY(list_paths(join, plan, err));
+    return refs_join__repeat_times(join, plan, err);
 }
 
 void refs_join__plan_clear(refs_join_plan *plan) {

@@ -166,16 +166,18 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
                                const refs_join_mask *holes, refs_error *err) {
     const refs_joined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
+    uint64_t n_own = 1; /* elements, which are the same along dimensions that the part lacks */
     const size_t size = from.size, to_size = joined->dtype.size;
-    const uint8_t *moved = from.at;
     const uint8_t *fill = find_hole_value(to, at);
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim);
-        n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
+        n[dim] = own == SIZE_MAX ? at->member->axes[joined->line[dim]].n : at->array->shape[own];
         total *= n[dim];
+        if (own != SIZE_MAX) n_own *= n[dim];
     }
     const bool is_part = at->member->role == REFS_JOIN_IS_FRAGMENT;
-    for (uint64_t i = 0; i < total; i++, moved += size) {
+    for (uint64_t i = 0; i < total; i++) {
+        const uint8_t *moved = from.at + i % n_own * size;
         uint64_t place = 0;
         bool is_nowhere = false;
         uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
