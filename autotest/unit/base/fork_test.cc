@@ -9,6 +9,7 @@
 
 #include "refs/fork.h"
 #include "refs/pool.h"
+#include "refs/vfs.h"
 
 namespace {
 
@@ -190,3 +191,33 @@ TEST(Fork, LeavesTheChildAPoolThatStartsOver) {
 }
 
 } // namespace
+
+TEST(Locks, AreCountedWhileTheirThreadHoldsThem) {
+    pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed;
+    refs_cond_init(&changed);
+    EXPECT_EQ(refs_locks_held(), 0U);
+    refs_lock(&one);
+    EXPECT_EQ(refs_locks_held(), 1U);
+    std::thread([] { EXPECT_EQ(refs_locks_held(), 0U); }).join();
+    (void)refs_wait_ms(&changed, &one, 1);
+    EXPECT_EQ(refs_locks_held(), 1U);
+    refs_lock(&other);
+    EXPECT_EQ(refs_locks_held(), 2U);
+    refs_unlock(&one);
+    refs_unlock(&other);
+    EXPECT_EQ(refs_locks_held(), 0U);
+    pthread_cond_destroy(&changed);
+}
+
+#ifndef NDEBUG
+TEST(LocksDeathTest, EndTheProgramWhereAFileIsReadUnderOne) {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const auto readUnderLock = [&] {
+        void *handle = nullptr;
+        refs_lock(&lock);
+        (void)refs_vfs_posix()->open(nullptr, "/dev/null", &handle, nullptr);
+    };
+    EXPECT_DEATH(readUnderLock(), "refs_locks_held");
+}
+#endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/fork.h"
+
 /* The prefix of netCDF-4 for variables that are called as dimensions are; paths with it begin
  * words, other than keys of chunks, which are shown as they are. */
 static const char hidden[] = "/_nc4_non_coord_";
@@ -90,6 +92,7 @@ refs_status refs_status_of_errno(int number) {
 
 void refs_note(const refs_notes *notes, refs_note_kind kind, const char *format, ...) {
     if (notes == NULL || notes->fn == NULL) return;
+    REFS_ASSERT_UNLOCKED();
     char text[REFS_ERROR_SIZE];
     va_list arguments;
     va_start(arguments, format);

@@ -10,6 +10,7 @@
 static _Atomic unsigned n_inside;
 static _Atomic bool forking;
 static _Thread_local unsigned depth; /* of this thread's critical sections */
+static _Thread_local unsigned n_locks;
 
 /* Threads that wait for either to change. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -50,17 +51,24 @@ void refs_fork_allow(void) {
 void refs_lock(pthread_mutex_t *lock) {
     refs_fork_hold_off();
     pthread_mutex_lock(lock);
+    n_locks++;
 }
 
 void refs_unlock(pthread_mutex_t *lock) {
+    n_locks--;
     pthread_mutex_unlock(lock);
     refs_fork_allow();
+}
+
+unsigned refs_locks_held(void) {
+    return n_locks;
 }
 
 /* A woken thread has the lock and is in no critical section: for as long as it takes to give it
  * back. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
     refs_fork_allow();
+    n_locks--;
     pthread_cond_wait(changed, lock);
     pthread_mutex_unlock(lock);
     refs_lock(lock);
@@ -88,6 +96,7 @@ struct timespec refs_deadline(unsigned ms) {
 
 bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until) {
     refs_fork_allow();
+    n_locks--;
     bool in_time = pthread_cond_timedwait(changed, lock, until) == 0;
     pthread_mutex_unlock(lock);
     refs_lock(lock);

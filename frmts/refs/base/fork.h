@@ -26,6 +26,7 @@
 #ifndef REFS_FORK_H
 #define REFS_FORK_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
@@ -41,6 +42,14 @@ void refs_fork_allow(void);
 /** Locks and unlocks; what lies between is a critical section. */
 void refs_lock(pthread_mutex_t *lock);
 void refs_unlock(pthread_mutex_t *lock);
+
+/** How many locks this thread holds by refs_lock. No file is read, no server is asked and no
+ * function of the application is called under one: other threads that come to it would wait, and
+ * what is called may come to it itself. */
+unsigned refs_locks_held(void);
+
+/** Checks that in builds with assertions. */
+#define REFS_ASSERT_UNLOCKED() assert(refs_locks_held() == 0)
 
 /** Waits for `changed` with `lock` held, in no other critical section; may wake without cause. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock);

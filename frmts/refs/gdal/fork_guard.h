@@ -19,11 +19,13 @@ class RefsInGdal {
 /** While it lives `lock` is held. Nothing is read meanwhile: reading waits for other threads. */
 class RefsLocked {
   public:
-    explicit RefsLocked(std::mutex &lock) : guard_(lock) {}
+    explicit RefsLocked(std::mutex &lock) : lock_(lock.native_handle()) { refs_lock(lock_); }
+    ~RefsLocked() { refs_unlock(lock_); }
+    RefsLocked(const RefsLocked &) = delete;
+    RefsLocked &operator=(const RefsLocked &) = delete;
 
   private:
-    RefsInGdal section_;
-    std::lock_guard<std::mutex> guard_;
+    pthread_mutex_t *lock_;
 };
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "http/redirect.h"
 #include "identity.h"
+#include "refs/fork.h"
 #include "refs/url.h"
 
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
@@ -116,6 +117,7 @@ refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_h
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err) {
     void *headers = NULL;
+    REFS_ASSERT_UNLOCKED();
     const refs_status prepared = host->prepare(host->self, object, handle->easy, &headers, err);
     handle->headers = headers;
     handle->is_signed = rules->is_signed || refs_redirect__is_signed(object->url);
