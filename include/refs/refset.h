@@ -308,6 +308,12 @@ typedef struct refs_url_context {
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
                          refs_error *err);
 
+/** Appends what a relative path names in a folder, a URL or a name with a slash at its end: "." and
+ * ".." are taken out, and do not lead above a host, a bucket or an archive (RFC 3986, section
+ * 5.2.4). */
+refs_status refs_url_append_relative(refs_str folder, refs_str path, refs_buf *location,
+                                     refs_error *err);
+
 /** How names that a set records are mapped: with its base and what it may name, without its
  * rewrites, which hold for references. Borrowed from the set. */
 refs_url_context refs_set_url_context(const refs_set *set);

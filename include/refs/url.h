@@ -55,6 +55,12 @@ const refs_url_archive *refs_location_split_archive(refs_str location, refs_str 
 /** Whether a scheme is called `name`, in small letters or capitals. */
 bool refs_url_is_scheme(refs_str scheme, const char *name);
 
+/** Moves *url to what follows "http://" or "https://"; false where it begins with neither. */
+bool refs_url_take_http(refs_str *url);
+
+/** Whether it begins with "http://" or "https://". */
+bool refs_url_is_http(refs_str url);
+
 /** Moves *name to what follows "file:" or "local:" (RFC 8089: "file:/path", "file:///path", and
  * "file://localhost/path"; "file:///C:/path"): a path. False where it begins with neither. */
 bool refs_url_take_file(refs_str *name);

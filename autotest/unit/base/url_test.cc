@@ -283,3 +283,18 @@ TEST(Location, OfALinkLocalDocumentMayBeLinkLocal) {
 }
 
 } // namespace
+
+TEST(Url, OfTheWebIsRecognisedInAnyCase) {
+    for (const char *url : {"http://host/a", "https://host/a", "HTTP://host/a", "hTTps://host/a"}) {
+        refs_str rest = refs_str_from(url);
+        EXPECT_TRUE(refs_url_is_http(rest)) << url;
+        EXPECT_TRUE(refs_url_take_http(&rest)) << url;
+        EXPECT_TRUE(refs_str_is(rest, "host/a")) << url;
+    }
+    for (const char *name :
+         {"", "http:/host", "https:", "ftp://host/a", "s3://http://", "a/http://b"}) {
+        refs_str rest = refs_str_from(name);
+        EXPECT_FALSE(refs_url_take_http(&rest)) << name;
+        EXPECT_TRUE(refs_str_is(rest, name)) << name;
+    }
+}

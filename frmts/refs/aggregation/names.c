@@ -7,6 +7,7 @@
 #include "aggregation_internal.h"
 #include "refs/file_name.h"
 #include "refs/refset.h"
+#include "refs/url.h"
 
 /* Names of files that are longer after substitution, which may double them each time, are none. */
 #define MAX_NAME_BYTES (64 * REFS_KIB)
@@ -77,9 +78,8 @@ static bool holds(refs_str text, const char *part) {
 
 /* Servers of OPeNDAP answer requests of their own, and not with a file. */
 static refs_status refuse_opendap(refs_str file, refs_error *err) {
-    bool is_http = refs_str_starts(file, "http://") || refs_str_starts(file, "https://");
     bool is_dap = refs_str_starts(file, "dods:") || refs_str_starts(file, "dap4:") ||
-                  (is_http && (holds(file, "/dodsC/") || holds(file, "/opendap/")));
+                  (refs_url_is_http(file) && (holds(file, "/dodsC/") || holds(file, "/opendap/")));
     if (!is_dap) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is an OPeNDAP address, which is not supported: use the URL of the file "

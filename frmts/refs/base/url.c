@@ -86,6 +86,20 @@ const refs_url_scheme *refs_url_scheme_of(refs_str location) {
     return NULL;
 }
 
+bool refs_url_take_http(refs_str *url) {
+    static const char *const begins[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (starts_with(*url, begins[i])) {
+            *url = drop(*url, strlen(begins[i]));
+            return true;
+        }
+    return false;
+}
+
+bool refs_url_is_http(refs_str url) {
+    return refs_url_take_http(&url);
+}
+
 static size_t find_chain(refs_str name) {
     for (size_t i = 0; i + 1 < name.size; i++)
         if (name.data[i] == ':' && name.data[i + 1] == ':') return i;

@@ -5,6 +5,7 @@
 #include "refs/cancel_wait.h"
 #include "refs/earthdata.h"
 #include "refs/fork.h"
+#include "refs/url.h"
 #include "refs/vfs.h"
 
 /* An answer, or that one is under way. */
@@ -105,8 +106,7 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     const refs_settings settings = refs_settings__at(&host->settings, location);
     REFS_TRY(refs_host__check_identity(&settings, err));
     if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
-    if (refs_str_starts(name, "http://") || refs_str_starts(name, "https://"))
-        return refs_buf_append_str(url, name, err);
+    if (refs_url_is_http(name)) return refs_buf_append_str(url, name, err);
     return refs_fail(err, REFS_INVALID, "%s is not an http or https URL", location);
 }
 

@@ -6,6 +6,7 @@
 
 #include "host_internal.h"
 #include "refs/earthdata.h"
+#include "refs/http/origin.h"
 #include "refs/url.h"
 #include "refs/vfs.h"
 
@@ -210,7 +211,7 @@ static refs_status set_up(const refs_settings *settings, const char *url, CURL *
                            "GDAL_HTTP_NETRC", err));
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         REFS_TRY(set_value(settings, strings[i].setting, easy, strings[i].option, err));
-    if (strncasecmp(url, "https:", 6) == 0)
+    if (refs_url_is_tls(url))
         REFS_TRY(set_value(settings, "GDAL_HTTPS_PROXY", easy, CURLOPT_PROXY, err));
     REFS_TRY(set_authentication(settings, "GDAL_HTTP_AUTH", easy, CURLOPT_HTTPAUTH, err));
     REFS_TRY(set_authentication(settings, "GDAL_PROXY_AUTH", easy, CURLOPT_PROXYAUTH, err));

@@ -23,7 +23,7 @@ static refs_status leave(const refs_host *host, const char *message, refs_error 
 
 static refs_status append_plain(const refs_host *host, refs_str url, refs_buf *buffer,
                                 refs_error *err) {
-    if (!refs_str_starts(url, "http://") && !refs_str_starts(url, "https://"))
+    if (!refs_url_is_http(url))
         return leave(host, "this program reads http and https URLs alone", err);
     return refs_buf_append_str(buffer, url, err);
 }

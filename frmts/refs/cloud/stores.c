@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "refs/http/origin.h"
+#include "refs/url.h"
 #include "sigv4.h"
 
 /* How long a signed URL can be used: a request that is sent again is signed again. */
@@ -135,17 +136,15 @@ typedef struct server {
 /* Takes apart "https://host:port/path", of which scheme and path may be missing. */
 static void take_endpoint(refs_str endpoint, bool is_https, server *at) {
     char url[1024];
-    const bool has_scheme =
-        refs_str_starts(endpoint, "http://") || refs_str_starts(endpoint, "https://");
+    refs_str behind = endpoint;
+    const bool has_scheme = refs_url_take_http(&behind);
     const int size = snprintf(url, sizeof url, "%s%.*s",
                               has_scheme ? ""
                               : is_https ? "https://"
                                          : "http://",
                               REFS_STR_WHOLE(endpoint));
     if (size < 0 || (size_t)size >= sizeof url || !refs_origin_of(url, &at->origin)) return;
-    if (has_scheme)
-        endpoint = refs_str_part(endpoint, refs_str_find(endpoint, ':') + 3, endpoint.size);
-    at->path = refs_str_part(endpoint, refs_str_find(endpoint, '/'), endpoint.size);
+    at->path = refs_str_part(behind, refs_str_find(behind, '/'), behind.size);
     while (refs_str_ends(at->path, "/")) at->path.size--;
 }
 

@@ -88,8 +88,7 @@ bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size
 }
 
 const char *refs_join_advice_for(const char *name) {
-    const bool is_http = strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0 ||
-                         strncmp(name, "/vsicurl", 8) == 0;
+    const bool is_http = refs_url_is_http(refs_str_from(name)) || strncmp(name, "/vsicurl", 8) == 0;
     const size_t size = strlen(name);
     if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
     return "folders of HTTP servers cannot be listed: give a list of URLs, or the name of the "

@@ -7,6 +7,7 @@
 #include "refs/file_name.h"
 #include "refs/join.h"
 #include "refs/json.h"
+#include "refs/refset.h"
 #include "refs/url.h"
 
 /* The media types of data files if no asset says that it is data. */
@@ -28,39 +29,23 @@ bool refs_stac_is(refs_str head) {
 
 /* -- links ------------------------------------------------------------------------------------- */
 
-/* RFC 3986, section 5.2, of paths: what follows the last slash of the base is replaced; "." and
- * ".." are taken out. A "/" alone is a path of this machine, or of the host of the base. */
+/* RFC 3986, section 5.2. A "/" alone is a path of this machine, or of the host of the base. */
 static refs_status append_href(refs_str base, refs_str href, refs_buf *names, refs_error *err) {
-    const size_t begin = names->size;
     (void)refs_url_take_file(&base);
-    const size_t authority = refs_url_authority_begin(base);
-    const bool is_url = authority != SIZE_MAX, is_rooted = is_url && refs_str_starts(href, "/");
-    if (!refs_file_name_is_relative(href) && !is_rooted) {
+    const size_t path = refs_url_path_begin(base);
+    const bool is_url = refs_file_name_has_url(base);
+    if (is_url) base.size = path + refs_str_part(base, path, refs_str_find(base, '?')).size;
+    const size_t slash = refs_str_find_last(base, '/');
+    const bool is_relative = refs_file_name_is_relative(href);
+    const bool is_rooted =
+        is_url && (refs_str_starts(href, "/") || (is_relative && path == base.size));
+    if (is_rooted) REFS_TRY(refs_buf_append_str(names, refs_str_part(base, 0, path), err));
+    if (is_rooted && is_relative) REFS_TRY(refs_buf_append(names, "/", 1, err));
+    if (is_rooted || !is_relative)
         REFS_TRY(refs_buf_append_str(names, href, err));
-        return refs_buf_append(names, "", 1, err);
-    }
-    const size_t root = is_url ? authority : 0;
-    const refs_str path = refs_str_part(base, root, base.size);
-    const size_t host = refs_str_find(path, '/'), last = refs_str_find_last(path, '/');
-    const size_t kept = is_rooted ? host : last == SIZE_MAX ? SIZE_MAX : last + 1;
-    REFS_TRY(refs_buf_append_str(names, refs_str_part(base, 0, root), err));
-    if (kept != SIZE_MAX) REFS_TRY(refs_buf_append_str(names, refs_str_part(path, 0, kept), err));
-    const size_t least = begin + root + (is_url && host != SIZE_MAX ? host + 1 : 0);
-    while (refs_str_starts(href, "./") || refs_str_starts(href, "../")) {
-        const bool goes_up = refs_str_starts(href, "../");
-        href = refs_str_part(href, goes_up ? 3 : 2, href.size);
-        if (!goes_up) continue;
-        const refs_str so_far = refs_str_view((const char *)names->data + least,
-                                              names->size > least ? names->size - least : 0);
-        const bool ends_up = so_far.size == 0 || refs_str_ends(so_far, "../");
-        if (ends_up && !is_url) {
-            REFS_TRY(refs_buf_append(names, "../", 3, err));
-            continue;
-        }
-        if (names->size > least) names->size--;
-        while (names->size > least && names->data[names->size - 1] != '/') names->size--;
-    }
-    REFS_TRY(refs_buf_append_str(names, href, err));
+    else
+        REFS_TRY(refs_url_append_relative(refs_str_part(base, 0, slash == SIZE_MAX ? 0 : slash + 1),
+                                          href, names, err));
     return refs_buf_append(names, "", 1, err);
 }
 

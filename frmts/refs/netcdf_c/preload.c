@@ -11,8 +11,10 @@
 #include <sys/stat.h>
 
 #include "ncrefs.h"
+#include "refs/file_name.h"
 #include "refs/refset.h"
 #include "refs/scan.h"
+#include "refs/url.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -93,11 +95,6 @@ static bool is_of_store(refs_str name) {
     return is_url(name, schemes);
 }
 
-static bool is_web(refs_str name) {
-    static const char *const schemes[] = {"http://", "https://", NULL};
-    return is_url(name, schemes);
-}
-
 /* Whether what is at a location is a set, or where `data` is true a data file. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
     uint8_t head[HEAD_SIZE];
@@ -147,7 +144,7 @@ static char *name_of_set(const char *path) {
         name = refs_str_part(name, sizeof prefix - 1, name.size);
         return refs_str_copy(refs_str_trim(name, "\""));
     }
-    if (strstr(path, "://") != NULL && strstr(path, "#mode=") != NULL &&
+    if (refs_file_name_has_url(name) && strstr(path, "#mode=") != NULL &&
         strstr(path, "udf") == NULL)
         return NULL; /* "#mode=bytes", "#mode=zarr" */
     bool is_asked;
@@ -155,7 +152,7 @@ static char *name_of_set(const char *path) {
     if (copy == NULL || is_asked || is_of_store(refs_str_from(copy))) return copy;
     refs_str plain = refs_str_from(copy);
     if (strstr(copy, "#set=") != NULL) return copy;
-    bool is_set = is_web(plain) ? is_remote_set(copy) : is_local_set(copy);
+    bool is_set = refs_url_is_http(plain) ? is_remote_set(copy) : is_local_set(copy);
     if (is_set) return copy;
     refs_free(copy);
     return NULL;

@@ -107,9 +107,8 @@ static refs_status append_part(refs_str part, bool encoded, refs_buf *location, 
                    : refs_buf_append_str(location, part, err);
 }
 
-static refs_status append_relative(refs_str path, refs_str base, refs_buf *location,
-                                   refs_error *err) {
-    refs_str folder = folder_of(base);
+refs_status refs_url_append_relative(refs_str folder, refs_str path, refs_buf *location,
+                                     refs_error *err) {
     const bool encoded = find_text(folder, "/vsicurl?") != SIZE_MAX;
     size_t root = location->size, protected = root_size(folder);
     REFS_TRY(refs_buf_append_str(location, folder, err));
@@ -157,7 +156,8 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
     refs_str drive, rest;
     if (path.data[0] == '/' || (refs_file_name_split(path, &drive, &rest) && drive.size == 1))
         return refs_buf_append_str(location, path, err);
-    return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
+    const refs_str base = without_gzip(refs_str_from(context->base));
+    return refs_url_append_relative(folder_of(base), path, location, err);
 }
 
 static refs_status map_archive(refs_str url, const refs_url_context *context, size_t n_archives,

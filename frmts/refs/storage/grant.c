@@ -8,6 +8,7 @@
 #include "http/redirect.h"
 #include "refs/civil.h"
 #include "refs/json.h"
+#include "refs/url.h"
 
 void refs_grant_clear(refs_grant *grant) {
     refs_free(grant->token);
@@ -135,10 +136,6 @@ static bool cut(refs_str *text, const char *begin) {
     return true;
 }
 
-static bool is_http(refs_str text) {
-    return cut(&text, "http://") || cut(&text, "https://");
-}
-
 static bool origin_of(refs_str url, refs_origin *origin) {
     char *text = refs_str_copy(url);
     const bool is_one = text != NULL && refs_origin_of(text, origin);
@@ -149,7 +146,7 @@ static bool origin_of(refs_str url, refs_origin *origin) {
 /* The part behind the user of a URL; */
 static refs_str behind_origin(refs_str url) {
     size_t size = 0;
-    if (!cut(&url, "https://")) (void)cut(&url, "http://");
+    (void)refs_url_take_http(&url);
     while (size < url.size && memchr("/?#", url.data[size], 3) == NULL) size++;
     return refs_str_part(url, size, url.size);
 }
@@ -210,7 +207,7 @@ bool refs_grant_is_of(refs_str prefix, const char *location) {
     if (prefix.size == 0) return false;
     (void)cut(&name, CURL_PREFIX);
     (void)cut(&prefix, CURL_PREFIX);
-    const bool is_url = is_http(prefix);
+    const bool is_url = refs_url_is_http(prefix);
     if (is_url && !cut_same_origin(&prefix, &name)) return false;
     if (!refs_str_equal(refs_str_part(name, 0, prefix.size), prefix)) return false;
     rest = refs_str_part(name, prefix.size, name.size);
@@ -235,8 +232,9 @@ static bool is_of_named(refs_str prefix, const char *location) {
 }
 
 static bool may_be_prefix(refs_str prefix) {
-    return refs_str_starts(prefix, "/vsi") || is_http(prefix) || refs_str_starts(prefix, "s3://") ||
-           refs_str_starts(prefix, "gs://") || refs_str_starts(prefix, "az://");
+    return refs_str_starts(prefix, "/vsi") || refs_url_is_http(prefix) ||
+           refs_str_starts(prefix, "s3://") || refs_str_starts(prefix, "gs://") ||
+           refs_str_starts(prefix, "az://");
 }
 
 static bool has_dots(refs_str path) {
@@ -250,7 +248,7 @@ static bool has_dots(refs_str path) {
 /* The part behind the user of a URL; empty where it has none. */
 static refs_str behind_user(refs_str prefix) {
     (void)cut(&prefix, CURL_PREFIX);
-    if (!cut(&prefix, "https://") && !cut(&prefix, "http://")) return refs_str_from("");
+    if (!refs_url_take_http(&prefix)) return refs_str_from("");
     const size_t at = refs_str_find(refs_str_part(prefix, 0, refs_str_find(prefix, '/')), '@');
     return at != SIZE_MAX ? refs_str_part(prefix, at + 1, prefix.size) : refs_str_from("");
 }
@@ -275,13 +273,14 @@ static refs_status check_prefix(refs_str prefix, refs_error *err) {
 /* The URL of one service: what was written as several, or with another arrow, is none. */
 static bool is_service(refs_str text) {
     if (text.size == 0 || strcspn(text.data, REFS_BLANKS ">") < text.size) return false;
-    return is_http(text);
+    return refs_url_is_http(text);
 }
 
 /* "PREFIX=URL"; in a query it may be meant. */
 static bool has_equals_for_arrow(refs_str url) {
     for (size_t i = 0; i < url.size && url.data[i] != '?'; i++)
-        if (url.data[i] == '=' && is_http(refs_str_part(url, i + 1, url.size))) return true;
+        if (url.data[i] == '=' && refs_url_is_http(refs_str_part(url, i + 1, url.size)))
+            return true;
     return false;
 }
 

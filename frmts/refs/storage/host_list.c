@@ -3,6 +3,8 @@
 
 #include <strings.h>
 
+#include "refs/url.h"
+
 static bool cut(refs_str *text, const char *begin) {
     const size_t size = strlen(begin);
     if (text->size < size || strncasecmp(text->data, begin, size) != 0) return false;
@@ -12,7 +14,7 @@ static bool cut(refs_str *text, const char *begin) {
 
 /* An item, without scheme and slash. */
 static refs_str authority_of(refs_str written) {
-    if (!cut(&written, "https://")) (void)cut(&written, "http://");
+    (void)refs_url_take_http(&written);
     if (refs_str_ends(written, "/")) written = refs_str_part(written, 0, written.size - 1);
     return written;
 }

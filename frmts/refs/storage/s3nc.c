@@ -8,6 +8,7 @@
 
 #include "http/origin.h"
 #include "refs/json.h"
+#include "refs/url.h"
 
 static const char scheme[] = "s3://";
 
@@ -121,9 +122,10 @@ static refs_str without_scheme(refs_str name) {
 
 /* Whether there is nothing but slashes behind host and port, and no user before them. */
 static bool is_bare(const char *url) {
-    const char *rest = strstr(url, "://") + 3;
-    rest += strcspn(rest, "/?#@");
-    return rest[strspn(rest, "/")] == '\0';
+    refs_str rest = refs_str_from(url);
+    if (!refs_url_take_http(&rest)) return false;
+    const char *behind = rest.data + strcspn(rest.data, "/?#@");
+    return behind[strspn(behind, "/")] == '\0';
 }
 
 /* Host and port; a path would be part of what is signed, and is not a bucket. */
@@ -136,7 +138,7 @@ static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
         refs_json_is_string(value) && refs_str_find(refs_json_text(value), '\0') == SIZE_MAX;
     char *url = refs_str_copy(is_text ? refs_json_text(value) : refs_str_from(""));
     if (url == NULL) return refs_fail_nomem(err);
-    const bool is_good = strstr(url, "://") != NULL && refs_origin_of(url, &origin) && is_bare(url);
+    const bool is_good = is_bare(url) && refs_origin_of(url, &origin);
     refs_free(url);
     if (!is_good) return fail_member(in, "url", needed, err);
     host->is_https = refs_origin_is_tls(&origin);

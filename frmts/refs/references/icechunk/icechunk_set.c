@@ -6,6 +6,7 @@
 #include "refs/block.h"
 #include "refs/fork.h"
 #include "refs/percent.h"
+#include "refs/url.h"
 #include "rewrites.h"
 
 #define CONTAINER_SCHEME "vcc://"
@@ -30,10 +31,6 @@ static refs_status append_decoded(refs_str url, refs_buf *text, refs_error *err)
     REFS_TRY(refs_buf_append_str(text, url, err));
     text->size = begin + refs_percent_decode((char *)text->data + begin, url.size);
     return REFS_OK;
-}
-
-static bool is_http(refs_str url) {
-    return refs_str_starts(url, "http://") || refs_str_starts(url, "https://");
 }
 
 static bool is_rewritten(const icechunk_set *set, refs_str url) {
@@ -75,8 +72,8 @@ static refs_status append_plain(const icechunk_set *set, refs_str location, refs
     if (refs_str_starts(location, FILE_SCHEME "/") && !is_rewritten(set, location))
         location = refs_str_part(location, sizeof FILE_SCHEME - 1, location.size);
     if (status == REFS_OK)
-        status = is_http(location) ? refs_buf_append_str(url, location, err)
-                                   : append_decoded(location, url, err);
+        status = refs_url_is_http(location) ? refs_buf_append_str(url, location, err)
+                                            : append_decoded(location, url, err);
     refs_buf_clear(&whole);
     return status;
 }
