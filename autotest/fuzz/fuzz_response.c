@@ -6,14 +6,15 @@
 #include "http/redirect.h"
 #include "http/response.h"
 #include "support.h"
+#include "refs/validators.h"
 
 static void check_response(const refs_response *response) {
     if (response->has_range && response->range_begin >= response->range_end) abort();
-    if (response->has_range && response->validators.has_total &&
-        response->range_end > response->validators.total)
+    if (response->has_range && response->validators.has_size &&
+        response->range_end > response->validators.size)
         abort();
     if (memchr(response->validators.etag, '\0', sizeof response->validators.etag) == NULL) abort();
-    if (*refs_validators__difference(&response->validators, &response->validators) != '\0') abort();
+    if (*refs_validators_difference(&response->validators, &response->validators) != '\0') abort();
 }
 
 /* What leads elsewhere takes neither user nor password along. */

@@ -157,25 +157,17 @@ typedef struct refs_expected {
                              any */
 } refs_expected;
 
-/** The known state of a location. */
-typedef struct refs_known_state {
-    const char *etag;     /**< or "" */
-    int64_t modified_s;   /**< or 0 */
-    uint64_t size;        /**< bytes, or 0 */
-    uint32_t modified_ns; /**< or 0 */
-} refs_known_state;
-
 /** Writes how a location differs from what is expected, with both values; false if no difference is
  * known. */
-bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
-                           size_t size);
+bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validators *known,
+                           char *text, size_t size);
 
 /** A location that was looked at. */
 typedef struct refs_seen_location {
     const char *location;
     uint32_t id; /**< its number */
     refs_expected expected;
-    refs_known_state known;
+    refs_vfs_validators known;
 } refs_seen_location;
 
 /** Does as `changed` says where a location is not as it was expected, in the words of reads of it.

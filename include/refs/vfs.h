@@ -23,18 +23,21 @@ typedef struct refs_vfs_range {
     uint8_t *dst;
 } refs_vfs_range;
 
-/** The validators that distinguish states of a thing. Members that are not known are zero or "". */
+/** The state of a file or an object. Members that are not known are zero or "". validators.h
+ * compares them. */
 typedef struct refs_vfs_validators {
-    uint64_t size;
     int64_t modified_s;   /**< seconds since 1970 */
-    uint32_t modified_ns; /**< and billionths */
-    uint64_t device, inode;
-    int64_t changed_s; /**< the same for its inode: later where a time of modification was set */
+    int64_t fresh_s;      /**< in the place of modified_s, which is 0: the time is so recent that it
+                               may stay what it is when the thing is modified again, or is that of
+                               the answer */
+    int64_t date_s;       /**< of the answer of a server */
+    uint64_t size;        /**< bytes */
+    bool has_size;        /**< `size` is known, and may be 0 */
+    uint32_t modified_ns; /**< billionths of a second; this, and what follows, of files */
     uint32_t changed_ns;
-    char etag[128];
-    int64_t
-        fresh_s; /**< in the place of modified_s, which is 0: the time is so recent that it may
-                    stay what it is when the thing is modified again, or is that of the answer */
+    int64_t changed_s; /**< of the inode: later where a time of modification was set */
+    uint64_t device, inode;
+    char etag[128]; /**< the last member: copies may be cut behind its end */
 } refs_vfs_validators;
 
 /** Receives the names in a folder. */
@@ -110,6 +113,12 @@ bool refs_vfs_look(const refs_vfs *vfs, const char *location, refs_vfs_validator
 /** Opens `location` and reads one range of it, as `read` does. */
 refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
                                 const refs_vfs_range *range, size_t *got, refs_error *err);
+
+/** Appends all of what was opened to `content`; REFS_LIMIT where it is larger than `max_size`
+ * bytes.
+ */
+refs_status refs_vfs_read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
+                                 refs_buf *content, refs_error *err);
 
 /** Appends all of `location` to `content`; REFS_LIMIT where it is larger than `max_size` bytes. */
 refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,

@@ -10,6 +10,7 @@
 #include "refs/pool.h"
 #include "refs/refset.h"
 #include "refs/store.h"
+#include "refs/validators.h"
 
 /* Files that are opened at once: each waits for a server. */
 enum { N_OPENERS = 16 };
@@ -111,13 +112,11 @@ typedef struct opening {
 static refs_status check_state(const refs_fragments *fragments, refs_seen_location *seen,
                                refs_error *err) {
     const refs_vfs *vfs = fragments->options.vfs;
-    refs_vfs_validators now = {.size = 0};
     if (seen->expected.size == 0 && seen->expected.modified_s == 0 && seen->expected.etag == NULL)
         return REFS_OK;
     if (vfs->validators == NULL ||
-        vfs->validators(vfs->self, seen->location, &now, NULL) != REFS_OK)
+        vfs->validators(vfs->self, seen->location, &seen->known, NULL) != REFS_OK)
         return REFS_OK;
-    seen->known = (refs_known_state){now.etag, now.modified_s, now.size, now.modified_ns};
     return refs_fetcher_check(fragments->options.fetcher, (refs_changed)fragments->options.changed,
                               seen, err);
 }
@@ -135,18 +134,13 @@ static bool is_master_name(refs_str name) {
     return refs_str_ends(name, ".nca") || refs_str_ends(name, ".nc");
 }
 
-static bool is_later(const refs_vfs_validators *one, const refs_vfs_validators *other) {
-    return one->modified_s != other->modified_s ? one->modified_s > other->modified_s
-                                                : one->modified_ns > other->modified_ns;
-}
-
 /* Whether a fragment is of what was read of a master. Copies keep times of modification: it must
  * not have changed since, either. */
 static bool is_of(const refs_vfs_validators *part, const refs_vfs_validators *was) {
     const bool is_unchanged = part->changed_s != was->changed_s
                                   ? part->changed_s < was->changed_s
                                   : part->changed_ns < was->changed_ns;
-    return !is_later(part, was) && part->changed_s != 0 && is_unchanged;
+    return !refs_validators_is_older(was, part) && part->changed_s != 0 && is_unchanged;
 }
 
 /* The state of a master that is read, which may have lost its name to another. */
@@ -182,7 +176,7 @@ static refs_status check_master(const refs_fragments *fragments, const char *fra
     if (status == REFS_NOT_FOUND || status == REFS_UNSUPPORTED) return REFS_OK;
     REFS_TRY(status);
     if (vfs->validators(vfs->self, location, &now, NULL) == REFS_OK && now.inode == was.inode &&
-        now.size == was.size && !is_later(&now, &was))
+        now.size == was.size && !refs_validators_is_older(&was, &now))
         return REFS_OK;
     if (fragment != NULL && vfs->validators(vfs->self, fragment, &part, NULL) == REFS_OK &&
         is_of(&part, &was))

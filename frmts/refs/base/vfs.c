@@ -21,8 +21,8 @@ refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
     return status;
 }
 
-static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
-                               refs_buf *content, refs_error *err) {
+refs_status refs_vfs_read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
+                                 refs_buf *content, refs_error *err) {
     uint64_t size;
     REFS_TRY(vfs->size(vfs->self, handle, &size, err));
     if (size > max_size)
@@ -42,7 +42,7 @@ refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_
                                 refs_buf *content, refs_error *err) {
     void *handle = NULL;
     REFS_TRY(refs_vfs_open_whole(vfs, location, &handle, err));
-    refs_status status = read_opened(vfs, handle, max_size, content, err);
+    refs_status status = refs_vfs_read_opened(vfs, handle, max_size, content, err);
     vfs->close(vfs->self, handle);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "refs/fork.h"
 #include "refs/url.h"
 
 typedef struct posix_file {
@@ -14,6 +15,7 @@ typedef struct posix_file {
 } posix_file;
 
 static refs_status posix_open(void *self, const char *location, void **handle, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     (void)self;
     struct stat status;
     /* A pipe that nobody writes to would not be opened before somebody does. */
@@ -46,6 +48,7 @@ static refs_status posix_size(void *self, void *handle, uint64_t *size, refs_err
 
 static refs_status posix_read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
                               refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     (void)self;
     *got = 0;
     if (range->offset > (uint64_t)INT64_MAX - range->length) return REFS_OK;
@@ -73,7 +76,8 @@ static void posix_close(void *self, void *handle) {
 #endif
 
 static void fill_validators(const struct stat *status, refs_vfs_validators *validators) {
-    *validators = (refs_vfs_validators){.size = (uint64_t)status->st_size,
+    *validators = (refs_vfs_validators){.has_size = true,
+                                        .size = (uint64_t)status->st_size,
                                         .modified_s = status->st_mtime,
                                         .modified_ns = NANOSECONDS(status, m),
                                         .device = (uint64_t)status->st_dev,
@@ -84,6 +88,7 @@ static void fill_validators(const struct stat *status, refs_vfs_validators *vali
 
 static refs_status posix_validators(void *self, const char *location,
                                     refs_vfs_validators *validators, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     (void)self;
     struct stat status;
     if (stat(location, &status) != 0)
@@ -117,6 +122,7 @@ static refs_status visit_name(void *user, int folder, const char *name, refs_err
 
 static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
                               refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     listed_folder at = {listing, REFS_OK};
     const refs_folder_visitor visitor = {visit_name, &at};
     refs_error problem = REFS_ERROR_INIT;

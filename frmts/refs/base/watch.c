@@ -12,14 +12,13 @@
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "refs/validators.h"
 
 /* The known state of a location. */
 typedef struct seen {
     enum { KNOWN, ABSENT, UNKNOWN, FORGOTTEN } kind;
-    uint32_t modified_ns, changed_ns;
-    uint64_t size, device, inode;
-    int64_t modified_s, changed_s;
-    bool is_doubtful; /* it was another later, or may be without its time telling so */
+    bool is_doubtful;          /* it was another later, or may be without its time telling so */
+    refs_vfs_validators state; /* zeroed unless it is known */
 } seen;
 
 /* A file that is held on to, by one file descriptor for all watches that do. */
@@ -54,45 +53,30 @@ typedef struct opened {
 
 /* -- comparing --------------------------------------------------------------------------------- */
 
-static seen seen_of(const refs_vfs_validators *validators) {
-    return (seen){.kind = KNOWN,
-                  .modified_ns = validators->modified_ns,
-                  .changed_ns = validators->changed_ns,
-                  .size = validators->size,
-                  .device = validators->device,
-                  .inode = validators->inode,
-                  .modified_s = validators->modified_s,
-                  .changed_s = validators->changed_s};
-}
-
 static bool is_same(const seen *one, const seen *other) {
-    return one->kind == other->kind && one->size == other->size &&
-           one->modified_s == other->modified_s && one->modified_ns == other->modified_ns &&
-           one->device == other->device && one->inode == other->inode &&
-           one->changed_s == other->changed_s && one->changed_ns == other->changed_ns;
+    const refs_vfs_validators *was = &one->state, *now = &other->state;
+    return one->kind == other->kind && *refs_validators_difference(was, now) == '\0' &&
+           refs_validators_are_of_one_file(was, now) && was->changed_s == now->changed_s &&
+           was->changed_ns == now->changed_ns;
 }
 
 /* Whether another file was given the name. Either alone shows no other content: file systems give
  * other numbers to one file, and the time at which an inode changed is that of a new owner, too. */
-static bool is_another_file(const seen *one, const seen *other) {
-    const bool is_known = one->inode != 0 && other->inode != 0;
-    const bool is_one = one->inode == other->inode && one->device == other->device;
-    return is_known && !is_one &&
-           (one->changed_s != other->changed_s || one->changed_ns != other->changed_ns);
+static bool is_another_file(const refs_vfs_validators *was, const refs_vfs_validators *now) {
+    return was->inode != 0 && now->inode != 0 && !refs_validators_are_of_one_file(was, now) &&
+           (was->changed_s != now->changed_s || was->changed_ns != now->changed_ns);
 }
 
-/* The validators that show another content. */
+/* The validator that shows another content. */
 static const char *difference(const seen *one, const seen *other) {
     if (one->kind != KNOWN || other->kind != KNOWN) return "";
-    if (one->size != other->size) return "size";
-    bool same_time = one->modified_s == other->modified_s && one->modified_ns == other->modified_ns;
-    if (!same_time) return "time";
-    return is_another_file(one, other) ? "inode" : "";
+    const char *what = refs_validators_difference(&one->state, &other->state);
+    if (*what != '\0') return what;
+    return is_another_file(&one->state, &other->state) ? "inode" : "";
 }
 
 static bool is_settled(const seen *noted) {
-    if (noted->kind != KNOWN) return true;
-    return noted->modified_s != 0 && time(NULL) - noted->modified_s >= REFS_WATCH_SETTLED_S;
+    return noted->kind != KNOWN || refs_validators_are_settled(&noted->state);
 }
 
 /* -- relative names ---------------------------------------------------------------------------- */
@@ -178,8 +162,8 @@ static bool is_seen_file(refs_watch *watch, const held_file *held) {
     if (id != REFS_INTERN_NONE) known = watch->seen[id];
     refs_unlock(&watch->lock);
     return known.kind == KNOWN && fstat(held->file, &status) == 0 &&
-           known.inode == (uint64_t)status.st_ino && known.size == (uint64_t)status.st_size &&
-           access(held->name, R_OK) == 0;
+           known.state.inode == (uint64_t)status.st_ino &&
+           known.state.size == (uint64_t)status.st_size && access(held->name, R_OK) == 0;
 }
 
 void refs_watch_hold(refs_watch *watch, const char *location) {
@@ -268,14 +252,13 @@ static bool is_noted(refs_watch *watch, const char *location) {
 /* The location, or what it was opened as. */
 static seen look(const refs_watch *watch, const char *location, void *handle) {
     const refs_vfs *below = watch->below;
-    refs_vfs_validators validators;
+    seen now = {.kind = KNOWN};
     refs_buf own = REFS_BUF_INIT;
     refs_status status = REFS_UNSUPPORTED;
     if (below->peek != NULL)
-        status =
-            below->peek(below->self, located(watch, location, &own), handle, &validators, NULL);
+        status = below->peek(below->self, located(watch, location, &own), handle, &now.state, NULL);
     refs_buf_clear(&own);
-    if (status == REFS_OK) return seen_of(&validators);
+    if (status == REFS_OK) return now;
     return (seen){.kind = status == REFS_UNSUPPORTED ? UNKNOWN : ABSENT};
 }
 

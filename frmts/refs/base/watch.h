@@ -24,10 +24,6 @@ extern "C" {
  * current. */
 #define REFS_WATCH_MAX_LOCATIONS 16384
 
-/** Seconds after which a file that changed does not change again with the same time: some file
- * systems count no finer. */
-#define REFS_WATCH_SETTLED_S 2
-
 typedef struct refs_watch refs_watch;
 
 /** A watch over `vfs`, which must outlive it. */
@@ -67,8 +63,8 @@ typedef struct refs_watch_sum {
 refs_watch_sum refs_watch_sum_of(refs_watch *watch);
 
 /** Whether all locations of which something is known are as they were, those that were absent
- * still absent. False where one had changed within REFS_WATCH_SETTLED_S before it was opened, so
- * that nobody can tell. */
+ * still absent. False where one had changed within REFS_SETTLED_S (validators.h) before it was
+ * opened, so that nobody can tell. */
 bool refs_watch_is_current(refs_watch *watch);
 
 #ifdef __cplusplus

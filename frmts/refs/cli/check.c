@@ -200,11 +200,9 @@ static refs_status compare_states(const recordings *all, refs_error *err) {
                                         .modified_s = was->modified_s,
                                         .modified_ns = was->modified_ns,
                                         .size = was->size};
-        const refs_known_state known = {target->now.etag, target->now.modified_s, target->now.size,
-                                        target->now.modified_ns};
         const tool_found changed = {TOOL_PROBLEM, REFS_CHANGED, text};
         if (target->is_measured && target->problem == NULL &&
-            refs_expected_differs(&expected, &known, text, sizeof text))
+            refs_expected_differs(&expected, &target->now, text, sizeof text))
             REFS_TRY(tool_findings_add(
                 &at->findings, refs_intern_get(&at->locations, was->target).data, changed, err));
     }

@@ -12,6 +12,7 @@
 #include "logins.h"
 #include "options.h"
 #include "refs/s3nc.h"
+#include "refs/url.h"
 #include "report.h"
 #include "s3nc.h"
 #include "store_objects.h"
@@ -84,6 +85,7 @@ CPLStringList handleOptions(const char *location) {
 
 refs_status prepare(void *, const refs_http_object *object, void *easy, void **headers,
                     refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     return RefsGuard(err, [&] {
         RefsQuietErrors quiet; // of a file of headers that cannot be read
@@ -112,6 +114,7 @@ std::string urlOf(const refs_signing &signing) {
 }
 
 refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     std::string made;
@@ -119,12 +122,12 @@ refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error 
         made = urlOf(*signing);
         return REFS_OK;
     }));
-    if (!STARTS_WITH(made.c_str(), "http://") && !STARTS_WITH(made.c_str(), "https://"))
-        return REFS_UNSUPPORTED;
-    return refs_buf_append_str(url, refs_str_view(made.data(), made.size()), err);
+    const refs_str text = refs_str_view(made.data(), made.size());
+    return refs_url_is_http(text) ? refs_buf_append_str(url, text, err) : REFS_UNSUPPORTED;
 }
 
 bool canRead(void *, const char *location) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     const bool can = RefsVsiCanRead(location);
     if (can)

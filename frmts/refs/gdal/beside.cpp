@@ -13,6 +13,7 @@
 #include "fork_guard.h"
 #include "guard.h"
 #include "handles.h"
+#include "refs/validators.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -136,7 +137,7 @@ bool isSameFile(const std::string &one, const std::string &other) {
     if (one == other) return true;
     return RefsVsiSource()->validators(nullptr, one.c_str(), &first, nullptr) == REFS_OK &&
            RefsVsiSource()->validators(nullptr, other.c_str(), &second, nullptr) == REFS_OK &&
-           first.inode != 0 && first.inode == second.inode && first.device == second.device;
+           first.inode != 0 && refs_validators_are_of_one_file(&first, &second);
 }
 
 /** A copy begins by emptying `to`. */
@@ -253,8 +254,7 @@ bool RefsIsOlderThan(const refs_vfs_validators &set, const std::string &file) {
     if (set.modified_s == 0 ||
         RefsVsiSource()->peek(nullptr, file.c_str(), nullptr, &validators, nullptr) != REFS_OK)
         return false;
-    return validators.modified_s < set.modified_s ||
-           (validators.modified_s == set.modified_s && validators.modified_ns < set.modified_ns);
+    return refs_validators_is_older(&validators, &set);
 }
 
 void RefsManageFiles(GDALDriver *driver) {

@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <cstring>
-#include <ctime>
 
 #include "joined.h"
 #include "options.h"
 #include "refs/codec.h"
 #include "refs/join.h"
+#include "refs/validators.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -17,23 +17,6 @@ namespace {
 /** Requests are larger than the planner's own limit: what arrives is decoded while it arrives.
  */
 constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
-
-bool isSettled(const refs_vfs_validators &validators) {
-    return validators.etag[0] != '\0' ||
-           (validators.modified_s != 0 &&
-            time(nullptr) - validators.modified_s >= REFS_WATCH_SETTLED_S);
-}
-
-/** An ETag without the mark that servers put on one where they compress what they send. */
-std::string opaqueTag(const refs_vfs_validators &validators) {
-    return validators.etag + (STARTS_WITH(validators.etag, "W/") ? 2 : 0);
-}
-
-/** Sizes of what was compressed on its way are not known. */
-bool isSame(const refs_vfs_validators &one, const refs_vfs_validators &other) {
-    const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
-    return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
-}
 
 /** A comma-separated open option as a list that ends with NULL. */
 class OptionList {
@@ -241,7 +224,8 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
                                refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
     const auto takeStamp = [&] {
-        canTell_ = readValidators(vfs, &validators_) == REFS_OK && isSettled(validators_);
+        canTell_ = readValidators(vfs, &validators_) == REFS_OK &&
+                   refs_validators_are_settled(&validators_);
     };
     if (!isRemote()) takeStamp();
     std::vector<std::string> files;
@@ -353,7 +337,7 @@ bool RefsIndex::hasSameStamp() {
     refs_vfs_validators now{};
     return canTell_ && fresh != nullptr &&
            readValidators(refs_http_vfs_functions(fresh.get()), &now) == REFS_OK &&
-           isSame(validators_, now);
+           refs_validators_prove_same(&validators_, &now);
 }
 
 bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
@@ -368,9 +352,9 @@ bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
 bool RefsIndex::isReplaced() const {
     refs_vfs_validators now{};
     return !isRemote() && !isJoined_ &&
-           (readValidators(RefsVsiSource(), &now) != REFS_OK || now.size != validators_.size ||
-            now.modified_s != validators_.modified_s ||
-            now.modified_ns != validators_.modified_ns || now.inode != validators_.inode);
+           (readValidators(RefsVsiSource(), &now) != REFS_OK ||
+            *refs_validators_difference(&validators_, &now) != '\0' ||
+            !refs_validators_are_of_one_file(&validators_, &now));
 }
 
 size_t RefsIndex::memory() const {

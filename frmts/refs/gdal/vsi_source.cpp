@@ -16,6 +16,7 @@
 #include "guard.h"
 #include "logins.h"
 #include "refs/refset.h"
+#include "refs/validators.h"
 #include "report.h"
 #include "s3nc.h"
 
@@ -155,6 +156,7 @@ refs_status failOnFolder(const char *location, refs_error *err) {
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     VSIErrorReset();
@@ -176,6 +178,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
@@ -186,6 +189,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 }
 
 refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     *got = 0;
@@ -204,6 +208,7 @@ refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got,
 
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     std::vector<void *> data;
@@ -225,6 +230,7 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 }
 
 void close(void *, void *handle) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     VSIFCloseL(fileOf(handle));
 }
@@ -232,6 +238,7 @@ void close(void *, void *handle) {
 /** Files that the system has no number for have it zero. */
 template <class Status> void fillValidators(const Status &status, refs_vfs_validators *validators) {
     *validators = refs_vfs_validators();
+    validators->has_size = true;
     validators->size = static_cast<uint64_t>(status.st_size);
     validators->modified_s = static_cast<int64_t>(status.st_mtime);
     validators->device = static_cast<uint64_t>(status.st_dev);
@@ -248,6 +255,7 @@ template <class Status> void fillValidators(const Status &status, refs_vfs_valid
 
 refs_status validators(void *, const char *location, refs_vfs_validators *validators,
                        refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     VSIStatBufL status = {};
@@ -256,9 +264,10 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
         REFS_TRY(refuseSpecial(location, err));
         const RefsS3ncNamed named(location);
         if (!named.isRightServer() || VSIStatL(named.get(), &status) != 0)
-            return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date",
-                             location);
+            return refs_validators_fail(location, err);
         fillValidators(status, validators);
+        /* GDAL states 0 where a server states no size. */
+        if (isRemote(location) && status.st_size == 0) validators->has_size = false;
         return REFS_OK;
     });
 }
@@ -291,13 +300,14 @@ std::string fileBehind(const std::string &name) {
 refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
     if (RefsIsStandardInput(location) || VSIStatL(fileBehind(location).c_str(), &status) != 0)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
+        return refs_validators_fail(location, err);
     fillValidators(status, known);
     return REFS_OK;
 }
 
 refs_status peek(void *, const char *location, void *handle, refs_vfs_validators *known,
                  refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     if (isRemote(location)) return REFS_UNSUPPORTED;
@@ -305,7 +315,7 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
     if (native == nullptr) return RefsGuard(err, [&] { return peekNamed(location, known, err); });
     struct stat status = {};
     if (fstat(static_cast<int>(reinterpret_cast<intptr_t>(native)), &status) != 0)
-        return refs_fail(err, REFS_IO, "%s: cannot stat it: no size and no date", location);
+        return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
     fillValidators(status, known);
     return REFS_OK;
 }
@@ -313,6 +323,7 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
 /** GDAL keeps what it has read of remote files for as long as the process lives. */
 void forget(void *, const char *location) {
     if (!isRemote(location)) return;
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     (void)RefsGuard(nullptr, [&] {
         const RefsS3ncNamed named(location);
@@ -342,6 +353,7 @@ refs_status list(void *, const char *location, const refs_vfs_listing *listing, 
         const refs_vfs *posix = refs_vfs_posix();
         return posix->list(posix->self, location, listing, err);
     }
+    REFS_ASSERT_UNLOCKED();
     RefsInGdal section;
     RefsQuietErrors quiet;
     return RefsGuard(err, [&] {

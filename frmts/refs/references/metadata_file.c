@@ -2,6 +2,7 @@
 #include "metadata_file.h"
 
 #include "refs/file_name.h"
+#include "refs/validators.h"
 
 #define NAME ".zmetadata"
 
@@ -180,8 +181,7 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
                                 refs_vfs_validators *validators, refs_error *err) {
     refs_candidates candidates;
     refs_error problem = REFS_ERROR_INIT;
-    if (vfs->validators == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
+    if (vfs->validators == NULL) return refs_validators_fail(location, err);
     refs_status status = refs_references__candidates(location, NULL, &candidates, &problem);
     const bool are_known = status == REFS_OK;
     if (are_known) status = REFS_NOT_FOUND;

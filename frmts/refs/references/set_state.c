@@ -12,19 +12,12 @@
 #include "refs/intern.h"
 #include "refs/lookup3.h"
 #include "refs/refset.h"
+#include "refs/validators.h"
 
 #define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
 
-/* Seconds after which an object that is written again has another date. */
-#define SETTLED_S 2
-
 static int64_t settled(int64_t modified_s) {
-    return time(NULL) - modified_s >= SETTLED_S ? modified_s : modified_s - 1;
-}
-
-/* A recent date tells what is later, but not that something is the same. */
-static int64_t date_of(const refs_vfs_validators *validators) {
-    return validators->modified_s != 0 ? validators->modified_s : validators->fresh_s;
+    return time(NULL) - modified_s >= REFS_SETTLED_S ? modified_s : modified_s - 1;
 }
 
 static refs_status fail_gone(const char *what, refs_error *err) {
@@ -116,13 +109,13 @@ refs_status refs_references__state_note(refs_set_state *state, const refs_json *
     if (state->metadata == NULL) return refs_fail_nomem(err);
     refs_vfs_validators *known = &state->known.validators;
     if (vfs->validators(vfs->self, state->metadata, known, NULL) != REFS_OK ||
-        (date_of(known) == 0 && known->etag[0] == '\0'))
+        (refs_validators_date_s(known) == 0 && known->etag[0] == '\0'))
         return REFS_OK;
     if (known->etag[0] == '\0' && known->modified_s == 0)
         REFS_TRY(digest(document, &state->known.digest, err));
     (void)refs_json_u64(refs_json_get(document, "record_size"), &state->record_size);
     REFS_TRY(note_sources(state, document, err));
-    state->known.trusted_s = settled(date_of(known));
+    state->known.trusted_s = settled(refs_validators_date_s(known));
     pthread_mutex_init(&state->lock, NULL);
     state->is_noted = true;
     return REFS_OK;
@@ -135,11 +128,6 @@ void refs_references__state_clear(refs_set_state *state) {
     refs_free(state->metadata);
     refs_free(state->sources);
     *state = (refs_set_state){.vfs = NULL};
-}
-
-static bool is_same(const refs_vfs_validators *one, const refs_vfs_validators *other) {
-    if (one->etag[0] != '\0' && other->etag[0] != '\0') return strcmp(one->etag, other->etag) == 0;
-    return date_of(one) == date_of(other) && one->size == other->size;
 }
 
 /* -- growth ------------------------------------------------------------------------------------ */
@@ -249,16 +237,27 @@ static refs_status compare_digests(refs_known_metadata *known, const refs_vfs_va
     return REFS_OK;
 }
 
+/* By ranges, as at first: an answer that is cut is resumed. */
+static refs_status read_metadata(const refs_set_state *state, refs_json_doc **document,
+                                 refs_error *err) {
+    const refs_vfs *vfs = state->vfs;
+    void *handle = NULL;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(vfs->open(vfs->self, state->metadata, &handle, err));
+    refs_status status = refs_vfs_read_opened(vfs, handle, REFS_SET_MAX_METADATA_BYTES, &text, err);
+    vfs->close(vfs->self, handle);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* Whether the set has only grown from the state that was known to `now`, which becomes known. */
 static refs_status read_growth(const refs_set_state *state, const refs_vfs_validators *now,
                                const refs_chunk_grids *grids, refs_known_metadata *known,
                                refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
     refs_json_doc *document = NULL;
-    refs_status status =
-        refs_vfs_read_whole(state->vfs, state->metadata, REFS_SET_MAX_METADATA_BYTES, &text, err);
-    if (status == REFS_OK)
-        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &document, err);
+    refs_status status = read_metadata(state, &document, err);
     bool is_same_text = false;
     if (status == REFS_OK)
         status = compare_digests(known, now, refs_json_root(document), &is_same_text, err);
@@ -266,7 +265,6 @@ static refs_status read_growth(const refs_set_state *state, const refs_vfs_valid
     if (status == REFS_OK && !is_same_text)
         status = compare(state, refs_json_root(document), grids, &has_grown, err);
     refs_json_doc_free(document);
-    refs_buf_clear(&text);
     if (status == REFS_OK && !has_grown) status = fail_anew(state->metadata, err);
     known->validators = *now;
     return status;
@@ -287,8 +285,9 @@ static refs_status check_metadata(const refs_set_state *state, const refs_chunk_
                                   refs_known_metadata *known, refs_error *err) {
     refs_vfs_validators now;
     REFS_TRY(ask(state, &now, err));
-    return is_same(&known->validators, &now) ? REFS_OK
-                                             : read_growth(state, &now, grids, known, err);
+    return refs_validators_prove_same(&known->validators, &now)
+               ? REFS_OK
+               : read_growth(state, &now, grids, known, err);
 }
 
 static refs_status check_record(refs_set_state *state, const char *location,
@@ -300,7 +299,7 @@ static refs_status check_record(refs_set_state *state, const char *location,
     refs_lock(&state->lock);
     refs_known_metadata known = state->known;
     refs_unlock(&state->lock);
-    const int64_t date_s = date_of(&record), trusted_s = settled(date_s);
+    const int64_t date_s = refs_validators_date_s(&record), trusted_s = settled(date_s);
     const bool is_old = known.is_undated || (date_s != 0 && date_s <= known.trusted_s);
     if (!is_old) REFS_TRY(check_metadata(state, grids, &known, err));
     refs_lock(&state->lock);

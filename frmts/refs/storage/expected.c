@@ -6,15 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The opaque part of an ETag, without the mark of weak ones and without quotes, which some writers
- * keep and others do not. */
-static refs_str opaque(const char *etag) {
-    refs_str text = refs_str_from(etag);
-    if (refs_str_starts(text, "W/")) text = refs_str_part(text, 2, text.size);
-    if (text.size >= 2 && refs_str_starts(text, "\"") && refs_str_ends(text, "\""))
-        text = refs_str_part(text, 1, text.size - 1);
-    return text;
-}
+#include "refs/validators.h"
 
 static void format_time(int64_t seconds, char text[32]) {
     const time_t when = (time_t)seconds;
@@ -30,40 +22,49 @@ static void format_fraction(uint32_t ns, char text[32]) {
         snprintf(text + size - 1, 32 - size + 1, ".%06uZ", (unsigned)ns / 1000);
 }
 
-/* Copies keep microseconds, or whole seconds. */
-static bool is_other_fraction(const refs_expected *expected, const refs_known_state *known) {
-    return expected->modified_s != 0 && expected->modified_s == known->modified_s &&
-           expected->modified_ns != 0 && known->modified_ns != 0 &&
-           expected->modified_ns / 1000 != known->modified_ns / 1000;
+static refs_vfs_validators validators_of(const refs_expected *expected) {
+    refs_vfs_validators was = {.modified_s = expected->modified_s,
+                               .modified_ns = expected->modified_ns,
+                               .size = expected->size};
+    if (expected->etag != NULL) snprintf(was.etag, sizeof was.etag, "%s", expected->etag);
+    return was;
 }
 
-bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
-                           size_t size) {
-    char is[32], was[32];
-    if (expected->size > 0 && known->size > 0 && expected->size != known->size) {
-        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, known->size,
-                 expected->size);
-        return true;
-    }
-    if (expected->etag != NULL && known->etag[0] != '\0') {
-        const refs_str now = opaque(known->etag), then = opaque(expected->etag);
+static void tell_times(const refs_vfs_validators *was, const refs_vfs_validators *known, char *text,
+                       size_t size) {
+    char now[32], then[32];
+    format_time(known->modified_s, now);
+    format_time(was->modified_s, then);
+    if (was->modified_s == known->modified_s) format_fraction(known->modified_ns, now);
+    if (was->modified_s == known->modified_s) format_fraction(was->modified_ns, then);
+    snprintf(text, size, "it was modified at %s, and before at %s", now, then);
+}
+
+static void tell_later(const refs_expected *expected, const refs_vfs_validators *known, char *text,
+                       size_t size) {
+    char now[32], latest[32];
+    format_time(known->modified_s, now);
+    format_time(expected->not_after_s, latest);
+    snprintf(text, size, "it was modified at %s, after %s", now, latest);
+}
+
+bool refs_expected_differs(const refs_expected *expected, const refs_vfs_validators *known,
+                           char *text, size_t size) {
+    const refs_vfs_validators was = validators_of(expected);
+    const char *what = refs_validators_difference(&was, known);
+    const refs_str now = refs_etag_opaque(known->etag), then = refs_etag_opaque(was.etag);
+    const bool have_etags = was.etag[0] != '\0' && known->etag[0] != '\0';
+    if (strcmp(what, "size") == 0)
+        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, known->size, was.size);
+    else if (strcmp(what, "ETag") == 0)
         snprintf(text, size, "its ETag is \"%.*s\", and was \"%.*s\"", REFS_STR_ARG(now),
                  REFS_STR_ARG(then));
-        return !refs_str_equal(now, then);
-    }
-    const bool is_later = expected->not_after_s != 0 && known->modified_s > expected->not_after_s;
-    const bool is_other = expected->modified_s != 0 && known->modified_s != 0 &&
-                          known->modified_s != expected->modified_s;
-    const bool is_near = is_other_fraction(expected, known);
-    if (!is_later && !is_other && !is_near) return false;
-    format_time(known->modified_s, is);
-    format_time(is_later ? expected->not_after_s : expected->modified_s, was);
-    if (is_near) format_fraction(known->modified_ns, is);
-    if (is_near) format_fraction(expected->modified_ns, was);
-    snprintf(text, size,
-             is_later ? "it was modified at %s, after %s"
-                      : "it was modified at %s, and before at %s",
-             is, was);
+    else if (!have_etags && expected->not_after_s != 0 && known->modified_s > expected->not_after_s)
+        tell_later(expected, known, text, size);
+    else if (*what != '\0')
+        tell_times(&was, known, text, size);
+    else
+        return false;
     return true;
 }
 
@@ -75,7 +76,7 @@ static void warn(refs_fetcher *fetcher, const refs_seen_location *seen, const ch
 }
 
 /* Whether all that differs is the time of a copy. */
-static bool is_copy(const refs_expected *expected, const refs_known_state *known) {
+static bool is_copy(const refs_expected *expected, const refs_vfs_validators *known) {
     char difference[320];
     refs_expected undated = *expected;
     undated.modified_s = 0;
@@ -103,8 +104,8 @@ refs_status refs_fetcher_check(refs_fetcher *fetcher, refs_changed changed,
 }
 
 refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_expected *expected, const refs_known_state *known,
-                                       refs_error *err) {
+                                       const refs_expected *expected,
+                                       const refs_vfs_validators *known, refs_error *err) {
     const refs_seen_location seen = {range->location, range->location_id, *expected, *known};
     return refs_fetcher_check(fetcher, fetcher->options.changed, &seen, err);
 }
@@ -120,14 +121,11 @@ static const refs_expected *expected_of(const refs_queue *queue, size_t index) {
 refs_status refs_fetch__check_answered(const refs_queue *queue, size_t index, refs_error *err) {
     const refs_range *range = &queue->ranges[index];
     const refs_expected *expected = expected_of(queue, index);
-    refs_validators answered;
+    refs_vfs_validators answered;
     if (expected == NULL || !refs_fetch__answered(queue->fetcher, range->location_id, &answered))
         return REFS_OK;
-    const int64_t modified =
-        answered.modified_s > answered.fresh_s ? answered.modified_s : answered.fresh_s;
-    const refs_known_state known = {answered.etag, modified,
-                                    answered.has_total ? answered.total : 0, 0};
-    return refs_fetch__check_expected(queue->fetcher, range, expected, &known, err);
+    answered.modified_s = refs_validators_date_s(&answered);
+    return refs_fetch__check_expected(queue->fetcher, range, expected, &answered, err);
 }
 
 /* The ETag that the library object_store gives local files, which is where ETags of such come from:
@@ -157,18 +155,15 @@ refs_status refs_fetch__check_opened(const refs_queue *queue, size_t begin, size
     const size_t first = requests[begin].first_member;
     const size_t last = requests[end - 1].first_member + requests[end - 1].n_members;
     refs_vfs_validators file;
-    char etag[64];
     if (!any_expects(queue, first, last) ||
         !look(queue->fetcher->vfs, refs_fetch__first_range(queue, begin)->location, handle, &file))
         return REFS_OK;
-    format_file_etag(&file, etag, sizeof etag);
-    const refs_known_state known = {file.inode != 0 ? etag : file.etag, file.modified_s, file.size,
-                                    file.modified_ns};
+    if (file.inode != 0) format_file_etag(&file, file.etag, sizeof file.etag);
     for (size_t i = first; i < last; i++) {
         const size_t index = queue->plan.members[i];
         const refs_expected *expected = expected_of(queue, index);
         if (expected == NULL || queue->ranges[index].need != REFS_RANGE_REQUIRED) continue;
-        REFS_TRY(refs_fetch__check_expected(queue->fetcher, &queue->ranges[index], expected, &known,
+        REFS_TRY(refs_fetch__check_expected(queue->fetcher, &queue->ranges[index], expected, &file,
                                             err));
     }
     return REFS_OK;

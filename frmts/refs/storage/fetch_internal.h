@@ -16,9 +16,9 @@
 /** The known facts about a location. Zeroed: nothing. */
 typedef struct refs_fetch_place {
     uint32_t location_id;
-    refs_validators *validators; /**< of the first answer; NULL before */
-    uint64_t identified_ms;      /**< when that came, of a clock that only goes on */
-    uint64_t answered_ms;        /**< when the last one came */
+    refs_vfs_validators *validators; /**< of the first answer; NULL before */
+    uint64_t identified_ms;          /**< when that came, of a clock that only goes on */
+    uint64_t answered_ms;            /**< when the last one came */
     bool ignores_ranges;
     bool is_changed; /**< it was noted that it changed since it was referred to */
 } refs_fetch_place;
@@ -177,10 +177,11 @@ refs_status refs_fetch__serve(refs_queue *queue, const refs_planned *request, re
 
 /** REFS_CHANGED where the answer is of another state of the location than earlier ones. */
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
-                                         const refs_validators *validators, refs_error *err);
+                                         const refs_vfs_validators *validators, refs_error *err);
 
 /** The first answer of a location; false where there was none over HTTP. */
-bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered);
+bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id,
+                          refs_vfs_validators *answered);
 
 /** Notes that a location changed since it was referred to; false where that is known. */
 bool refs_fetch__note_changed(refs_fetcher *fetcher, uint32_t location_id);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "refs/now.h"
+#include "refs/validators.h"
 
 /* The place of a location where it is remembered, or NULL; under the lock. */
 static refs_fetch_place *known_place(const refs_fetcher *fetcher, uint32_t location_id) {
@@ -39,16 +40,16 @@ static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
 }
 
 /* No longer than its ETag needs: there are sets of millions of locations. */
-static refs_validators *copy_validators(const refs_validators *validators) {
-    size_t size = offsetof(refs_validators, etag) + strlen(validators->etag) + 1;
-    refs_validators *copy = refs_alloc(size);
+static refs_vfs_validators *copy_validators(const refs_vfs_validators *validators) {
+    size_t size = offsetof(refs_vfs_validators, etag) + strlen(validators->etag) + 1;
+    refs_vfs_validators *copy = refs_alloc(size);
     if (copy != NULL) memcpy(copy, validators, size);
     return copy;
 }
 
 /* The first answer of a location; under the lock. Without memory it is none. */
 static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
-                     const refs_validators *validators) {
+                     const refs_vfs_validators *validators) {
     place->validators = copy_validators(validators);
     place->identified_ms = refs_now_ms();
     if (place->validators == NULL) return;
@@ -59,20 +60,20 @@ static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_
 }
 
 /* A state that was too fresh to be distinguished is not any more. */
-static void learn_date(refs_validators *known, const refs_validators *now) {
+static void learn_date(refs_vfs_validators *known, const refs_vfs_validators *now) {
     if (known != NULL && known->fresh_s != 0 && known->fresh_s == now->modified_s)
         known->modified_s = now->modified_s;
 }
 
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
-                                         const refs_validators *validators, refs_error *err) {
+                                         const refs_vfs_validators *validators, refs_error *err) {
     const char *difference = "";
     refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, range->location_id);
     if (place != NULL && place->validators == NULL)
         identify(fetcher, place, range, validators);
     else if (place != NULL)
-        difference = refs_validators__difference(place->validators, validators);
+        difference = refs_validators_difference(place->validators, validators);
     if (place != NULL && *difference == '\0') learn_date(place->validators, validators);
     if (place != NULL) place->answered_ms = refs_now_ms();
     refs_unlock(&fetcher->lock);
@@ -82,12 +83,13 @@ refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range
     return refs_fetch__fail_replaced(difference, err);
 }
 
-bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered) {
+bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id,
+                          refs_vfs_validators *answered) {
     refs_lock(&fetcher->lock);
     const refs_fetch_place *place = known_place(fetcher, location_id);
-    const refs_validators *known = place != NULL ? place->validators : NULL;
+    const refs_vfs_validators *known = place != NULL ? place->validators : NULL;
     if (known != NULL) {
-        memcpy(answered, known, offsetof(refs_validators, etag));
+        memcpy(answered, known, offsetof(refs_vfs_validators, etag));
         memcpy(answered->etag, known->etag, strlen(known->etag) + 1);
     }
     refs_unlock(&fetcher->lock);
@@ -157,7 +159,7 @@ typedef struct question {
 } question;
 
 static bool can_tell(const refs_fetch_place *place) {
-    return !place->ignores_ranges && refs_validators__tell(place->validators);
+    return !place->ignores_ranges && refs_validators_distinguish(place->validators);
 }
 
 /* When a location was last known to be as it was: answers that cannot tell do not count. */
@@ -221,11 +223,11 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
 /* The known size of a location, without a request. */
 static bool find_size(refs_fetcher *fetcher, refs_sized_location *sized) {
     const refs_vfs *vfs = fetcher->vfs;
-    refs_validators answered;
+    refs_vfs_validators answered;
     refs_vfs_validators file;
     sized->size = REFS_FETCH_WHOLE;
-    if (refs_fetch__answered(fetcher, sized->location_id, &answered) && answered.has_total)
-        sized->size = answered.total;
+    if (refs_fetch__answered(fetcher, sized->location_id, &answered) && answered.has_size)
+        sized->size = answered.size;
     else if (vfs->peek != NULL &&
              vfs->peek(vfs->self, sized->location, NULL, &file, NULL) == REFS_OK && file.size > 0)
         sized->size = file.size;

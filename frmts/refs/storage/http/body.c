@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "refs/validators.h"
+
 /* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
 #define TELL_BYTES (256 * (uint64_t)REFS_KIB)
 
@@ -79,14 +81,14 @@ static refs_status enlarge(refs_transfer *transfer, uint64_t size, refs_error *e
 /* Room for `more` bytes: little at first, then twice what there was, up to the size that was
  * announced, which is reserved. An object of unknown size is reserved for as it grows. */
 static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err) {
-    const refs_validators *validators = &transfer->validators;
+    const refs_vfs_validators *validators = &transfer->validators;
     const uint64_t needed = atomic_load(&transfer->got) + more;
     uint64_t first = 64 * REFS_KIB, size = 2 * needed;
     if (transfer->block != NULL && needed <= refs_block_size(transfer->block)) return REFS_OK;
-    if (validators->has_total) first = REFS_FIRST_WHOLE_BYTES;
+    if (validators->has_size) first = REFS_FIRST_WHOLE_BYTES;
     if (size < first) size = first;
-    if (validators->has_total && validators->total >= needed && validators->total < size)
-        size = validators->total;
+    if (validators->has_size && validators->size >= needed && validators->size < size)
+        size = validators->size;
     if (size > transfer->max_size) size = needed > transfer->max_size ? needed : transfer->max_size;
     REFS_TRY(check_size(transfer, size, err));
     if (size > transfer->reserved && !try_reserve(transfer, size))
@@ -102,18 +104,17 @@ static bool content_length(const refs_transfer *transfer, uint64_t *length) {
 }
 
 static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
-    refs_validators *validators = &transfer->response.validators;
-    if (!validators->has_total)
-        validators->has_total = content_length(transfer, &validators->total);
+    refs_vfs_validators *validators = &transfer->response.validators;
+    if (!validators->has_size) validators->has_size = content_length(transfer, &validators->size);
     transfer->validators = *validators;
     atomic_store(&transfer->got, 0);
-    if (validators->has_total) REFS_TRY(check_size(transfer, validators->total, err));
+    if (validators->has_size) REFS_TRY(check_size(transfer, validators->size, err));
     refs_block_release(transfer->block); /* of an attempt before */
     transfer->block = NULL;
-    if (validators->has_total && !try_reserve(transfer, validators->total)) {
+    if (validators->has_size && !try_reserve(transfer, validators->size)) {
         if (!refs_transfer__can_be_paused(transfer))
-            return postpone(transfer, validators->total, err);
-        hold_back(transfer, validators->total);
+            return postpone(transfer, validators->size, err);
+        hold_back(transfer, validators->size);
         return REFS_OK;
     }
     return grow(transfer, 0, err);
@@ -122,8 +123,8 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
 /* An answer to a request without a range that is a range all the same must be all of it. */
 static refs_status check_whole_part(const refs_transfer *transfer, refs_error *err) {
     const refs_response *response = &transfer->response;
-    if (response->has_range && response->range_begin == 0 && response->validators.has_total &&
-        response->range_end == response->validators.total)
+    if (response->has_range && response->range_begin == 0 && response->validators.has_size &&
+        response->range_end == response->validators.size)
         return REFS_OK;
     return refs_fail(err, REFS_IO, "expected the whole object (HTTP 200), found a part (HTTP 206)");
 }
@@ -132,9 +133,9 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 
 /* Earlier bytes, of this attempt's object, must be of the same state of it. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
-    const refs_validators *now = &transfer->response.validators;
+    const refs_vfs_validators *now = &transfer->response.validators;
     const char *difference =
-        transfer->identified ? refs_validators__difference(&transfer->validators, now) : "";
+        transfer->identified ? refs_validators_difference(&transfer->validators, now) : "";
     if (*difference != '\0') return refs_fetch__fail_replaced(difference, err);
     if (!transfer->identified) transfer->validators = *now;
     transfer->identified = true;
@@ -156,8 +157,8 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
                          (unsigned long long)response->range_begin,
                          (unsigned long long)(response->range_end - response->range_begin),
                          (unsigned long long)begin, (unsigned long long)(end - begin));
-    if (response->range_end < end && response->validators.has_total &&
-        response->validators.total == response->range_end) {
+    if (response->range_end < end && response->validators.has_size &&
+        response->validators.size == response->range_end) {
         if (!transfer->is_beginning)
             return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length,
                                           err);
@@ -175,12 +176,12 @@ static refs_status take_whole(refs_transfer *transfer, refs_error *err) {
 /* The whole object came for a range. A small one is asked for as such, so that it serves all its
  * ranges; of a large one what lies before the range is read over, up to a limit. */
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
-    refs_validators *validators = &transfer->response.validators;
-    validators->has_total = content_length(transfer, &validators->total);
-    if (validators->has_total && validators->total < transfer->offset + transfer->length)
-        return refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
+    refs_vfs_validators *validators = &transfer->response.validators;
+    validators->has_size = content_length(transfer, &validators->size);
+    if (validators->has_size && validators->size < transfer->offset + transfer->length)
+        return refs_fetch__fail_short(validators->size, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
-        validators->has_total && validators->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
+        validators->has_size && validators->size <= REFS_HTTP_MAX_RANGELESS_BYTES;
     if (transfer->ranges_ignored)
         return refs_fail(err, REFS_IO,
                          "expected a range (HTTP 206), found the whole object (HTTP 200)");

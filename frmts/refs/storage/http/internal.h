@@ -51,11 +51,11 @@ typedef struct refs_transfer {
     uint64_t block_begin; /**< range: that its first byte goes to, where others fill the rest */
     refs_waiter *waiter;
 
-    _Atomic uint64_t got;       /**< bytes that are there */
-    refs_validators validators; /**< when got is above 0, and when done */
-    bool done;                  /**< under waiter->lock */
-    bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
-    refs_http_gate gate;        /* of this attempt */
+    _Atomic uint64_t got;           /**< bytes that are there */
+    refs_vfs_validators validators; /**< when got is above 0, and when done */
+    bool done;                      /**< under waiter->lock */
+    bool ranges_ignored; /**< when done: the server sends the whole object for any range */
+    refs_http_gate gate; /* of this attempt */
     bool refused;        /**< when done: the answer is not what was asked for: error says why */
     bool is_stale;       /**< when done: not sent, since its signature had grown old by then */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */

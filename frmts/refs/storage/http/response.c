@@ -53,8 +53,8 @@ static void read_content_range(refs_str value, refs_response *response) {
     response->has_range = has_range;
     response->range_begin = has_range ? begin : 0;
     response->range_end = has_range ? last + 1 : 0;
-    response->validators.has_total = has_total;
-    response->validators.total = has_total ? total : 0;
+    response->validators.has_size = has_total;
+    response->validators.size = has_total ? total : 0;
 }
 
 /* A date as seconds since 1970, or -1. */
@@ -118,7 +118,7 @@ void refs_response__element(refs_str body, const char *name, char *content, size
 /* An object that was modified as the response was made has no useful date: it may change again
  * within the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
 static void settle(refs_response *response) {
-    refs_validators *validators = &response->validators;
+    refs_vfs_validators *validators = &response->validators;
     validators->date_s = response->date_s;
     if (validators->date_s == 0 || validators->modified_s < validators->date_s - 1) return;
     validators->fresh_s = validators->modified_s;
@@ -161,34 +161,4 @@ void refs_response__line(refs_response *response, refs_str line) {
         copy_word(value, response->region, sizeof response->region);
     else if (starts(name, "content-type:"))
         read_content_type(value, response);
-}
-
-static const char *opaque(const char *etag) {
-    return strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
-}
-
-static bool has_other_date(const refs_validators *one, const refs_validators *other) {
-    if (one->modified_s != 0 && other->modified_s != 0) return one->modified_s != other->modified_s;
-    if (one->modified_s != 0 && other->fresh_s != 0) return one->modified_s != other->fresh_s;
-    return one->fresh_s != 0 && other->modified_s != 0 && other->modified_s != one->fresh_s;
-}
-
-const char *refs_validators__difference(const refs_validators *one, const refs_validators *other) {
-    if (one->has_total && other->has_total && one->total != other->total) return "size";
-    if (one->etag[0] != '\0' && other->etag[0] != '\0')
-        return strcmp(opaque(one->etag), opaque(other->etag)) != 0 ? "ETag" : "";
-    return has_other_date(one, other) ? "Last-Modified" : "";
-}
-
-/* nginx makes ETags of the second and the size, in hexadecimal. */
-static bool is_of_second(const char *etag, int64_t second) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIx64, (uint64_t)second);
-    return strstr(etag, text) != NULL;
-}
-
-bool refs_validators__tell(const refs_validators *validators) {
-    const char *etag = validators->etag;
-    if (validators->fresh_s == 0) return etag[0] != '\0' || validators->modified_s != 0;
-    return etag[0] != '\0' && opaque(etag) == etag && !is_of_second(etag, validators->fresh_s);
 }

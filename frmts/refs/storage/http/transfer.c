@@ -395,11 +395,11 @@ static const char *login_advice(const refs_transfer *transfer) {
 }
 
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
-    const refs_validators *validators = &transfer->response.validators;
+    const refs_vfs_validators *validators = &transfer->response.validators;
     const refs_http_host *host = transfer->host;
-    if (status == 416 && validators->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
-        validators->total < transfer->offset + transfer->length) {
-        (void)refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
+    if (status == 416 && validators->has_size && transfer->kind == REFS_TRANSFER_RANGE &&
+        validators->size < transfer->offset + transfer->length) {
+        (void)refs_fetch__fail_short(validators->size, transfer->offset, transfer->length, err);
         refs_error_prefix(err, "HTTP %ld", status);
         return REFS_CHANGED;
     }

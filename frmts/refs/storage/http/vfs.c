@@ -6,6 +6,7 @@
 #include "http/internal.h"
 #include "refs/cancel_wait.h"
 #include "refs/now.h"
+#include "refs/validators.h"
 
 /* The most that may be read of an object that is only looked at. */
 #define LOOK_BYTES (4 * REFS_KIB)
@@ -20,9 +21,9 @@ typedef struct opened {
     uint64_t held;     /* bytes of the object that are in the block: less than its size where the
                           others are read by ranges */
     uint64_t size, read_to;
-    refs_validators validators; /* of its beginning */
-    refs_fetcher *fetcher;      /* of these, or NULL so far */
-    struct opened *next;        /* that has a fetcher */
+    refs_vfs_validators validators; /* of its beginning */
+    refs_fetcher *fetcher;          /* of these, or NULL so far */
+    struct opened *next;            /* that has a fetcher */
     void *other;
 } opened;
 
@@ -57,7 +58,7 @@ struct refs_http_vfs {
     uint64_t silent_ms; /* ... when */
     struct kept {
         char *location; /* or NULL */
-        refs_validators validators;
+        refs_vfs_validators validators;
     } kept[N_KEPT]; /* what the last answers said, as a ring */
     size_t next_kept;
 };
@@ -133,6 +134,7 @@ static refs_status url_of(const refs_http_vfs *vfs, const char *location, char *
 
 /* Carries out a transfer of which location, kind and limits are set. */
 static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
+    REFS_ASSERT_UNLOCKED();
     refs_waiter waiter = {.memory = 0};
     refs_status status = REFS_OK;
     const refs_transfer asked = {.location = transfer->location,
@@ -183,13 +185,11 @@ static refs_status fail_at(const char *location, long http_status, refs_error *p
 
 /* -- validators -------------------------------------------------------------------------------- */
 
-static void fill_validators(const refs_validators *http, refs_vfs_validators *validators) {
-    memset(validators, 0, sizeof *validators);
-    validators->size = http->total;
-    validators->modified_s = http->modified_s;
-    validators->fresh_s = http->fresh_s;
-    if (refs_validators__tell(http))
-        snprintf(validators->etag, sizeof validators->etag, "%s", http->etag);
+/* An ETag that cannot tell states apart is none. */
+static refs_vfs_validators told_by(const refs_vfs_validators *answered) {
+    refs_vfs_validators validators = *answered;
+    if (!refs_validators_distinguish(answered)) validators.etag[0] = '\0';
+    return validators;
 }
 
 /* With the lock held: where a location is kept, or NULL. */
@@ -201,7 +201,7 @@ static struct kept *find_kept(refs_http_vfs *vfs, const char *location) {
 }
 
 static void keep_validators(refs_http_vfs *vfs, const char *location,
-                            const refs_validators *validators) {
+                            const refs_vfs_validators *validators) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
     struct kept *kept = find_kept(vfs, location);
@@ -212,7 +212,8 @@ static void keep_validators(refs_http_vfs *vfs, const char *location,
     refs_free(previous);
 }
 
-static bool kept_validators(refs_http_vfs *vfs, const char *location, refs_validators *validators) {
+static bool kept_validators(refs_http_vfs *vfs, const char *location,
+                            refs_vfs_validators *validators) {
     refs_lock(&vfs->lock);
     const struct kept *kept = find_kept(vfs, location);
     if (kept != NULL) *validators = kept->validators;
@@ -223,28 +224,27 @@ static bool kept_validators(refs_http_vfs *vfs, const char *location, refs_valid
 static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
                               refs_error *err) {
     refs_http_vfs *vfs = self;
-    refs_validators kept;
+    refs_vfs_validators kept;
     if (kept_validators(vfs, location, &kept)) {
-        fill_validators(&kept, validators);
+        *validators = told_by(&kept);
         return REFS_OK;
     }
     refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
-    fill_validators(&transfer.validators, validators);
+    *validators = told_by(&transfer.validators);
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK) return REFS_OK;
     if (status != REFS_UNSUPPORTED) return fail_at(location, http_status, &problem, err);
-    if (vfs->other->validators == NULL)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
+    if (vfs->other->validators == NULL) return refs_validators_fail(location, err);
     return vfs->other->validators(vfs->other->self, location, validators, err);
 }
 
 refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location, refs_fetcher *fetcher,
                                     uint32_t location_id, refs_error *err) {
     const refs_range range = {.location = location, .location_id = location_id};
-    refs_validators kept;
+    refs_vfs_validators kept;
     if (!kept_validators(vfs, location, &kept)) return REFS_OK;
     return refs_fetch__check_validators(fetcher, &range, &kept, err);
 }
@@ -316,7 +316,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
         object->size = object->held = atomic_load(&transfer.got);
         keep_validators(vfs, object->location, &transfer.validators);
     }
-    if (status == REFS_LIMIT) object->size = transfer.validators.total;
+    if (status == REFS_LIMIT) object->size = transfer.validators.size;
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
@@ -354,11 +354,11 @@ static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_erro
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
     bool is_whole = transfer.kind == REFS_TRANSFER_WHOLE;
-    bool is_there = status == REFS_OK && (is_whole || transfer.validators.has_total);
+    bool is_there = status == REFS_OK && (is_whole || transfer.validators.has_size);
     if (is_there) {
         object->block = refs_block_hold(transfer.block);
         object->held = atomic_load(&transfer.got);
-        object->size = is_whole ? object->held : transfer.validators.total;
+        object->size = is_whole ? object->held : transfer.validators.size;
         object->validators = transfer.validators;
         keep_validators(vfs, object->location, &transfer.validators);
     } else if (status != REFS_LIMIT && may_be_whole(&transfer, status)) {

@@ -1,0 +1,94 @@
+/* validators.c -- see validators.h. */
+#include "refs/validators.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+refs_status refs_validators_fail(const char *location, refs_error *err) {
+    return refs_fail(err, REFS_NOT_FOUND, "%s: cannot stat it: no size and no date", location);
+}
+
+static bool is_weak(const char *etag) {
+    return strncmp(etag, "W/", 2) == 0;
+}
+
+refs_str refs_etag_opaque(const char *etag) {
+    refs_str text = refs_str_from(etag + (is_weak(etag) ? 2 : 0));
+    if (text.size >= 2 && refs_str_starts(text, "\"") && refs_str_ends(text, "\""))
+        text = refs_str_part(text, 1, text.size - 1);
+    return text;
+}
+
+static bool have_etags(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    return one->etag[0] != '\0' && other->etag[0] != '\0';
+}
+
+/* A file of this machine has a time, be it 1970. */
+static bool has_time(const refs_vfs_validators *validators) {
+    return validators->modified_s != 0 || validators->inode != 0;
+}
+
+static bool has_other_fraction(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    if (one->inode != 0 && other->inode != 0) return one->modified_ns != other->modified_ns;
+    return one->modified_ns != 0 && other->modified_ns != 0 &&
+           one->modified_ns / 1000 != other->modified_ns / 1000;
+}
+
+static bool has_other_time(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    if (has_time(one) && has_time(other))
+        return one->modified_s != other->modified_s || has_other_fraction(one, other);
+    if (has_time(one) && other->fresh_s != 0) return one->modified_s != other->fresh_s;
+    return one->fresh_s != 0 && has_time(other) && other->modified_s != one->fresh_s;
+}
+
+static bool has_size(const refs_vfs_validators *validators) {
+    return validators->has_size || validators->size > 0;
+}
+
+const char *refs_validators_difference(const refs_vfs_validators *one,
+                                       const refs_vfs_validators *other) {
+    if (has_size(one) && has_size(other) && one->size != other->size) return "size";
+    if (have_etags(one, other))
+        return refs_str_equal(refs_etag_opaque(one->etag), refs_etag_opaque(other->etag)) ? ""
+                                                                                          : "ETag";
+    if (!has_other_time(one, other)) return "";
+    return other->inode != 0 ? "time" : "Last-Modified";
+}
+
+bool refs_validators_prove_same(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    return *refs_validators_difference(one, other) == '\0' &&
+           (have_etags(one, other) || (has_time(one) && has_time(other)));
+}
+
+/* nginx makes ETags of the second and the size, in hexadecimal. */
+static bool is_of_second(const char *etag, int64_t second) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIx64, (uint64_t)second);
+    return strstr(etag, text) != NULL;
+}
+
+bool refs_validators_distinguish(const refs_vfs_validators *validators) {
+    const char *etag = validators->etag;
+    if (validators->fresh_s == 0) return etag[0] != '\0' || validators->modified_s != 0;
+    return etag[0] != '\0' && !is_weak(etag) && !is_of_second(etag, validators->fresh_s);
+}
+
+bool refs_validators_are_settled(const refs_vfs_validators *validators) {
+    return validators->etag[0] != '\0' ||
+           (validators->modified_s != 0 && time(NULL) - validators->modified_s >= REFS_SETTLED_S);
+}
+
+bool refs_validators_are_of_one_file(const refs_vfs_validators *one,
+                                     const refs_vfs_validators *other) {
+    return one->device == other->device && one->inode == other->inode;
+}
+
+bool refs_validators_is_older(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    return one->modified_s != other->modified_s ? one->modified_s < other->modified_s
+                                                : one->modified_ns < other->modified_ns;
+}
+
+int64_t refs_validators_date_s(const refs_vfs_validators *validators) {
+    return validators->modified_s != 0 ? validators->modified_s : validators->fresh_s;
+}

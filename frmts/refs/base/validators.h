@@ -1,0 +1,63 @@
+/* validators.h -- the states of files and objects: whether two are the same.
+ *
+ * A validator that is not known cannot differ: servers state some of them, and file systems others.
+ *
+ * Read before this: vfs.h.
+ */
+#ifndef REFS_VALIDATORS_H
+#define REFS_VALIDATORS_H
+
+#include "refs/vfs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Seconds after which a file that changed does not change again with the same time: some file
+ * systems count no finer. */
+#define REFS_SETTLED_S 2
+
+/** The failure where a location has no validators: REFS_NOT_FOUND. */
+refs_status refs_validators_fail(const char *location, refs_error *err);
+
+/** The opaque part of an ETag, without the mark of weak ones and without quotes, which some writers
+ * keep and others do not. */
+refs_str refs_etag_opaque(const char *etag);
+
+/** "" where both may be of one state of a thing, else what differs: "size", "ETag", "time" of a
+ * file, or "Last-Modified". `other` was seen later than `one`. ETags compare weakly: servers that
+ * compress as they send mark the same bytes as weak; where both have one, times do not count.
+ * Fractions of a second count in microseconds, which is what copies keep, and exactly between two
+ * files of this machine. An object that was fresh in one answer may have changed within that
+ * second, and there are servers that date all answers so; it did change where it was not fresh
+ * before, or where it is not fresh any more and has another date. */
+const char *refs_validators_difference(const refs_vfs_validators *one,
+                                       const refs_vfs_validators *other);
+
+/** Whether both prove one state: nothing differs, and an ETag or a time is equal. */
+bool refs_validators_prove_same(const refs_vfs_validators *one, const refs_vfs_validators *other);
+
+/** Whether a later answer of the same identity is of the same state. Not where nothing was said,
+ * nor where the object was fresh, and may have changed within that second, unless there is an ETag
+ * that would show it: one that is neither weak (RFC 9110, section 8.8.1) nor made of that second.
+ */
+bool refs_validators_distinguish(const refs_vfs_validators *validators);
+
+/** Whether a change from now on will show: there is an ETag, or a time that is not recent. */
+bool refs_validators_are_settled(const refs_vfs_validators *validators);
+
+/** Whether both are of one file of this machine: the same device and inode. */
+bool refs_validators_are_of_one_file(const refs_vfs_validators *one,
+                                     const refs_vfs_validators *other);
+
+/** Whether `one` was modified before `other`. */
+bool refs_validators_is_older(const refs_vfs_validators *one, const refs_vfs_validators *other);
+
+/** The time of modification, also one that is recent: it tells what is later, but not that
+ * something is the same. 0: not known. */
+int64_t refs_validators_date_s(const refs_vfs_validators *validators);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
