@@ -240,7 +240,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
                                         archive->source(), archive->index_->changed(), error);
     if (archive->fetcher_ == nullptr ||
-        archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
+        archive->index_->expectValidators(watch, archive->fetcher_.get(), error) != REFS_OK)
         return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "combined_files.h"
 #include "context.h"
 #include "cpl_vsi.h"
 #include "gdal_proxy.h"
 #include "guard.h"
-#include "joined.h"
 #include "open_name.h"
 #include "refs/cfa/cfa.h"
 #include "refs/file_name.h"

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "beside.h"
 #include "guard.h"
 #include "report.h"
+#include "sidecar.h"
 
 namespace {
 
@@ -177,7 +177,7 @@ CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted
                                     GDALProgressFunc progress, void *progressData,
                                     CSLConstList options) {
     const refs_status status = RefsGuard(nullptr, [this] {
-        for (const std::string &file : RefsFilesBeside(view_->name()))
+        for (const std::string &file : RefsSidecarFiles(view_->name()))
             if (EQUAL(CPLGetExtension(file.c_str()), "ovr") && isOld(file)) VSIUnlink(file.c_str());
         return REFS_OK;
     });

@@ -1,16 +1,16 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
 #include "algorithms.h"
-#include "beside.h"
 #include "create.h"
 #include "dataset.h"
 #include "guard.h"
-#include "instead.h"
 #include "interrupt.h"
 #include "multidim.h"
 #include "name_info.h"
 #include "options.h"
 #include "refs/scan.h"
 #include "report.h"
+#include "sidecar.h"
+#include "suggestion.h"
 #include "vsi_source.h"
 
 namespace {
@@ -147,7 +147,7 @@ refs_status failWithoutArray(const RefsName &name, const refs_hierarchy *hierarc
         return refs_fail(error, REFS_INVALID, "%s: %s%s: %s", name.location.c_str(),
                          name.array.c_str(), RefsSelectionSuffix(name).c_str(), problem.c_str());
     return refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s", name.location.c_str(),
-                     name.array.c_str(), RefsInstead(name.array, rastersOf(hierarchy)).c_str());
+                     name.array.c_str(), RefsSuggestion(name.array, rastersOf(hierarchy)).c_str());
 }
 
 /** The array that `name` asks for, or the only variable; null with `error` clear where the whole

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "joined.h"
+#include "combined_files.h"
 #include "options.h"
 #include "refs/codec.h"
 #include "refs/join.h"
@@ -223,11 +223,11 @@ refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *
 refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
                                refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const auto takeStamp = [&] {
+    const auto noteValidators = [&] {
         canTell_ = readValidators(vfs, &validators_) == REFS_OK &&
                    refs_validators_are_settled(&validators_);
     };
-    if (!isRemote()) takeStamp();
+    if (!isRemote()) noteValidators();
     std::vector<std::string> files;
     refs_error problem = REFS_ERROR_INIT;
     const refs_object_lister lister = {context_->host(), vfs, {nullptr, nullptr}};
@@ -235,14 +235,14 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     // If nothing is found, opening the name itself shows what it is.
     if (listed != REFS_OK && listed != REFS_NOT_FOUND)
         return refs_fail(error, listed, "%s", problem.message);
-    if (!files.empty()) return joinFiles(files, options, openOptions, error);
+    if (!files.empty()) return combineFiles(files, options, openOptions, error);
     refs_set *set = nullptr;
     refs_error_clear(&problem);
     const refs_status opened = refs_set_open(vfs, location_.c_str(), &options, &set, &problem);
     const bool isNoSet = opened == REFS_NOT_FOUND || opened == REFS_INVALID;
     if (isNoSet) { // an empty object may mark a prefix as a folder
         REFS_TRY(RefsListPrefix(location_, lister, files, error));
-        if (!files.empty()) return joinFiles(files, options, openOptions, error);
+        if (!files.empty()) return combineFiles(files, options, openOptions, error);
     }
     const char *advice =
         opened == REFS_NOT_FOUND ? refs_join_advice_for(location_.c_str()) : nullptr;
@@ -250,24 +250,24 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     if (opened != REFS_OK) return refs_fail(error, opened, "%s", problem.message);
     set_.reset(set);
     const std::vector<std::string> itself = {location_};
-    const RefsJoinJob job = {location_, itself, vfs, source(), context_->http(), openOptions};
+    const RefsCombineJob job = {location_, itself, vfs, source(), context_->http(), openOptions};
     REFS_TRY(RefsSaveSet(job, set, error));
     if (!isRemote() && location_ == refs_set_document(set)) return REFS_OK;
     document_ = refs_set_document(set);
-    takeStamp();
+    noteValidators();
     return REFS_OK;
 }
 
 /** Whether any of the files changed is seen by the watch, not by validators. */
-refs_status RefsIndex::joinFiles(const std::vector<std::string> &files,
-                                 const refs_set_options &options, CSLConstList openOptions,
-                                 refs_error *error) {
+refs_status RefsIndex::combineFiles(const std::vector<std::string> &files,
+                                    const refs_set_options &options, CSLConstList openOptions,
+                                    refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const RefsJoinJob job = {location_, files, vfs, source(), context_->http(), openOptions};
+    const RefsCombineJob job = {location_, files, vfs, source(), context_->http(), openOptions};
     refs_set *set = nullptr;
     canTell_ = false;
-    isJoined_ = true;
-    REFS_TRY(RefsJoinFiles(job, options, &set, error));
+    isCombined_ = true;
+    REFS_TRY(RefsCombineFiles(job, options, &set, error));
     set_.reset(set);
     return REFS_OK;
 }
@@ -278,7 +278,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
     fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), source(), changed_, error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
-    REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
+    REFS_TRY(expectValidators(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
     store_.reset(store);
     if (isRewritten_) refs_store_ignore_sources(store);
@@ -297,9 +297,9 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     return status;
 }
 
-refs_status RefsIndex::introduce(refs_watch *watch, refs_fetcher *fetcher,
-                                 refs_error *error) const {
-    if (isJoined_ && watch != watch_.get()) refs_watch_expect_all(watch, watch_.get());
+refs_status RefsIndex::expectValidators(refs_watch *watch, refs_fetcher *fetcher,
+                                        refs_error *error) const {
+    if (isCombined_ && watch != watch_.get()) refs_watch_expect_all(watch, watch_.get());
     if (!refs_set_is_file(set())) return REFS_OK;
     if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), location_.c_str());
     return refs_http_vfs_introduce(vfs_.get(), location_.c_str(), fetcher, 0, error);
@@ -331,7 +331,7 @@ bool RefsIndex::asksElsewhere() const {
            refs_watch_sum_of(watch_.get()).unknown > 0;
 }
 
-bool RefsIndex::hasSameStamp() {
+bool RefsIndex::hasSameValidators() {
     const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*context_, RefsVsiSource(), nullptr);
     RefsVsiSource()->forget(nullptr, document_.empty() ? location_.c_str() : document_.c_str());
     refs_vfs_validators now{};
@@ -344,14 +344,14 @@ bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
     const uint64_t now = RefsNow();
     if (!refs_watch_is_current(watch_.get())) return false;
     if (!asksElsewhere() || now - answered_ < trustMilliseconds) return true;
-    if (!standsAlone_ || !hasSameStamp()) return false;
+    if (!standsAlone_ || !hasSameValidators()) return false;
     answered_ = now;
     return true;
 }
 
 bool RefsIndex::isReplaced() const {
     refs_vfs_validators now{};
-    return !isRemote() && !isJoined_ &&
+    return !isRemote() && !isCombined_ &&
            (readValidators(RefsVsiSource(), &now) != REFS_OK ||
             *refs_validators_difference(&validators_, &now) != '\0' ||
             !refs_validators_are_of_one_file(&validators_, &now));

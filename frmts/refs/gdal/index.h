@@ -60,7 +60,7 @@ class RefsIndex {
 
     /** Has those who read targets expect a data file, where that is what the set is, as it was when
      * its index was read. */
-    refs_status introduce(refs_watch *watch, refs_fetcher *fetcher, refs_error *error) const;
+    refs_status expectValidators(refs_watch *watch, refs_fetcher *fetcher, refs_error *error) const;
 
     /** Whether a set of this machine has other validators by now. */
     bool isReplaced() const;
@@ -80,8 +80,8 @@ class RefsIndex {
   private:
     RefsIndex() = default;
     refs_status read(CSLConstList options, refs_error *error);
-    refs_status joinFiles(const std::vector<std::string> &files, const refs_set_options &options,
-                          CSLConstList openOptions, refs_error *error);
+    refs_status combineFiles(const std::vector<std::string> &files, const refs_set_options &options,
+                             CSLConstList openOptions, refs_error *error);
     refs_status openSet(const refs_set_options &options, CSLConstList openOptions,
                         refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);
@@ -89,7 +89,7 @@ class RefsIndex {
     const refs_vfs *source() const; ///< here, by which the set and its targets are read
     bool isRemote() const;
     bool asksElsewhere() const;
-    bool hasSameStamp();
+    bool hasSameValidators();
     bool wasReplaced() const;
 
     // Destroyed from the last to the first: each needs those before it.
@@ -112,7 +112,7 @@ class RefsIndex {
     refs_changed changed_ = REFS_CHANGED_ERROR;
     bool isRewritten_ = false;
     refs_vfs_validators validators_{}; ///< of the set as it was read
-    bool canTell_ = false, standsAlone_ = false, isJoined_ = false;
+    bool canTell_ = false, standsAlone_ = false, isCombined_ = false;
     std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds
 };
 

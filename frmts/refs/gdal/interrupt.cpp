@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "refs/fork.h"
+
 namespace {
 
 std::atomic<unsigned> interrupts{0};
@@ -68,6 +70,7 @@ bool isSet(const struct sigaction &action) {
 } // namespace
 
 RefsInterrupt::RefsInterrupt() {
+    REFS_ASSERT_UNLOCKED();
     struct sigaction now = {};
     if (functionOfPython() == nullptr || !isFirstThread() ||
         sigaction(SIGINT, nullptr, &now) != 0 || !isSet(now))

@@ -1,9 +1,9 @@
 /* multidim_group.cpp -- groups, see multidim.h. */
 #include "guard.h"
-#include "instead.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
 #include "report.h"
+#include "suggestion.h"
 
 namespace {
 
@@ -45,7 +45,7 @@ void reportMissing(const RefsArchive &archive, const char *what, const std::stri
                    const std::vector<std::string> &there) {
     refs_error error = REFS_ERROR_INIT;
     (void)refs_fail(&error, REFS_NOT_FOUND, "%s: there is no %s %s%s", archive.location().c_str(),
-                    what, name.c_str(), RefsInstead(name, there).c_str());
+                    what, name.c_str(), RefsSuggestion(name, there).c_str());
     if (!RefsIsReported(error)) RefsReport(error);
 }
 

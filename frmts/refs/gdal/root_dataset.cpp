@@ -1,11 +1,11 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
 
-#include "beside.h"
 #include "context.h"
 #include "guard.h"
 #include "report.h"
 #include "set_contents.h"
+#include "sidecar.h"
 #include "vsi_source.h"
 
 namespace {

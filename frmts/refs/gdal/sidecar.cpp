@@ -1,5 +1,5 @@
-/* beside.cpp -- see beside.h. */
-#include "beside.h"
+/* sidecar.cpp -- see sidecar.h. */
+#include "sidecar.h"
 
 #include <algorithm>
 #include <cctype>
@@ -91,7 +91,7 @@ refs_status find(const char *text, Files &files, refs_error *error) {
     if (VSIStatExL(files.set.c_str(), &status, VSI_STAT_EXISTS_FLAG) != 0)
         return refs_fail(error, REFS_NOT_FOUND, "%s: No such file or directory", text);
     if (isFolder(files.set)) listInside(files);
-    for (const std::string &file : RefsFilesBeside(name))
+    for (const std::string &file : RefsSidecarFiles(name))
         files.beside.push_back(file.substr(files.set.size()));
     return REFS_OK;
 }
@@ -221,7 +221,7 @@ CPLErr renameSet(const char *newName, const char *oldName) {
 
 } // namespace
 
-std::vector<std::string> RefsFilesBeside(const RefsName &name) {
+std::vector<std::string> RefsSidecarFiles(const RefsName &name) {
     std::vector<std::string> files;
     if (refs_location_is_remote(refs_str_from(name.location.c_str()))) return files;
     const std::string set = RefsKeptBeside(name), file = CPLGetFilename(set.c_str());
@@ -237,7 +237,7 @@ char **RefsFileList(const RefsName &name) {
     RefsInGdal section;
     CPLStringList list;
     list.AddString(RefsHideSecrets(name.location.c_str()).c_str());
-    for (const std::string &file : RefsFilesBeside(name)) list.AddString(file.c_str());
+    for (const std::string &file : RefsSidecarFiles(name)) list.AddString(file.c_str());
     return list.StealList();
 }
 

@@ -1,6 +1,6 @@
-/* joined.h -- many files under one name: REFS:"archive", a folder, or a pattern. */
-#ifndef REFS_JOINED_H
-#define REFS_JOINED_H
+/* combined_files.h -- many files under one name: REFS:"archive", a folder, or a pattern. */
+#ifndef REFS_COMBINED_FILES_H
+#define REFS_COMBINED_FILES_H
 
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ refs_status RefsListPrefix(const std::string &location, const refs_object_lister
                            std::vector<std::string> &files, refs_error *error);
 
 /** The options that a set is combined with. */
-struct RefsJoinJob {
+struct RefsCombineJob {
     const std::string &location; ///< that names the files
     const std::vector<std::string> &files;
     const refs_vfs *vfs;
@@ -38,10 +38,10 @@ refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
                            const std::string &output, refs_error *error);
 
 /** Saves a set that is open, of the file at the job's location, where SAVE says so. */
-refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error *error);
+refs_status RefsSaveSet(const RefsCombineJob &job, const refs_set *set, refs_error *error);
 
 /** The set that `refs index` would write of the files, in memory. */
-refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
-                          refs_error *error);
+refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &options,
+                             refs_set **set, refs_error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* beside.h -- files that lie beside a local set: what GDAL keeps of its arrays, and overviews. */
-#ifndef REFS_BESIDE_H
-#define REFS_BESIDE_H
+/* sidecar.h -- files that lie beside a local set: what GDAL keeps of its arrays, and overviews. */
+#ifndef REFS_SIDECAR_H
+#define REFS_SIDECAR_H
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 /** The files beside the set that `name` is of, as they are now: <set>.aux.xml, <set>.ovr,
  * <set>_<number>.ovr. None of a remote set. */
-std::vector<std::string> RefsFilesBeside(const RefsName &name);
+std::vector<std::string> RefsSidecarFiles(const RefsName &name);
 
 /** The set, as it is shown, and the files beside it: for GDALDataset::GetFileList. */
 char **RefsFileList(const RefsName &name);

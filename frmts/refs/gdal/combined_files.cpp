@@ -1,5 +1,5 @@
-/* joined.cpp -- see joined.h. */
-#include "joined.h"
+/* combined_files.cpp -- see combined_files.h. */
+#include "combined_files.h"
 
 #include "cpl_conv.h"
 #include "cpl_multiproc.h"
@@ -66,14 +66,14 @@ CPLStringList optionList(CSLConstList options, const char *name) {
 
 using SourcesHandle = RefsHandle<refs_join_sources, refs_join_sources_free>;
 
-std::vector<const char *> namesOf(const RefsJoinJob &job) {
+std::vector<const char *> namesOf(const RefsCombineJob &job) {
     std::vector<const char *> names;
     for (const std::string &file : job.files) names.push_back(file.c_str());
     return names;
 }
 
 /** How sources are read. */
-refs_join_options optionsOf(const RefsJoinJob &job) {
+refs_join_options optionsOf(const RefsCombineJob &job) {
     refs_join_options options = REFS_JOIN_OPTIONS_INIT;
     options.vfs = job.targets;
     options.http = job.http;
@@ -82,7 +82,7 @@ refs_join_options optionsOf(const RefsJoinJob &job) {
 }
 
 /** The set that the files are saved as, or NULL. */
-const char *savedAs(const RefsJoinJob &job) {
+const char *savedAs(const RefsCombineJob &job) {
     return CSLFetchNameValue(job.options, "SAVE");
 }
 
@@ -92,7 +92,7 @@ bool isSameFile(const char *one, const char *other) {
            first.st_ino == second.st_ino;
 }
 
-refs_status checkSave(const RefsJoinJob &job, refs_error *error) {
+refs_status checkSave(const RefsCombineJob &job, refs_error *error) {
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(RefsCheckSetName(save, error));
@@ -164,7 +164,7 @@ refs_status RefsListPrefix(const std::string &location, const refs_object_lister
 namespace {
 
 /** The only file that a folder or pattern stands for is as it is. */
-refs_status openOnly(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
+refs_status openOnly(const RefsCombineJob &job, const refs_set_options &options, refs_set **set,
                      refs_error *error) {
     refs_set *opened = nullptr;
     REFS_TRY(refs_set_open(job.vfs, job.files[0].c_str(), &options, &opened, error));
@@ -177,8 +177,8 @@ refs_status openOnly(const RefsJoinJob &job, const refs_set_options &options, re
 
 } // namespace
 
-refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
-                          refs_error *error) {
+refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &options,
+                             refs_set **set, refs_error *error) {
     CPLStringList dims = optionList(job.options, "ALONG");
     REFS_TRY(checkSave(job, error));
     const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
@@ -217,7 +217,7 @@ refs_status RefsCheckSetName(const char *name, refs_error *error) {
     return refs_writer_check_name(name, error);
 }
 
-refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error *error) {
+refs_status RefsSaveSet(const RefsCombineJob &job, const refs_set *set, refs_error *error) {
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(checkSave(job, error));

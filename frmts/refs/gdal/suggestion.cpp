@@ -1,5 +1,5 @@
-/* instead.cpp -- see instead.h. */
-#include "instead.h"
+/* suggestion.cpp -- see suggestion.h. */
+#include "suggestion.h"
 
 #include "refs/near_name.h"
 
@@ -20,7 +20,7 @@ std::string nearest(const std::string &asked, const std::vector<std::string> &th
 
 } // namespace
 
-std::string RefsInstead(const std::string &asked, const std::vector<std::string> &there) {
+std::string RefsSuggestion(const std::string &asked, const std::vector<std::string> &there) {
     if (there.empty()) return "";
     const std::string near = nearest(asked, there);
     std::string words = near.empty() ? "; there are " : "; did you mean " + near + "? there are ";
