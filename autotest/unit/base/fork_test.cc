@@ -218,6 +218,6 @@ TEST(LocksDeathTest, EndTheProgramWhereAFileIsReadUnderOne) {
         refs_lock(&lock);
         (void)refs_vfs_posix()->open(nullptr, "/dev/null", &handle, nullptr);
     };
-    EXPECT_DEATH(readUnderLock(), "refs_locks_held");
+    EXPECT_DEATH(readUnderLock(), "n_locks");
 }
 #endif

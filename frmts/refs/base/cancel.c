@@ -2,7 +2,7 @@
 #include "cancel_wait.h"
 
 refs_status refs_check_cancelled(const refs_cancel_check *check, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     if (check == NULL || check->go_on == NULL || check->go_on(check->user)) return REFS_OK;
     return refs_fail(err, REFS_CANCELLED, "interrupted");
 }

@@ -92,7 +92,7 @@ refs_status refs_status_of_errno(int number) {
 
 void refs_note(const refs_notes *notes, refs_note_kind kind, const char *format, ...) {
     if (notes == NULL || notes->fn == NULL) return;
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     char text[REFS_ERROR_SIZE];
     va_list arguments;
     va_start(arguments, format);

@@ -1,6 +1,7 @@
 /* fork.c -- see fork.h. */
 #include "refs/fork.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -62,6 +63,10 @@ void refs_unlock(pthread_mutex_t *lock) {
 
 unsigned refs_locks_held(void) {
     return n_locks;
+}
+
+void refs_assert_unlocked(void) {
+    assert(n_locks == 0);
 }
 
 /* A woken thread has the lock and is in no critical section: for as long as it takes to give it

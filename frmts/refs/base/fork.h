@@ -26,7 +26,6 @@
 #ifndef REFS_FORK_H
 #define REFS_FORK_H
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
@@ -48,8 +47,8 @@ void refs_unlock(pthread_mutex_t *lock);
  * what is called may come to it itself. */
 unsigned refs_locks_held(void);
 
-/** Checks that in builds with assertions. */
-#define REFS_ASSERT_UNLOCKED() assert(refs_locks_held() == 0)
+/** Ends the program where this thread holds one, in builds with assertions. */
+void refs_assert_unlocked(void);
 
 /** Waits for `changed` with `lock` held, in no other critical section; may wake without cause. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock);

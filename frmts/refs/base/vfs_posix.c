@@ -15,7 +15,7 @@ typedef struct posix_file {
 } posix_file;
 
 static refs_status posix_open(void *self, const char *location, void **handle, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     (void)self;
     struct stat status;
     /* A pipe that nobody writes to would not be opened before somebody does. */
@@ -48,7 +48,7 @@ static refs_status posix_size(void *self, void *handle, uint64_t *size, refs_err
 
 static refs_status posix_read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
                               refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     (void)self;
     *got = 0;
     if (range->offset > (uint64_t)INT64_MAX - range->length) return REFS_OK;
@@ -88,7 +88,7 @@ static void fill_validators(const struct stat *status, refs_vfs_validators *vali
 
 static refs_status posix_validators(void *self, const char *location,
                                     refs_vfs_validators *validators, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     (void)self;
     struct stat status;
     if (stat(location, &status) != 0)
@@ -122,7 +122,7 @@ static refs_status visit_name(void *user, int folder, const char *name, refs_err
 
 static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
                               refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     listed_folder at = {listing, REFS_OK};
     const refs_folder_visitor visitor = {visit_name, &at};
     refs_error problem = REFS_ERROR_INIT;

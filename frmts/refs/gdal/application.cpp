@@ -85,7 +85,7 @@ CPLStringList handleOptions(const char *location) {
 
 refs_status prepare(void *, const refs_http_object *object, void *easy, void **headers,
                     refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     return RefsGuard(err, [&] {
         RefsQuietErrors quiet; // of a file of headers that cannot be read
@@ -114,7 +114,7 @@ std::string urlOf(const refs_signing &signing) {
 }
 
 refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     std::string made;
@@ -127,7 +127,7 @@ refs_status sign(void *, const refs_signing *signing, refs_buf *url, refs_error 
 }
 
 bool canRead(void *, const char *location) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     const bool can = RefsVsiCanRead(location);
     if (can)

@@ -70,7 +70,7 @@ bool isSet(const struct sigaction &action) {
 } // namespace
 
 RefsInterrupt::RefsInterrupt() {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     struct sigaction now = {};
     if (functionOfPython() == nullptr || !isFirstThread() ||
         sigaction(SIGINT, nullptr, &now) != 0 || !isSet(now))

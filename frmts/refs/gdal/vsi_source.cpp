@@ -156,7 +156,7 @@ refs_status failOnFolder(const char *location, refs_error *err) {
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     VSIErrorReset();
@@ -178,7 +178,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
@@ -189,7 +189,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 }
 
 refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     *got = 0;
@@ -208,7 +208,7 @@ refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got,
 
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     std::vector<void *> data;
@@ -230,7 +230,7 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 }
 
 void close(void *, void *handle) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     VSIFCloseL(fileOf(handle));
 }
@@ -255,7 +255,7 @@ template <class Status> void fillValidators(const Status &status, refs_vfs_valid
 
 refs_status validators(void *, const char *location, refs_vfs_validators *validators,
                        refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     VSIStatBufL status = {};
@@ -307,7 +307,7 @@ refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_err
 
 refs_status peek(void *, const char *location, void *handle, refs_vfs_validators *known,
                  refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     if (isRemote(location)) return REFS_UNSUPPORTED;
@@ -323,7 +323,7 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
 /** GDAL keeps what it has read of remote files for as long as the process lives. */
 void forget(void *, const char *location) {
     if (!isRemote(location)) return;
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     (void)RefsGuard(nullptr, [&] {
         const RefsS3ncNamed named(location);
@@ -353,7 +353,7 @@ refs_status list(void *, const char *location, const refs_vfs_listing *listing, 
         const refs_vfs *posix = refs_vfs_posix();
         return posix->list(posix->self, location, listing, err);
     }
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     RefsInGdal section;
     RefsQuietErrors quiet;
     return RefsGuard(err, [&] {

@@ -117,7 +117,7 @@ refs_status refs_http_handle_prepare(refs_http_handle *handle, const refs_http_h
                                      const refs_http_rules *rules, const refs_http_object *object,
                                      refs_error *err) {
     void *headers = NULL;
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     const refs_status prepared = host->prepare(host->self, object, handle->easy, &headers, err);
     handle->headers = headers;
     handle->is_signed = rules->is_signed || refs_redirect__is_signed(object->url);

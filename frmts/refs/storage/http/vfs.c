@@ -134,7 +134,7 @@ static refs_status url_of(const refs_http_vfs *vfs, const char *location, char *
 
 /* Carries out a transfer of which location, kind and limits are set. */
 static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
-    REFS_ASSERT_UNLOCKED();
+    refs_assert_unlocked();
     refs_waiter waiter = {.memory = 0};
     refs_status status = REFS_OK;
     const refs_transfer asked = {.location = transfer->location,
