@@ -210,7 +210,7 @@ TEST(Locks, AreCountedWhileTheirThreadHoldsThem) {
     pthread_cond_destroy(&changed);
 }
 
-#ifndef NDEBUG
+#if !defined(NDEBUG) && defined(REFS_ASSERT_LOCKS)
 TEST(LocksDeathTest, EndTheProgramWhereAFileIsReadUnderOne) {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const auto readUnderLock = [&] {
