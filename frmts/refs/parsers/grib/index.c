@@ -13,7 +13,7 @@ typedef struct indexed {
     refs_source *file;    /* that, where it is open */
     grib_index index;
     grib_list read;           /* fields of messages that were read */
-    const grib_entry *sample; /* the last with times whose words were known already, or NULL */
+    const grib_entry *sample; /* the last with times that was not read to learn words, or NULL */
 } indexed;
 
 static refs_str key_of(const indexed *at, const grib_entry *entry) {
@@ -100,19 +100,26 @@ static bool have_lengths(const grib_index *index) {
     return i == index->n;
 }
 
-/* Where lines do not say how long messages are, each ends where the next begins, and the last with
- * the file, which says that the index is of this file. */
-static refs_status find_lengths(indexed *at, refs_error *err) {
-    grib_entry *entries = at->index.entries, *last = &entries[at->index.n - 1];
-    uint64_t length, size, end = last->offset;
-    if (have_lengths(&at->index)) return REFS_OK;
-    REFS_TRY(measure(at, last, &length, err));
+/* An index is of this file where the file ends with the last message, of `length` bytes. */
+static refs_status check_end(indexed *at, uint64_t length, uint64_t *end, refs_error *err) {
+    uint64_t size;
+    *end = at->index.entries[at->index.n - 1].offset;
     REFS_TRY(refs_source_size(at->file, &size, err));
-    if (!refs_add_u64(last->offset, length, &end) || end != size)
-        return refs_fail(err, REFS_CORRUPT,
-                         "expected the end of %s at byte %llu, behind the last message, found %llu "
-                         "bytes: make the index again",
-                         at->location, (unsigned long long)end, (unsigned long long)size);
+    if (refs_add_u64(*end, length, end) && *end == size) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT,
+                     "expected the end of %s at byte %llu, behind the last message, found %llu "
+                     "bytes: make the index again",
+                     at->location, (unsigned long long)*end, (unsigned long long)size);
+}
+
+/* Where lines do not say how long messages are, each ends where the next begins, and the last with
+ * the file. */
+static refs_status find_lengths(indexed *at, refs_error *err) {
+    grib_entry *entries = at->index.entries;
+    uint64_t length, end;
+    if (have_lengths(&at->index)) return REFS_OK;
+    REFS_TRY(measure(at, &entries[at->index.n - 1], &length, err));
+    REFS_TRY(check_end(at, length, &end, err));
     for (size_t i = at->index.n; i-- > 0;) {
         if (i + 1 < at->index.n && entries[i + 1].offset > entries[i].offset)
             end = entries[i + 1].offset;
@@ -151,9 +158,9 @@ static refs_status choose(indexed *at, bool *is_chosen, refs_error *err) {
     for (size_t i = 0; i < at->index.n; i++) {
         const grib_entry *entry = &at->index.entries[i];
         const bool is_missing = refs_scan__grib_is_missing(at->shared, &at->index, entry);
-        if (entry->has_times && !is_missing) at->sample = entry;
         is_chosen[i] = is_missing && !is_seen[entry->key];
         if (is_chosen[i]) is_seen[entry->key] = true;
+        if (entry->has_times && !is_chosen[i]) at->sample = entry;
     }
     refs_free(is_seen);
     return REFS_OK;
@@ -233,6 +240,14 @@ static bool has_grid_of(const grib_list *list, const grib_field *field, const gr
                                    refs_buf_view(&grid->section));
 }
 
+/* A message that makes no field where one was expected, or the other way round, is not the one that
+ * the words are of. */
+static const char *find_absence(const grib_field *field, const grib_field *expected) {
+    if (field == NULL && expected != NULL)
+        return "a message whose grid or product definition template is not supported";
+    return field != NULL && expected == NULL ? "a message of another grid or product" : NULL;
+}
+
 /* Compares one message, as a rule the last, which is the first to be elsewhere where an index is
  * not of its file: wherever the file was opened anyway, and else of some files. */
 static refs_status check_sample(indexed *at, const grib_list *list, refs_error *err) {
@@ -245,8 +260,9 @@ static refs_status check_sample(indexed *at, const grib_list *list, refs_error *
     for (size_t i = list->n_fields; i-- > 0 && expected == NULL;)
         if (list->fields[i].offset == entry->offset && list->fields[i].number == entry->number)
             expected = &list->fields[i];
-    if (field == NULL || expected == NULL) return REFS_OK;
-    const char *difference = find_difference(entry, field, expected);
+    const char *difference = find_absence(field, expected);
+    if (difference == NULL && field == NULL) return REFS_OK;
+    if (difference == NULL) difference = find_difference(entry, field, expected);
     if (difference == NULL && !has_grid_of(&at->read, field, &list->grids[expected->grid]))
         difference = "another grid";
     return difference == NULL ? REFS_OK : fail_mismatch(at, entry, difference, err);
@@ -254,6 +270,7 @@ static refs_status check_sample(indexed *at, const grib_list *list, refs_error *
 
 static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
     size_t n_missing = 0;
+    uint64_t end;
     REFS_TRY(find_lengths(at, err));
     for (size_t i = 0; i < at->index.n; i++)
         if (at->index.entries[i].has_times) at->sample = &at->index.entries[i];
@@ -263,7 +280,9 @@ static refs_status list_fields(indexed *at, grib_list *list, refs_error *err) {
         REFS_TRY(learn(at, err));
     }
     REFS_TRY(add_without_times(at, list, err));
-    return check_sample(at, list, err);
+    REFS_TRY(check_sample(at, list, err));
+    return at->file != NULL ? check_end(at, at->index.entries[at->index.n - 1].length, &end, err)
+                            : REFS_OK;
 }
 
 refs_status refs_scan__grib_list_index(const refs_scan_job *job, grib_list *list, uint32_t *file,

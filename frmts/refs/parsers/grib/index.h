@@ -12,7 +12,8 @@
 
 /** A line of an index: one field of a message. */
 typedef struct grib_entry {
-    size_t line;     /**< counted from 1 */
+    size_t line;     /**< counted from 1 … */
+    refs_str text;   /**< … and what it says, while that is there */
     uint64_t offset; /**< of the message … */
     uint64_t length; /**< … 0: not known */
     unsigned number; /**< of the field in the message */

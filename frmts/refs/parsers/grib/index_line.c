@@ -29,6 +29,10 @@ static refs_str cut(refs_str *text, char end) {
     return part;
 }
 
+static refs_str cut_line(refs_str *text) {
+    return refs_str_trim(cut(text, '\n'), "\r ");
+}
+
 /* Works like refs_str_to_u64, also for numbers with zeros before them, "06". */
 static bool read_digits(refs_str text, uint64_t *number) {
     while (text.size > 1 && text.data[0] == '0') text = refs_str_part(text, 1, text.size);
@@ -231,7 +235,7 @@ bool refs_scan__grib_index_offset(refs_str line, uint64_t *offset) {
 
 bool refs_scan__grib_index_sniff(refs_bytes head) {
     refs_str text = refs_str_view((const char *)head.data, head.size);
-    refs_str line = cut(&text, '\n'), rest = line;
+    refs_str line = cut_line(&text), rest = line;
     grib_entry entry;
     if (line.size == 0 || memchr(line.data, '\0', line.size) != NULL) return false;
     if (line.data[0] == '{')
@@ -249,7 +253,7 @@ static int compare_entries(const void *left, const void *right) {
 
 static refs_status add_line(refs_str line, size_t number, grib_index *index, refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
-    grib_entry entry = {.line = number, .length_hours = -1, .member = -1};
+    grib_entry entry = {.line = number, .text = line, .length_hours = -1, .member = -1};
     refs_status status = REFS_OK;
     if (!refs_grow((void **)&index->entries, &index->capacity, index->n, sizeof *index->entries))
         return refs_fail_nomem(err);
@@ -266,22 +270,36 @@ static refs_status add_line(refs_str line, size_t number, grib_index *index, ref
     return status;
 }
 
-/* A line that is there twice counts once. */
-static void drop_repeated(grib_index *index) {
-    size_t n = 0;
-    for (size_t i = 0; i < index->n; i++)
-        if (n == 0 || compare_entries(&index->entries[n - 1], &index->entries[i]) != 0)
-            index->entries[n++] = index->entries[i];
+static refs_status fail_both(const grib_entry *one, const grib_entry *other, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT,
+                     "line %zu: expected a message behind that of line %zu, which has bytes "
+                     "[%llu+%llu], found byte %llu: make the index again",
+                     other->line, one->line, (unsigned long long)one->offset,
+                     (unsigned long long)one->length, (unsigned long long)other->offset);
+}
+
+/* A line that is there twice counts once; others are of fields of one message with numbers, or of
+ * messages that do not overlap. */
+static refs_status drop_repeated(grib_index *index, refs_error *err) {
+    size_t n = 1;
+    for (size_t i = 1; i < index->n; i++) {
+        const grib_entry *last = &index->entries[n - 1], *entry = &index->entries[i];
+        const uint64_t gap = entry->offset - last->offset;
+        const bool are_same = compare_entries(last, entry) == 0;
+        if (are_same ? !refs_str_equal(last->text, entry->text) : gap > 0 && gap < last->length)
+            return fail_both(last, entry, err);
+        if (!are_same) index->entries[n++] = *entry;
+    }
     index->n = n;
+    return REFS_OK;
 }
 
 refs_status refs_scan__grib_index_parse(refs_str text, grib_index *index, refs_error *err) {
     for (size_t number = 1; text.size > 0; number++) {
-        refs_str line = refs_str_trim(cut(&text, '\n'), "\r ");
+        refs_str line = cut_line(&text);
         if (line.size > 0) REFS_TRY(add_line(line, number, index, err));
     }
     if (index->n == 0) return refs_fail(err, REFS_CORRUPT, "no line names a message");
     qsort(index->entries, index->n, sizeof *index->entries, compare_entries);
-    drop_repeated(index);
-    return REFS_OK;
+    return drop_repeated(index, err);
 }
