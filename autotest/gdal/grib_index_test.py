@@ -51,17 +51,23 @@ def message(step, level, padding=0):
     return bytes(content)
 
 
-def largest(step, hours):
-    """The sample as the largest values of the last hours before a step, template 4.8."""
-    content = message(step - hours, 500)
+def with_template(content, number, more):
+    """A message whose product is of another template, which has more bytes."""
     at = content.index(bytes((4, 0, 0, 0, 0))) - 4
     size = int.from_bytes(content[at:at + 4], "big")
-    end = bytes((2026 >> 8, 2026 & 255, 8, 1, step, 0, 0))
-    interval = end + bytes((1, 0, 0, 0, 0, 2, 2, 1, 0, 0, 0, hours, 255, 0, 0, 0, 0))
-    product = (size + len(interval)).to_bytes(4, "big") + content[at + 4:at + 7] + b"\0\x08" + content[at + 9:at + size]
-    content = bytearray(content[:at] + product + interval + content[at + size:])
+    product = (size + len(more)).to_bytes(4, "big") + content[at + 4:at + 7] + number.to_bytes(2, "big") + content[at + 9:at + size]
+    content = bytearray(content[:at] + product + more + content[at + size:])
     content[8:16] = len(content).to_bytes(8, "big")
     return bytes(content)
+
+
+def interval(step, hours, statistic):
+    return bytes((2026 >> 8, 2026 & 255, 8, 1, step, 0, 0, 1, 0, 0, 0, 0, statistic, 2, 1, 0, 0, 0, hours, 255, 0, 0, 0, 0))
+
+
+def largest(step, hours):
+    """The sample as the largest values of the last hours before a step, template 4.8."""
+    return with_template(message(step - hours, 500), 8, interval(step, hours, 2))
 
 
 def write_step(folder, step, padding=4000):
@@ -130,6 +136,17 @@ class Lists(Indices):
     def test_a_run_by_lines_of_ecmwf(self):
         self.check_run([self.path(f"{step}.index") for step in range(STEPS)])
 
+    def test_lines_that_end_in_carriage_returns(self):
+        for step in range(STEPS):
+            for name in (f"gfs.f{step:03}.idx", f"{step}.index"):
+                with open(self.path(name), "rb") as file:
+                    content = file.read()
+                with open(self.path(name), "wb") as file:
+                    file.write(content.replace(b"\n", b"\r\n"))
+        self.check_run([self.path(f"gfs.f{step:03}.idx") for step in range(STEPS)])
+        os.remove(self.set)
+        self.check_run([self.path(f"{step}.index") for step in range(STEPS)])
+
     def test_a_pattern_without_a_set(self):
         dataset = gdal.Open(f'REFS:"{self.path("gfs.*.idx")}":/t_isobaricInhPa[step=6h,isobaricInhPa=500]')
         self.assertEqual(dataset.RasterCount, 1)
@@ -164,6 +181,27 @@ class Lists(Indices):
         size = len(largest(3, 3))
         self.assertEqual(places, {"": [0, size, size], "_2": [0, 0]})
 
+    def test_long_names_tell_statistics_apart_as_names_do(self):
+        """Means of an ensemble at an instant and of the least values of three hours, templates 4.2 and 4.12."""
+        with open(self.path("means.grib2"), "wb") as file:
+            file.write(with_template(message(3, 500), 2, bytes((0, 9))))
+            file.write(with_template(message(0, 500), 12, bytes((0, 9)) + interval(3, 3, 3)))
+        done = self.index(self.path("means.grib2"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.set) as file:
+            refs = json.load(file)["refs"]
+        long_names = {name: json.loads(refs[name + "/.zattrs"])["long_name"] for name in ("t_mean", "t_instant_mean")}
+        self.assertEqual(long_names, {"t_instant_mean": "Temperature, unweighted mean of all members",
+                                      "t_mean": "Temperature, minimum over time, unweighted mean of all members"})
+
+    def test_files_of_one_time_each_are_joined_along_the_time_that_differs(self):
+        for step in range(STEPS):
+            with open(self.path(f"one{step:02}.grib2"), "wb") as file:
+                file.write(message(step, 500))
+        dataset = gdal.Open(f'REFS:"{self.path("one*.grib2")}":/t')
+        self.assertEqual(dataset.GetRasterBand(STEPS).GetMetadataItem("TIME"), "2026-08-01T11:00:00")
+        self.assertEqual(dataset.GetRasterBand(STEPS).GetMetadataItem("NETCDF_DIM_step"), "11")
+
     def test_what_words_do_not_say_is_read(self):
         self.change("3 hour fcst", "someday")
         self.assertEqual(self.index(self.path("gfs.f003.idx")).returncode, 0)
@@ -179,6 +217,51 @@ class Refusals(Indices):
     def test_of_another_step(self):
         self.change("3 hour fcst", "4 hour fcst")
         self.check("found another step")
+
+    def test_of_another_step_of_the_last_message_whose_words_are_learnt_here(self):
+        content = [message(step, 500) for step in (1, 3, 2)]
+        with open(self.path("gfs.f003"), "wb") as file:
+            file.write(b"".join(content))
+        with open(self.path("gfs.f003.idx"), "w") as file:
+            file.write("".join(f"{step}:{(step - 1) * len(content[0])}:d=2026080100:TMP:500 mb:{step} hour fcst:\n"
+                               for step in (1, 2, 3)))
+        self.check("line 3: expected TMP:500 mb:fcst: at byte")
+
+    def test_of_two_lines_of_one_message(self):
+        with open(self.path("3.index")) as file:
+            lines = [json.loads(line) for line in file]
+        for offset, problem in ((lines[1]["_offset"], "found byte"), (lines[1]["_offset"] + 9, "found byte")):
+            lines[2]["_offset"] = offset
+            with open(self.path("3.index"), "w") as file:
+                file.write("".join(json.dumps(line) + "\n" for line in lines))
+            done = self.index(self.path("3.index"))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("line 3: expected a message behind that of line 2", done.stderr)
+            self.assertIn(problem, done.stderr)
+
+    def test_of_lines_of_fewer_messages_than_there_are(self):
+        with open(self.path("3.index")) as file:
+            lines = file.readlines()
+        with open(self.path("3.index"), "w") as file:
+            file.writelines(lines[:2])
+        done = self.index(self.path("3.index"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("behind the last message", done.stderr)
+
+    def test_of_a_message_on_a_grid_that_is_not_supported(self):
+        names = [self.path(f"gfs.f{step:03}.idx") for step in (2, 3)]
+        with open(self.path("gfs.f003"), "rb") as file:
+            content = bytearray(file.read())
+        for begin in range(0, len(content), len(content) // 3):
+            at = begin + 16
+            while content[at + 4] != 4:
+                at += int.from_bytes(content[at:at + 4], "big")
+            content[at + 7:at + 9] = (999).to_bytes(2, "big")
+        with open(self.path("gfs.f003"), "wb") as file:
+            file.write(content)
+        done = self.index(*names)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("found a message whose grid or product definition template is not supported", done.stderr)
 
     def test_of_places_without_a_message(self):
         with open(self.path("gfs.f003.idx")) as file:

@@ -146,6 +146,7 @@ static bool read_offsets(refs_str text, offsets *found) {
     while (text.size > 0) {
         refs_str line = refs_str_part(text, 0, refs_str_find(text, '\n'));
         text = refs_str_part(text, line.size + 1, text.size);
+        line = refs_str_trim(line, "\r ");
         if (line.size == 0) continue;
         if (!refs_grow((void **)&found->offsets, &found->capacity, found->n,
                        sizeof *found->offsets) ||
@@ -679,6 +680,18 @@ static const char *statistic_of(const grib_field *field) {
     return field->statistic < sizeof names / sizeof names[0] ? names[field->statistic] : "interval";
 }
 
+/* What a long name says of that. */
+static const char *phrase_of(const grib_field *field) {
+    static const char *const phrases[] = {", mean over time",       ", accumulated over time",
+                                          ", maximum over time",    ", minimum over time",
+                                          ", difference over time", ", root mean square over time",
+                                          ", standard deviation",   ", covariance",
+                                          ", difference over time"};
+    if (field->statistic == 255) return ", instantaneous";
+    return field->statistic < sizeof phrases / sizeof phrases[0] ? phrases[field->statistic]
+                                                                 : ", over an interval of time";
+}
+
 /* The text of refs_scan__grib_add_kind for a field; NULL where its product is of no kind. */
 static json_t *load_kind(const grib *self, const grib_field *field) {
     if (field->kind == 0) return NULL;
@@ -709,8 +722,9 @@ static bool have_one_level(const grib_field *one, const grib_field *other) {
 }
 
 /* The name of a variable as cfgrib has it, with what its product is of; where another variable has
- * that, also with the kind of level in which the two differ, or the statistic, or both. */
-static void name_variable(const grib *self, const grib_field *field, const grib_name *named,
+ * that, also with the kind of level in which the two differ, or the statistic, or both. True where
+ * the statistic is part of the name. */
+static bool name_variable(const grib *self, const grib_field *field, const grib_name *named,
                           const json_t *kind, char *name) {
     char other[24];
     const char *base = named->name;
@@ -718,17 +732,22 @@ static void name_variable(const grib *self, const grib_field *field, const grib_
     const char *statistic = statistic_of(field), *end = text_of(kind, "name");
     snprintf(name, NAME_SIZE, "%s%.128s", base, end);
     if (self->is_part) name_part(field, named, end, name);
+    bool has_statistic = self->is_part && field->statistic != 255;
     const array *same = field->repeats || self->is_part ? NULL : find_array(self, name);
     if (same != NULL) {
         const grib_field *first = &self->list.fields[same->first];
         const bool has_level = !have_one_level(field, first);
-        if (has_level || field->statistic != first->statistic)
+        has_statistic = !has_level && field->statistic != first->statistic;
+        if (has_level || has_statistic)
             snprintf(name, NAME_SIZE, "%s_%s%.128s", base, has_level ? level : statistic, end);
         same = find_array(self, name);
-        if (same != NULL && field->statistic != self->list.fields[same->first].statistic)
+        if (same != NULL && field->statistic != self->list.fields[same->first].statistic) {
+            has_statistic = true;
             snprintf(name, NAME_SIZE, "%.20s_%.20s_%s%.128s", base, level, statistic, end);
+        }
     }
     make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, NAME_SIZE);
+    return has_statistic;
 }
 
 static void add_text(json_t *attributes, const char *name, const char *text) {
@@ -737,31 +756,33 @@ static void add_text(json_t *attributes, const char *name, const char *text) {
 
 /* "Prob of Total snowfall > 0.0127 m". A probability is in percent, and no longer what CF calls the
  * parameter. */
-static void describe_kind(const json_t *kind, const char *base, const grib_name *name,
+static void describe_kind(const json_t *kind, const char *base, const char *unit,
                           json_t *attributes) {
     const char *limits = text_of(kind, "limits"), *prefix = text_of(kind, "prefix");
     const bool is_spread =
         json_object_get(json_object_get(kind, "attributes"), "GRIB_derivedForecast") != NULL;
     char text[512];
-    snprintf(text, sizeof text, "%s%s%s%s%s%s", prefix,
-             name->long_name != NULL ? name->long_name : base, text_of(kind, "phrase"), limits,
-             *limits != '\0' && name->units != NULL ? " " : "",
-             *limits != '\0' && name->units != NULL ? name->units : "");
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", prefix, base, text_of(kind, "phrase"), limits,
+             *limits != '\0' && unit != NULL ? " " : "",
+             *limits != '\0' && unit != NULL ? unit : "");
     add_text(attributes, "long_name", text);
     if (*prefix != '\0') add_text(attributes, "units", "%");
     if (*prefix != '\0' || is_spread) json_object_del(attributes, "standard_name");
     json_object_update(attributes, json_object_get(kind, "attributes"));
 }
 
+/* `phrase` tells the long name from those of arrays that differ by the statistic. */
 static json_t *describe(const grib *self, const grib_field *field, const grib_name *name,
-                        const json_t *kind) {
-    char other[24];
+                        const json_t *kind, const char *phrase) {
+    char other[24], base[256];
     const char *units;
     json_t *attributes = json_object();
-    add_text(attributes, "long_name", name->long_name);
+    snprintf(base, sizeof base, "%s%s", name->long_name != NULL ? name->long_name : name->name,
+             phrase);
+    add_text(attributes, "long_name", name->long_name != NULL ? base : NULL);
     add_text(attributes, "units", name->units);
     add_text(attributes, "standard_name", name->standard_name);
-    if (kind != NULL) describe_kind(kind, name->name, name, attributes);
+    if (kind != NULL) describe_kind(kind, base, name->units, attributes);
     add_text(attributes, "GRIB_typeOfLevel", refs_scan__grib_level(field, other, &units));
     add_text(attributes, "GRIB_stepType", statistic_of(field));
     /* The codec puts NaN where a value is missing; ecCodes' number says that some may be. */
@@ -818,12 +839,14 @@ static refs_status add_variable(grib *self, array *added, const value_axis *axes
     }
     refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
     json_t *product_kind = load_kind(self, field);
-    name_variable(self, field, &name, product_kind, added->name);
+    bool has_statistic = name_variable(self, field, &name, product_kind, added->name);
+    if (product_kind != NULL) has_statistic = field->statistic != 255;
     json_t *codec =
         json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
     if (field->number > 0)
         json_object_set_new(codec, "field", json_integer((json_int_t)field->number));
-    json_t *attributes = describe(self, field, &name, product_kind);
+    json_t *attributes =
+        describe(self, field, &name, product_kind, has_statistic ? phrase_of(field) : "");
     json_decref(product_kind);
     json_object_set_new(attributes, "coordinates", list_coordinates(axes, valid_time, grid));
     refs_scan_array document = {.chunks = chunks,
