@@ -78,7 +78,8 @@ TEST_F(Select, ByDurations) {
     EXPECT_EQ(level("PT0S:PT6H"), "0+3");
     EXPECT_EQ(level("21600"), "2+1") << "a value";
     EXPECT_TRUE(holds(level("7h"), "has no value")) << level("7h");
-    for (const char *wrong : {"P1M", "P", "PT", "6", "6x", "h", "P1DT", "1h6", "-6h"})
+    for (const char *wrong : {"P1M", "P", "PT", "6", "6x", "h", "P1DT", "1h6", "-6h", "12h6h",
+                              "6h1d", "30min 1h", "PT12H6H"})
         EXPECT_NE(level(wrong).find("has no"), std::string::npos) << wrong << level(wrong);
 }
 

@@ -58,13 +58,17 @@ static bool parse_iso(refs_str text, double *seconds) {
 
 /* -- numbers with units ------------------------------------------------------------------------ */
 
+/* Units go from larger to smaller ones, each once, as in ISO 8601: "1d12h". */
 static bool parse_units(refs_str text, double *seconds) {
+    double larger = INFINITY;
     while (text.size > 0) {
         double number, unit;
         if (!cut_number(&text, &number)) return false;
         size_t size = 0;
         while (size < text.size && strchr("0123456789. ", text.data[size]) == NULL) size++;
-        if (!refs_cf__unit_seconds(refs_str_part(text, 0, size), &unit)) return false;
+        if (!refs_cf__unit_seconds(refs_str_part(text, 0, size), &unit) || unit >= larger)
+            return false;
+        larger = unit;
         *seconds += number * unit;
         text = refs_str_trim(refs_str_part(text, size, text.size), " ");
     }
