@@ -334,6 +334,16 @@ class Repositories(Steps):
         self.assertEqual(done.returncode, 1)
         self.assertIn("missing.json", done.stderr)
         self.check("a.icechunk", range(2))
+        # Those that arrive with it are appended, and it is once it is there.
+        names = [self.write(2, 1), self.write(3, 1), self.write(4, 1)]
+        os.rename(names[1], "late.json")
+        for arriving, steps in ((names, (0, 1, 2, 4)), (names[1:2], range(5))):
+            done = subprocess.run([REFS, "append", "-q", "--stdin", "a.icechunk"], input="\n".join(arriving), text=True,
+                                  capture_output=True, check=False)
+            self.check("a.icechunk", steps)
+            self.assertEqual((done.returncode, names[1] in done.stderr), (1, True) if len(steps) == 4 else (0, False))
+            if len(steps) == 4:
+                os.rename("late.json", names[1])
         self.assertIn("usage: refs append SET SOURCE..., or refs append --stdin SET",
                       run("append", "--stdin", "a.icechunk", "b.json", status=2))
         done = subprocess.run([REFS, "append", "--stdin", "a.icechunk"], input="x" * 70000, text=True,

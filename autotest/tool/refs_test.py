@@ -2049,6 +2049,9 @@ class Refusals(Folder):
         for name in ("0.nc", "3.nc"):
             with open(name, "r+b") as file:
                 file.truncate(500)
+        said = run("index", "1.nc", "gone.nc", "--skip-errors", "-o", "one.json", status=1)
+        self.assertNotIn("are the same", said)
+        self.assertTrue(os.path.exists("one.json"), "the one that can be read is joined with nothing")
         run("index", "0.nc", "1.nc", "2.nc", "3.nc", "--skip-errors", "-o", "all.json", status=1)
         self.expect_hours("all.json", [1, 2])
 

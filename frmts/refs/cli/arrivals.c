@@ -101,6 +101,7 @@ static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
     refs_buf lines = REFS_BUF_INIT;
     tool_exit result = TOOL_OK;
     some.names = (tool_list){NULL, 0, 0};
+    some.skip_errors = true; /* the others are appended */
     const bool has_memory =
         tool_append(&some.names, arguments->names.items[0]) && take_names(all, &lines, &some.names);
     if (!has_memory) fprintf(stderr, "refs: out of memory\n");

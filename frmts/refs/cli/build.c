@@ -481,7 +481,8 @@ static refs_status guess_dims(build *all, refs_error *err) {
     if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
     const refs_join_part ends[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
                                     {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
-    if (status == REFS_OK)
+    /* If only one can be read, it is joined with nothing. */
+    if (status == REFS_OK && begin < end)
         status = refs_join_guess_dims(ends, &all->options,
                                       "--along, and --pattern where names tell its values",
                                       &all->dim_names, err);
@@ -951,7 +952,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
-    if (all->skipped.n - all->n_not_sources == all->names.n)
+    if (all->skipped.n - all->n_not_sources == all->names.n - all->n_own)
         return refs_fail(err, REFS_INVALID, "none of the sources could be read: %s",
                          all->skipped.items[all->n_not_sources]);
     REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
