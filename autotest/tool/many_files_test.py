@@ -211,6 +211,17 @@ class Names(unittest.TestCase):
             for said in self.refuse(one, same):
                 self.assertIn("are the same", said)
 
+    def test_are_for_no_files_that_differ_in_a_time_of_their_variables(self):
+        """A number that variables name as their coordinate; the time of a forecast follows from its reference and lead time."""
+        attributes = {"v/.zattrs": '{"_ARRAY_DIMENSIONS":["x"],"coordinates":"time valid lead"}'}
+        one = self.write("a.json", ["v"], more={**self.time([], 1), **attributes})
+        other = self.write("b.json", ["v"], more={**self.time([], 2), **attributes})
+        said = subprocess.run([REFS, "index", one, other, "-o", os.path.join(self.work.name, "all.json")], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        group = gdal.OpenEx(f'REFS:"{os.path.join(self.work.name, "all.json")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertEqual([d.GetName() for d in group.OpenMDArray("v").GetDimensions()], ["time", "x"])
+
     def test_of_files_with_names_as_coordinates_say_that_these_are_not_compared(self):
         labels = {"x/.zarray": json.dumps({"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "order": "C",
                                            "fill_value": None, "compressor": None, "filters": [{"id": "json2"}]})}

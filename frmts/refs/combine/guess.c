@@ -131,6 +131,67 @@ static bool may_be_parts(const common *shared, size_t n_dims) {
     return shared->has_variable || (n_dims == 1 && shared->n_axes > 1);
 }
 
+/* -- times that are numbers -------------------------------------------------------------------- */
+
+static bool is_standard(const refs_array_meta *meta, const char *name) {
+    return refs_str_is(refs_json_text(refs_json_get(meta->attributes, "standard_name")), name);
+}
+
+static bool is_clock(const refs_array_meta *meta) {
+    const refs_cf_units units = {
+        refs_json_text(refs_json_get(meta->attributes, "units")),
+        refs_json_text(refs_json_get(meta->attributes, "calendar")),
+    };
+    refs_cf_clock clock;
+    return refs_cf_clock_of(&units, &clock);
+}
+
+static bool names(const refs_array_meta *variable, const char *coordinate) {
+    refs_str text = refs_json_text(refs_json_get(variable->attributes, "coordinates")), word;
+    while (refs_str_next_word(&text, REFS_BLANKS, &word))
+        if (refs_str_is(word, coordinate)) return true;
+    return false;
+}
+
+/* A time, or lead time, of a file that has one of them: a number that variables name as their
+ * coordinate. */
+static bool is_scalar_time(const refs_join_source *source, const refs_array_meta *meta) {
+    if (meta == NULL || meta->status != REFS_OK || meta->rank != 0 ||
+        !(is_clock(meta) || is_standard(meta, "forecast_period")))
+        return false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++)
+        if (names(refs_hierarchy_array(source->hierarchy, i), meta->name)) return true;
+    return false;
+}
+
+/* The time for which a forecast is follows from when it was made and its lead time. */
+static bool has_reference(const refs_join_source *source) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
+        if (is_scalar_time(source, meta) && is_standard(meta, "forecast_reference_time"))
+            return true;
+    }
+    return false;
+}
+
+static refs_status find_scalars(const refs_join_source *a, const refs_join_source *b,
+                                refs_buf *dims, refs_error *err) {
+    const bool is_forecast = has_reference(a);
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
+        const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
+        const refs_array_meta *other =
+            refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
+        const refs_array_meta *const metas[2] = {one, other};
+        outcome found = NOT_COMPARED;
+        if (is_scalar_time(a, one) && is_scalar_time(b, other) &&
+            !(is_forecast && is_standard(one, "time")))
+            REFS_TRY(compare(a, b, metas, &found, err));
+        if (found == DIFFERENT)
+            REFS_TRY(refs_buf_append(dims, one->name, strlen(one->name) + 1, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status find_dims(const refs_join_source *a, const refs_join_source *b, refs_buf *dims,
                              refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(a->hierarchy);
@@ -145,7 +206,7 @@ static refs_status find_dims(const refs_join_source *a, const refs_join_source *
     }
     const common shared = find_common(a, b);
     if (!may_be_parts(&shared, n_dims)) dims->size = 0;
-    return REFS_OK;
+    return n_dims == 0 && shared.has_variable ? find_scalars(a, b, dims, err) : REFS_OK;
 }
 
 /* -- where there is none ----------------------------------------------------------------------- */
@@ -180,13 +241,8 @@ static refs_status add_name(refs_buf *names, const refs_array_meta *meta, const 
 
 /* A time that is no coordinate of its dimension. */
 static bool is_other_time(const refs_array_meta *meta) {
-    const refs_cf_units units = {
-        refs_json_text(refs_json_get(meta->attributes, "units")),
-        refs_json_text(refs_json_get(meta->attributes, "calendar")),
-    };
-    refs_cf_clock clock;
     return meta->status == REFS_OK && meta->rank <= 1 && !refs_join__is_axis(meta) &&
-           refs_cf_clock_of(&units, &clock);
+           is_clock(meta);
 }
 
 static refs_status compare_named(const refs_join_source *a, const refs_join_source *b,
