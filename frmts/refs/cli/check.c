@@ -236,10 +236,21 @@ static refs_status check(tool_checking *at, refs_error *err) {
     return decodes ? tool_check_chunks(at, err) : REFS_OK;
 }
 
+/* A master, which has coordinates of its own, is none of its sources. */
+static size_t count_sources(const tool_checking *at) {
+    const refs_str master = refs_str_from(refs_set_location(at->set.set));
+    const size_t n = at->locations.count;
+    return n > 1 && refs_set_is_file(at->set.set) &&
+                   refs_intern_find(&at->locations, master) != REFS_INTERN_NONE
+               ? n - 1
+               : n;
+}
+
 static void print_result(const tool_checking *at) {
+    const size_t n_sources = count_sources(at);
     const unsigned long long n_problems = tool_findings_n_problems(&at->findings);
     const unsigned long long n_undecoded = tool_findings_n_not_decoded(&at->findings);
-    printf("%zu source%s", at->locations.count, at->locations.count == 1 ? "" : "s");
+    printf("%zu source%s", n_sources, n_sources == 1 ? "" : "s");
     if (at->n_unused > 0)
         printf(" (%llu of them recorded, but not referenced)", (unsigned long long)at->n_unused);
     printf(", %llu problem%s", n_problems, n_problems == 1 ? "" : "s");
