@@ -1057,6 +1057,17 @@ class Replaced(Case):
         self.expect_error("size", {**nothing, "Content-Range": "bytes {begin}-{last}/{size}"},
                           {**nothing, "Content-Range": "bytes {begin}-{last}/99999"})
 
+    def test_are_not_those_of_which_an_answer_is_cut(self):
+        """The ETag says that it is the same object."""
+        same = {"ETag": '"1"'}
+        server = self.serve(faults={"/v.bin": [
+            {"headers": {**same, "Content-Range": "bytes {begin}-{last}/{size}"}, "times": 1},
+            {"headers": {**same, "Content-Range": "bytes {begin}-{last}/99999"}}]}, name="cut")
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        dataset.GetRasterBand(1).ReadRaster()
+        with self.assertRaisesRegex(RuntimeError, "expected [0-9]+ bytes, found 99999 with the same ETag"):
+            dataset.GetRasterBand(2).ReadRaster()
+
     def test_are_known_within_one_request_that_is_resumed(self):
         server = self.serve(faults={"/v.bin": [
             {"headers": {"ETag": '"1"'}, "reset_after": 5000, "times": 1},

@@ -60,6 +60,19 @@ TEST(Validators, DifferWhereAnythingKnownOfBothDoes) {
     }
 }
 
+TEST(Validators, ContradictWhereAStrongEtagComesWithTwoSizes) {
+    const refs_vfs_validators tagged = Object("\"1\"", 5, 10), cut = Object("\"1\"", 5, 9),
+                              other = Object("\"2\"", 5, 9), weak = Object("W/\"1\"", 5, 10),
+                              weakCut = Object("W/\"1\"", 5, 9), plain = Object("", 5, 10),
+                              plainCut = Object("", 5, 9), unsized = Object("\"1\"", 5, 0);
+    EXPECT_TRUE(refs_validators_contradict(&tagged, &cut));
+    EXPECT_FALSE(refs_validators_contradict(&tagged, &tagged));
+    EXPECT_FALSE(refs_validators_contradict(&tagged, &other));
+    EXPECT_FALSE(refs_validators_contradict(&weak, &weakCut));
+    EXPECT_FALSE(refs_validators_contradict(&plain, &plainCut));
+    EXPECT_FALSE(refs_validators_contradict(&tagged, &unsized));
+}
+
 TEST(Validators, OfFilesOfThisMachineCountExactly) {
     const refs_vfs_validators file = File(5, 1000, 10);
     const struct {

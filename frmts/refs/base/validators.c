@@ -56,6 +56,11 @@ const char *refs_validators_difference(const refs_vfs_validators *one,
     return other->inode != 0 ? "time" : "Last-Modified";
 }
 
+bool refs_validators_contradict(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    return have_etags(one, other) && !is_weak(one->etag) && strcmp(one->etag, other->etag) == 0 &&
+           strcmp(refs_validators_difference(one, other), "size") == 0;
+}
+
 bool refs_validators_prove_same(const refs_vfs_validators *one, const refs_vfs_validators *other) {
     return *refs_validators_difference(one, other) == '\0' &&
            (have_etags(one, other) || (has_time(one) && has_time(other)));

@@ -34,6 +34,10 @@ refs_str refs_etag_opaque(const char *etag);
 const char *refs_validators_difference(const refs_vfs_validators *one,
                                        const refs_vfs_validators *other);
 
+/** Whether a strong ETag, which is of these bytes alone (RFC 9110, section 8.8.1), comes with two
+ * sizes: one of the answers is wrong, and the object did not change. */
+bool refs_validators_contradict(const refs_vfs_validators *one, const refs_vfs_validators *other);
+
 /** Whether both prove one state: nothing differs, and an ETag or a time is equal. */
 bool refs_validators_prove_same(const refs_vfs_validators *one, const refs_vfs_validators *other);
 

@@ -134,10 +134,10 @@ void refs_queue__finish(refs_queue *queue, refs_request *request);
 refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
                                    refs_error *err);
 
-/** That an object has another `difference`, "size" or the like, than when its reading began:
- * REFS_CHANGED.
- */
-refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err);
+/** REFS_CHANGED where an answer is of another state of an object than an earlier one, `was`, and
+ * REFS_IO where it cannot be right. */
+refs_status refs_fetch__compare(const refs_vfs_validators *was, const refs_vfs_validators *now,
+                                refs_error *err);
 
 /** The first range of a request. */
 const refs_range *refs_fetch__first_range(const refs_queue *queue, size_t request);

@@ -1,6 +1,7 @@
 /* fetcher.c -- what the queues of a fetcher share; see fetch.h and fetch_internal.h. */
 #include "fetch_internal.h"
 #include "http/internal.h"
+#include "refs/validators.h"
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
@@ -77,7 +78,16 @@ refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t leng
                      (unsigned long long)(offset + length - 1));
 }
 
-refs_status refs_fetch__fail_replaced(const char *difference, refs_error *err) {
+refs_status refs_fetch__compare(const refs_vfs_validators *was, const refs_vfs_validators *now,
+                                refs_error *err) {
+    const char *difference = refs_validators_difference(was, now);
+    if (*difference == '\0') return REFS_OK;
+    if (refs_validators_contradict(was, now))
+        return refs_fail(
+            err, REFS_IO,
+            "the server cut the object or sent another one: expected %llu bytes, found "
+            "%llu with the same ETag",
+            (unsigned long long)was->size, (unsigned long long)now->size);
     return refs_fail(
         err, REFS_CHANGED,
         "the object was replaced while it was read: its %s differs; open the set again",

@@ -67,20 +67,20 @@ static void learn_date(refs_vfs_validators *known, const refs_vfs_validators *no
 
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
                                          const refs_vfs_validators *validators, refs_error *err) {
-    const char *difference = "";
+    refs_status status = REFS_OK;
     refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, range->location_id);
-    if (place != NULL && place->validators == NULL)
+    if (place == NULL)
+        status = refs_fail_nomem(err);
+    else if (place->validators == NULL)
         identify(fetcher, place, range, validators);
-    else if (place != NULL)
-        difference = refs_validators_difference(place->validators, validators);
-    if (place != NULL && *difference == '\0') learn_date(place->validators, validators);
+    else
+        status = refs_fetch__compare(place->validators, validators, err);
+    if (status == REFS_OK) learn_date(place->validators, validators);
     if (place != NULL) place->answered_ms = refs_now_ms();
     refs_unlock(&fetcher->lock);
-    if (place == NULL) return refs_fail_nomem(err);
-    if (*difference == '\0') return REFS_OK;
-    atomic_store(&fetcher->replaced, true);
-    return refs_fetch__fail_replaced(difference, err);
+    if (status == REFS_CHANGED) atomic_store(&fetcher->replaced, true);
+    return status;
 }
 
 bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id,

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "refs/validators.h"
-
 /* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
 #define TELL_BYTES (256 * (uint64_t)REFS_KIB)
 
@@ -134,9 +132,7 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 /* Earlier bytes, of this attempt's object, must be of the same state of it. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const refs_vfs_validators *now = &transfer->response.validators;
-    const char *difference =
-        transfer->identified ? refs_validators_difference(&transfer->validators, now) : "";
-    if (*difference != '\0') return refs_fetch__fail_replaced(difference, err);
+    if (transfer->identified) REFS_TRY(refs_fetch__compare(&transfer->validators, now, err));
     if (!transfer->identified) transfer->validators = *now;
     transfer->identified = true;
     return REFS_OK;
