@@ -382,6 +382,15 @@ TEST_F(HttpVfs, ReadsSmallObjectsWithOneRequest) {
     EXPECT_EQ(vfs.opens, 0);
 }
 
+TEST_F(HttpVfs, ReadsAgainWhatItLookedAtLongAgo) {
+    server.files["/changing"] = "0123456789";
+    EXPECT_EQ(readTwo(server.url("/changing"), 3), "3489");
+    server.files["/changing"] = "abcdefghij";
+    std::this_thread::sleep_for(std::chrono::milliseconds(5100));
+    EXPECT_EQ(readWhole(server.url("/changing")), "abcdefghij");
+    EXPECT_EQ(server.nRequests(), 2);
+}
+
 TEST_F(HttpVfs, ReadsWhatIsWantedWholeWithOneRequest) {
     server.files["/set"] = std::string(99999, 's');
     EXPECT_EQ(readWhole(server.url("/set")), server.files["/set"]);

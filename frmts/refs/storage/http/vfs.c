@@ -14,6 +14,10 @@
 /* The bytes fetched of an object when it is opened: of many files it is all that describes them. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
+/* What was looked at longer ago is fetched again: it may have changed, and whoever looks opens it
+ * soon. */
+#define LOOKED_AT_MS 5000
+
 /* An object that was fetched, or a handle of the other refs_vfs. */
 typedef struct opened {
     char *location;
@@ -21,6 +25,7 @@ typedef struct opened {
     uint64_t held;     /* bytes of the object that are in the block: less than its size where the
                           others are read by ranges */
     uint64_t size, read_to;
+    uint64_t looked_ms;             /* when it was looked at */
     refs_vfs_validators validators; /* of its beginning */
     refs_fetcher *fetcher;          /* of these, or NULL so far */
     struct opened *next;            /* that has a fetcher */
@@ -380,7 +385,9 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
             vfs->looked_at[i] = NULL;
         }
     refs_unlock(&vfs->lock);
-    return object;
+    if (object == NULL || refs_now_ms() - object->looked_ms < LOOKED_AT_MS) return object;
+    discard(vfs, object);
+    return NULL;
 }
 
 /* An object that is larger than what is fetched whole: the other refs_vfs may stream it; else,
@@ -554,6 +561,7 @@ static opened *keep_looked_at(refs_http_vfs *vfs, opened *object) {
     refs_lock(&vfs->lock);
     const size_t i = place_of_looked_at(vfs, object);
     opened *previous = vfs->looked_at[i];
+    object->looked_ms = refs_now_ms();
     vfs->looked_at[i] = object;
     vfs->looked_by[i] = pthread_self();
     refs_unlock(&vfs->lock);
