@@ -131,6 +131,8 @@ TEST_F(Fetcher, OpensNoLocationThatNobodyNeedsAnyLonger) {
               REFS_OK);
     EXPECT_EQ(got, (Strings{"", "", "", "j"}));
     EXPECT_EQ(opened, (Strings{"letters"}));
+    EXPECT_EQ(stats().requests, 1u);
+    EXPECT_EQ(stats().bytes, 1u) << "nor bytes of another transfer";
 }
 
 TEST_F(Fetcher, HasOneFileOpenAtATime) {

@@ -20,7 +20,6 @@ typedef struct flight {
     bool has_landed;      /* all of it is there; other parts are not */
     bool is_dropped;      /* its request is given up: nobody looks at it any more */
     unsigned n_refused;   /* signatures */
-    uint64_t awaits;      /* bytes of memory for which it was put off; 0: it is under way */
     uint64_t reserved;    /* whole: for the transfer, which takes them over */
     refs_arrival arrival; /* lead: of the request */
     refs_block *block;    /* lead: that all parts fill, or NULL for a whole location */
@@ -74,7 +73,8 @@ static void note_whole(refs_queue *queue, uint64_t size) {
     if (size > queue->largest_whole) queue->largest_whole = size;
 }
 
-static refs_status prepare(refs_queue *queue, flight *made, const char *url, refs_error *err) {
+/* Prepares a flight by the URL that is known. */
+static refs_status prepare(refs_queue *queue, flight *made, refs_error *err) {
     refs_transfer *transfer = &made->transfer;
     memset(transfer, 0, sizeof *transfer);
     made->seen = 0;
@@ -96,9 +96,7 @@ static refs_status prepare(refs_queue *queue, flight *made, const char *url, ref
         transfer->reserved = made->reserved;
         made->reserved = 0;
     }
-    made->awaits = 0;
-    REFS_TRY(refs_transfer__prepare(transfer, queue->fetcher->options.http, url, err));
-    return refs_http__submit(queue->fetcher->options.http, transfer, err);
+    return refs_transfer__prepare(transfer, queue->fetcher->options.http, queue->flights.url, err);
 }
 
 static void free_flight(refs_queue *queue, flight *freed) {
@@ -108,29 +106,29 @@ static void free_flight(refs_queue *queue, flight *freed) {
     refs_free(freed);
 }
 
-/* Submits a part of a request, whose flight is put behind all others. `lead` is of its first part,
- * or NULL: that one holds the block of `part`, or what is reserved by it. */
-static refs_status submit_part(refs_queue *queue, const flight *part, flight *lead, flight **made,
-                               refs_error *err) {
-    flight *submitted = refs_calloc(1, sizeof *submitted);
-    if (submitted == NULL) {
+static void forget(refs_queue *queue, flight *forgotten) {
+    flight **link = &queue->flights.first;
+    while (*link != forgotten) link = &(*link)->next;
+    *link = forgotten->next;
+    queue->flights.n--;
+    free_flight(queue, forgotten);
+}
+
+/* Puts a flight behind all others, which takes over what `part` holds. NULL: no memory. */
+static flight *add_flight(refs_queue *queue, const flight *part) {
+    flight *added = refs_alloc(sizeof *added);
+    if (added == NULL) {
+        refs_block_release(part->block);
         if (part->reserved > 0) refs_waiter__give_back(&queue->waiter, (size_t)part->reserved);
-        return refs_fail_nomem(err);
+        return NULL;
     }
-    *submitted = *part;
-    submitted->lead = lead != NULL ? lead : submitted;
-    submitted->block = lead == NULL ? refs_block_hold(part->block) : NULL;
-    refs_status status = prepare(queue, submitted, queue->flights.url, err);
-    if (status != REFS_OK) {
-        free_flight(queue, submitted);
-        return status;
-    }
+    *added = *part;
+    if (part->lead == NULL) added->lead = added;
     flight **last = &queue->flights.first;
     while (*last != NULL) last = &(*last)->next;
-    *last = submitted;
+    *last = added;
     queue->flights.n++;
-    *made = submitted;
-    return REFS_OK;
+    return added;
 }
 
 /* How many parts a request has: none is smaller than what ranges are merged to, and there is one
@@ -142,37 +140,6 @@ static uint64_t n_parts(const refs_queue *queue, const refs_planned *request) {
         queue->waiter.max_memory < part || queue->is_ahead)
         return 1;
     return request->length / part < MAX_PARTS ? request->length / part : MAX_PARTS;
-}
-
-static refs_status submit_parts(refs_queue *queue, const flight *all, refs_error *err) {
-    const refs_planned *request = all->request;
-    const uint64_t n = n_parts(queue, request);
-    flight *lead = NULL, *made = NULL;
-    for (uint64_t i = 0, begin = 0; i < n; i++) {
-        uint64_t end = i + 1 < n ? request->length / n * (i + 1) : request->length;
-        flight part = *all;
-        part.begin = begin;
-        part.length = end - begin;
-        REFS_TRY(submit_part(queue, &part, lead, &made, err));
-        if (lead == NULL) lead = made;
-        begin = end;
-    }
-    return REFS_OK;
-}
-
-/* Takes over `reserved` bytes. */
-static refs_status submit(refs_queue *queue, const refs_planned *request, uint64_t reserved,
-                          refs_error *err) {
-    flight all = {.request = request};
-    queue->failed = queue->plan.members[request->first_member];
-    if (request->length == REFS_FETCH_WHOLE) {
-        all.reserved = reserved;
-    } else {
-        REFS_TRY(refs_fetch__new_block(queue, reserved, &all.block, err));
-    }
-    const refs_status status = submit_parts(queue, &all, err);
-    refs_block_release(all.block);
-    return status;
 }
 
 static refs_status note_again(refs_queue *queue, const refs_planned *request, size_t n_served,
@@ -195,6 +162,8 @@ static refs_status submit_rangeless(refs_queue *queue, size_t request, refs_erro
     uint32_t id = refs_fetch__first_range(queue, request)->location_id;
     uint64_t n_bytes = 0;
     refs_block *whole = refs_fetch__kept_whole(queue->fetcher, id, &n_bytes);
+    refs_waiter__give_back(&queue->waiter, (size_t)queue->reserved);
+    queue->reserved = 0;
     if (whole == NULL) return note_again(queue, planned, 0, err);
     refs_arrival arrival = {whole, refs_block_data(whole), n_bytes, 0};
     refs_planned all = *planned;
@@ -202,17 +171,6 @@ static refs_status submit_rangeless(refs_queue *queue, size_t request, refs_erro
     all.length = n_bytes;
     refs_status status = refs_fetch__serve(queue, &all, &arrival, err);
     refs_block_release(whole);
-    return status;
-}
-
-/* Sends one again that was put off, once there is memory for it. */
-static refs_status send_again(refs_queue *queue, flight *asked, bool *is_sent, refs_error *err) {
-    *is_sent = refs_waiter__reserve(&queue->waiter, 0, asked->awaits);
-    if (!*is_sent) return REFS_OK;
-    asked->reserved = asked->awaits;
-    refs_status status = find_url(queue, place_of(queue, asked), err);
-    if (status == REFS_OK) status = prepare(queue, asked, queue->flights.url, err);
-    if (status != REFS_OK) asked->transfer.done = true; /* nobody else ever would */
     return status;
 }
 
@@ -236,19 +194,12 @@ static bool let_come(refs_queue *queue, flight *asked) {
     return true;
 }
 
-/* Those that were asked for come before others, the oldest first. *any_left tells whether there is
- * no memory for some of them. */
-static refs_status go_on_with_asked(refs_queue *queue, bool *any_left, refs_error *err) {
-    *any_left = false;
-    for (flight *asked = queue->flights.first; asked != NULL && !*any_left; asked = asked->next) {
-        bool is_sent = true;
-        if (asked->awaits > 0)
-            REFS_TRY(send_again(queue, asked, &is_sent, err));
-        else if (asked->length == REFS_FETCH_WHOLE && !asked->has_landed)
-            is_sent = let_come(queue, asked);
-        *any_left = !is_sent;
-    }
-    return REFS_OK;
+/* Whether there is memory for all answers that are held back; the oldest ones have it first. */
+static bool let_all_come(refs_queue *queue) {
+    for (flight *asked = queue->flights.first; asked != NULL; asked = asked->next)
+        if (asked->length == REFS_FETCH_WHOLE && !asked->has_landed && !let_come(queue, asked))
+            return false;
+    return true;
 }
 
 refs_status refs_fetch__is_over_http(refs_queue *queue, bool *is_http, refs_error *err) {
@@ -267,28 +218,53 @@ static size_t max_flights(const refs_queue *queue) {
                                                                   : options->max_in_flight);
 }
 
-refs_status refs_fetch__reserve_http(refs_queue *queue, bool *has_room, refs_error *err) {
-    bool any_left;
-    *has_room = false;
-    REFS_TRY(go_on_with_asked(queue, &any_left, err));
-    if (any_left || queue->next == queue->plan.n_requests || queue->flights.n >= max_flights(queue))
-        return REFS_OK;
+bool refs_fetch__reserve_http(refs_queue *queue) {
+    if (!let_all_come(queue) || queue->next == queue->plan.n_requests ||
+        queue->flights.n >= max_flights(queue))
+        return false;
     const uint64_t bytes = bytes_of(queue, &queue->plan.requests[queue->next]);
-    *has_room = refs_waiter__reserve(&queue->waiter, 0, bytes);
-    if (*has_room) queue->reserved = bytes;
+    const bool has_room = refs_waiter__reserve(&queue->waiter, 0, bytes);
+    if (has_room) queue->reserved = bytes;
+    return has_room;
+}
+
+/* The first part of a request, which takes over what is reserved for it: whole locations hand it on
+ * to their transfer, others have a block. */
+static refs_status open_first(refs_queue *queue, const refs_planned *request, flight *first,
+                              refs_error *err) {
+    const uint64_t reserved = queue->reserved;
+    *first = (flight){.request = request};
+    queue->reserved = 0;
+    if (request->length != REFS_FETCH_WHOLE)
+        return refs_fetch__new_block(queue, reserved, &first->block, err);
+    first->reserved = reserved;
     return REFS_OK;
 }
 
 refs_status refs_fetch__submit_http(refs_queue *queue, refs_error *err) {
     const refs_planned *request = &queue->plan.requests[queue->next];
-    const uint64_t reserved = queue->reserved;
-    queue->reserved = 0;
-    if (request->length == REFS_FETCH_WHOLE ||
-        !refs_fetch__is_rangeless(queue->fetcher,
-                                  refs_fetch__first_range(queue, queue->next)->location_id))
-        return submit(queue, request, reserved, err);
-    refs_waiter__give_back(&queue->waiter, (size_t)reserved);
-    return submit_rangeless(queue, queue->next, err);
+    refs_http *http = queue->fetcher->options.http;
+    const uint64_t n = n_parts(queue, request);
+    flight part;
+    queue->failed = queue->plan.members[request->first_member];
+    if (request->length != REFS_FETCH_WHOLE &&
+        refs_fetch__is_rangeless(queue->fetcher,
+                                 refs_fetch__first_range(queue, queue->next)->location_id))
+        return submit_rangeless(queue, queue->next, err);
+    REFS_TRY(open_first(queue, request, &part, err));
+    for (uint64_t i = 1; i <= n; i++) {
+        part.length = (i < n ? request->length / n * i : request->length) - part.begin;
+        flight *added = add_flight(queue, &part);
+        if (added == NULL) return refs_fail_nomem(err);
+        refs_status status = prepare(queue, added, err);
+        if (status == REFS_OK) status = refs_http__submit(http, &added->transfer, err);
+        if (status != REFS_OK) {
+            forget(queue, added);
+            return status;
+        }
+        part = (flight){.request = request, .lead = added->lead, .begin = part.begin + part.length};
+    }
+    return REFS_OK;
 }
 
 /* -- serving ----------------------------------------------------------------------------------- */
@@ -354,7 +330,9 @@ static refs_status sign_again(refs_queue *queue, flight *landed, bool *over_http
         drop_others(queue, landed);
         return REFS_OK;
     }
-    if (status == REFS_OK) status = prepare(queue, landed, queue->flights.url, err);
+    if (status == REFS_OK) status = prepare(queue, landed, err);
+    if (status == REFS_OK)
+        status = refs_http__submit(queue->fetcher->options.http, &landed->transfer, err);
     if (status != REFS_OK) landed->transfer.done = true; /* nobody else ever would */
     return status;
 }
@@ -400,24 +378,17 @@ static refs_status land(refs_queue *queue, flight *landed, refs_error *err) {
     return REFS_OK;
 }
 
-/* A transfer that would have taken too much memory beside others. */
-static void put_off(refs_queue *queue, flight *landed) {
+/* It would have taken too much memory beside others, and is requested again after them. */
+static refs_status note_postponed(refs_queue *queue, flight *landed, refs_error *err) {
     note_whole(queue, landed->transfer.postponed);
-    landed->awaits = landed->transfer.postponed;
-    refs_transfer__clear(&landed->transfer);
+    const refs_status status = note_again(queue, landed->request, 0, err);
+    forget(queue, landed);
+    return status;
 }
 
 static void count(const refs_queue *queue, const flight *landed) {
     atomic_fetch_add(&queue->fetcher->requests, landed->transfer.n_requests);
     atomic_fetch_add(&queue->fetcher->bytes, landed->transfer.n_bytes);
-}
-
-static void forget(refs_queue *queue, flight *forgotten) {
-    flight **link = &queue->flights.first;
-    while (*link != forgotten) link = &(*link)->next;
-    *link = forgotten->next;
-    queue->flights.n--;
-    free_flight(queue, forgotten);
 }
 
 /* Forgets a request of which all parts are there. */
@@ -446,7 +417,7 @@ static uint64_t fresh_bytes(const flight *asked) {
 
 /* Whether nothing is to be done for a flight now. */
 static bool is_idle(const flight *asked) {
-    return asked->awaits > 0 || (asked->has_landed && !asked->is_dropped);
+    return asked->has_landed && !asked->is_dropped;
 }
 
 /* A transfer that is done: *is_forgotten tells whether flights are forgotten with it. */
@@ -459,8 +430,8 @@ static refs_status take_done(refs_queue *queue, flight *done, bool *is_forgotten
         return REFS_OK;
     }
     if (done->transfer.postponed > 0) {
-        put_off(queue, done);
-        return REFS_OK;
+        *is_forgotten = true;
+        return note_postponed(queue, done, err);
     }
     if (may_sign_again(done)) {
         bool over_http;

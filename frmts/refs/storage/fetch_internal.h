@@ -205,9 +205,9 @@ void refs_fetch__clear_places(refs_fetcher *fetcher);
  * the vfs otherwise. */
 refs_status refs_fetch__is_over_http(refs_queue *queue, bool *is_http, refs_error *err);
 
-/** Whether there is room for one more: requests that were put off come before it. Reserves what it
+/** Whether there is room for one more: answers that are held back come before it. Reserves what it
  * takes. */
-refs_status refs_fetch__reserve_http(refs_queue *queue, bool *has_room, refs_error *err);
+bool refs_fetch__reserve_http(refs_queue *queue);
 
 /** Submits transfer `queue->next`, for which queue->reserved bytes are reserved. */
 refs_status refs_fetch__submit_http(refs_queue *queue, refs_error *err);

@@ -243,10 +243,8 @@ static void give_back_reserved(refs_queue *queue) {
 
 /* Leaves the phase when all transfers over HTTP have ended. */
 static refs_status offer_http(refs_queue *queue, refs_offer *offer, refs_error *err) {
-    bool has_room = true, is_http = false;
-    while (offer->n == 0) {
-        REFS_TRY(refs_fetch__reserve_http(queue, &has_room, err));
-        if (!has_room) break;
+    bool is_http = false;
+    while (refs_fetch__reserve_http(queue)) {
         REFS_TRY(refs_fetch__is_over_http(queue, &is_http, err));
         if (is_http) list_members(queue, queue->next, REFS_RANGE_REQUIRED, offer);
         if (offer->n > 0) return REFS_OK;
@@ -314,46 +312,56 @@ static bool is_any_needed(refs_queue *queue, size_t transfer) {
     return is_any;
 }
 
-/* Bytes that nobody needs are left out of a transfer: what is not adjacent then is the next one. */
-static refs_status submit_http(refs_queue *queue, refs_offer *along, refs_error *err) {
-    if (!is_any_needed(queue, queue->next)) {
-        give_back_reserved(queue);
-        queue->next++;
-        return REFS_OK;
+/* Leaves bytes that nobody needs out of the next transfer: what is not adjacent then is the one
+ * after it. False where nothing is left. */
+static bool narrow_next(refs_queue *queue) {
+    uint64_t length = 0;
+    const bool is_any = is_any_needed(queue, queue->next);
+    if (is_any) {
+        refs_lock(&queue->fetcher->lock); /* others look at the plan */
+        refs_fetch__plan_narrow(&queue->plan, queue->next, queue->ranges, queue->dropped);
+        refs_unlock(&queue->fetcher->lock);
+        length = queue->plan.requests[queue->next].length;
     }
-    refs_lock(&queue->fetcher->lock); /* others look at the plan */
-    refs_fetch__plan_narrow(&queue->plan, queue->next, queue->ranges, queue->dropped);
-    refs_unlock(&queue->fetcher->lock);
-    const uint64_t length = queue->plan.requests[queue->next].length;
     if (length < queue->reserved) {
         refs_waiter__give_back(&queue->waiter, (size_t)(queue->reserved - length));
         queue->reserved = length;
     }
-    REFS_TRY(refs_fetch__submit_http(queue, err));
-    list_members(queue, queue->next++, REFS_RANGE_OPTIONAL, along);
-    return REFS_OK;
+    return is_any;
 }
 
+/* Transfers that nobody needs are put behind those that are read. */
 static void submit_vfs(refs_queue *queue, refs_offer *along) {
-    const size_t begin = queue->next, n = queue->n_offered;
-    bool is_any = false;
-    queue->next += n;
-    for (size_t i = begin; i < begin + n; i++) is_any = is_any_needed(queue, i) || is_any;
-    if (!is_any) return;
+    const size_t begin = queue->next, end = begin + queue->n_offered;
+    refs_planned *requests = queue->plan.requests;
+    size_t next = begin;
+    refs_lock(&queue->fetcher->lock); /* others look at the plan */
+    for (size_t i = begin; i < end; i++) {
+        if (!is_any_needed(queue, i)) continue;
+        const refs_planned needed = requests[i];
+        requests[i] = requests[next];
+        requests[next++] = needed;
+    }
+    refs_unlock(&queue->fetcher->lock);
+    queue->next = end;
     queue->reading.begin = begin;
-    queue->reading.end = begin + n;
-    atomic_fetch_add(&queue->fetcher->requests, n);
-    for (size_t i = begin; i < begin + n; i++) list_members(queue, i, REFS_RANGE_OPTIONAL, along);
+    queue->reading.end = next;
+    atomic_fetch_add(&queue->fetcher->requests, next - begin);
+    for (size_t i = begin; i < next; i++) list_members(queue, i, REFS_RANGE_OPTIONAL, along);
 }
 
 refs_status refs_submit(refs_queue *queue, refs_offer *along, refs_error *err) {
     *along = (refs_offer){queue->offered, 0};
-    if (queue->at_hand != NULL)
+    if (queue->at_hand != NULL) {
         submit_at_hand(queue);
-    else if (queue->phase == REFS_QUEUE_HTTP)
-        return submit_http(queue, along, err);
-    else
+    } else if (queue->phase == REFS_QUEUE_VFS) {
         submit_vfs(queue, along);
+    } else {
+        const bool is_needed = narrow_next(queue);
+        if (is_needed) REFS_TRY(refs_fetch__submit_http(queue, err));
+        if (is_needed) list_members(queue, queue->next, REFS_RANGE_OPTIONAL, along);
+        queue->next++;
+    }
     return REFS_OK;
 }
 

@@ -228,14 +228,7 @@ static void note_login(engine *self, const refs_transfer *transfer) {
         refs_refused__note_password(&self->http->refused, key, status);
 }
 
-static void activate(engine *self, refs_transfer *transfer) {
-    if (is_login_refused(self, transfer)) {
-        refs_transfer__refuse_login(transfer);
-        finish(transfer);
-        return;
-    }
-    refs_transfer__begin_attempt(transfer);
-    CURLMcode code = curl_multi_add_handle(self->http->multi, transfer->current);
+static void note_started(engine *self, refs_transfer *transfer, CURLMcode code) {
     if (code != CURLM_OK) {
         (void)refs_fail(&transfer->error, REFS_IO, "%s", curl_multi_strerror(code));
         finish(transfer);
@@ -400,8 +393,13 @@ static void start_due(engine *self) {
             add_waiting(self, transfer);
         } else if (is_stale(transfer, now)) {
             give_back(transfer);
+        } else if (is_login_refused(self, transfer)) {
+            refs_transfer__refuse_login(transfer);
+            finish(transfer);
         } else {
-            activate(self, transfer);
+            refs_transfer__begin_attempt(transfer);
+            note_started(self, transfer,
+                         curl_multi_add_handle(self->http->multi, transfer->current));
         }
     }
 }
@@ -604,28 +602,24 @@ static void end_finished(engine *self) {
 }
 
 /* libcurl and what it calls have locks of their own; while it only sleeps, none of them is held. */
-static void move(engine *self) {
-    int n_running;
-    refs_fork_hold_off();
-    self->is_cancelled = refs_check_cancelled(&self->http->options.cancel, NULL) != REFS_OK;
-    look_who_is_awaited(self);
-    set_aside_held_back(self);
-    look_if_any_is_awaited(self);
-    widen_for_silence(self);
-    start_due(self);
-    share_line(self);
-    curl_multi_perform(self->http->multi, &n_running);
-    end_finished(self);
-    drop_cancelled(self);
-    refs_fork_allow();
-}
-
 static void *run(void *argument) {
     engine self = {.http = argument};
+    int n_running;
     self.window = self.http->options.max_in_flight;
     self.last_waiting = &self.waiting;
     while (take_new(&self)) {
-        move(&self);
+        refs_fork_hold_off();
+        self.is_cancelled = refs_check_cancelled(&self.http->options.cancel, NULL) != REFS_OK;
+        look_who_is_awaited(&self);
+        set_aside_held_back(&self);
+        look_if_any_is_awaited(&self);
+        widen_for_silence(&self);
+        start_due(&self);
+        share_line(&self);
+        curl_multi_perform(self.http->multi, &n_running);
+        end_finished(&self);
+        drop_cancelled(&self);
+        refs_fork_allow();
         curl_multi_poll(self.http->multi, NULL, 0, sleep_ms(&self), NULL);
     }
     return NULL;
