@@ -719,15 +719,10 @@ static void tell_arrived(const batch *job) {
     if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
 }
 
-static refs_status fetch_chunks(batch *job, refs_error *err) {
-    refs_queue *queue = NULL;
+static refs_status open_queue(batch *job, refs_queue **queue, refs_error *err) {
     if (job->who == NULL) atomic_fetch_add(&job->array->n_fetches, 1);
     REFS_TRY(request_chunks(job, err));
-    REFS_TRY(refs_store_open_queue(job->array->context.store, link_requests(job), &queue, err));
-    const refs_status status = drive(job, queue, err);
-    if (status == REFS_OK) tell_arrived(job); /* workers may still decode */
-    refs_queue_close(queue);
-    return status;
+    return refs_store_open_queue(job->array->context.store, link_requests(job), queue, err);
 }
 
 static void forget_scratches(const batch *job) {
@@ -739,22 +734,23 @@ static void forget_scratches(const batch *job) {
     }
 }
 
-/* Decodes what was ready, and fetches and decodes the rest. The failure of a chunk explains more
- * than that the fetch was cancelled for it. */
+/* Decodes what was ready, and fetches and decodes the rest, which workers may do after it arrived.
+ * The failure of a chunk explains more than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
     refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->context.pool : NULL;
-    REFS_TRY(refs_group_open(pool, &job->group, err));
-    refs_group_prefer(job->group, is_any_awaited, job);
+    refs_queue *queue = NULL;
     refs_error fetch_error = REFS_ERROR_INIT;
     refs_status fetched = REFS_OK;
+    REFS_TRY(refs_group_open(pool, &job->group, err));
+    refs_group_prefer(job->group, is_any_awaited, job);
     for (size_t i = 0; i < job->n_ready && fetched == REFS_OK; i++) {
         loading *one = &job->ready[i];
         fetched = start_decode(job, one, refs_chunk__stored(one->stored), NULL, &fetch_error);
     }
-    if (fetched == REFS_OK && job->n_fetched > 0)
-        fetched = fetch_chunks(job, &fetch_error);
-    else if (fetched == REFS_OK)
-        tell_arrived(job);
+    if (fetched == REFS_OK && job->n_fetched > 0) fetched = open_queue(job, &queue, &fetch_error);
+    if (fetched == REFS_OK && queue != NULL) fetched = drive(job, queue, &fetch_error);
+    if (fetched == REFS_OK) tell_arrived(job);
+    refs_queue_close(queue);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
     forget_scratches(job);
@@ -801,19 +797,12 @@ static void clear_batch(batch *job) {
 
 /* -- readers ----------------------------------------------------------------------------------- */
 
-/* Loads what is not busy. Those that are come to the front of `wanted`: a busy chunk is noted down
- * where a chunk was that is not needed any more. */
-static refs_status load_free(batch *job, refs_wanted *wanted, size_t n, refs_error *err) {
+/* Looks up all chunks. Those that are busy come to the front of `wanted`: one is noted down where a
+ * chunk was that is not needed any more. */
+static void look_up_all(batch *job, refs_wanted *wanted, size_t n) {
     reset_batch(job);
     job->busy = wanted;
     for (size_t i = 0; i < n; i++) look_up(job, wanted[i]);
-    refs_status status = find_in_shards(job, err);
-    if (status == REFS_OK && job->n_fetched + job->n_ready > 0)
-        status = fetch(job, err);
-    else if (status == REFS_OK)
-        tell_arrived(job);
-    give_up_rest(job);
-    return status;
 }
 
 /* Waits for one of the chunks that others load, or for its shard. */
@@ -844,7 +833,13 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
     n_loads++;
     while (status == REFS_OK && n > 0) {
         status = refs_cancel_scope_check(err);
-        if (status == REFS_OK) status = load_free(&job, wanted, n, err);
+        if (status == REFS_OK) look_up_all(&job, wanted, n);
+        if (status == REFS_OK) status = find_in_shards(&job, err);
+        if (status == REFS_OK && job.n_fetched + job.n_ready > 0)
+            status = fetch(&job, err);
+        else if (status == REFS_OK)
+            tell_arrived(&job);
+        give_up_rest(&job);
         job.is_alone = n_loads > 1; /* what is busy now is waited for again */
         if (status == REFS_OK && job.n_busy > 0) status = await_busy(&job, err);
         n = job.n_busy;
@@ -857,16 +852,12 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-/* Loads what nobody has or loads. Chunks in shards whose indices others load come to the front of
- * `expected`. */
-static refs_status load_free_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
+/* Looks up what nobody has or loads. Chunks in shards whose indices others load come to the front
+ * of `expected`. */
+static void look_up_all_ahead(batch *job, refs_ahead_chunk *expected, size_t n) {
     reset_batch(job);
     job->later = expected;
     for (size_t i = 0; i < n; i++) look_up_ahead(job, expected[i]);
-    refs_status status = find_in_shards(job, NULL);
-    if (status == REFS_OK && job->n_fetched > 0) status = fetch(job, NULL);
-    give_up_rest(job);
-    return status;
 }
 
 /* Waits for an index: those who load it wait for nothing but their own request. */
@@ -887,7 +878,10 @@ void refs_array__load_ahead(const refs_prefetcher *who, refs_ahead_chunk *expect
     refs_cancel_scope scope;
     refs_cancel_scope_begin(&scope, check_of(&job));
     while (status == REFS_OK && n > 0) {
-        status = load_free_ahead(&job, expected, n);
+        look_up_all_ahead(&job, expected, n);
+        status = find_in_shards(&job, NULL);
+        if (status == REFS_OK && job.n_fetched > 0) status = fetch(&job, NULL);
+        give_up_rest(&job);
         if (status == REFS_OK && job.n_later > 0) status = await_later(&job);
         n = job.n_later;
     }

@@ -206,22 +206,6 @@ static size_t list_chunks(listing *list, refs_wanted *wanted, size_t max) {
     return n;
 }
 
-static refs_status load_batches(listing *list, uint64_t n_all, const refs_load_watch *watch,
-                                refs_wanted *wanted, refs_error *err) {
-    refs_progress_parts batches;
-    refs_progress_parts_init(&batches, watch != NULL ? watch->progress : NULL);
-    for (uint64_t begin = 0, n; begin < n_all; begin += n) {
-        n = list_chunks(list, wanted, MAX_BATCH_CHUNKS);
-        refs_progress_parts_next(&batches, (double)n / (double)n_all);
-        bool is_last = begin + n == n_all;
-        refs_load_watch of_batch = {NULL, NULL, NULL, NULL};
-        if (watch != NULL && is_last) of_batch = *watch;
-        of_batch.progress = &batches.progress;
-        REFS_TRY(refs_array__load(wanted, (size_t)n, &of_batch, err));
-    }
-    return REFS_OK;
-}
-
 /* Bytes of all chunks, or UINT64_MAX. */
 static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
     uint64_t bytes = 0, one;
@@ -232,22 +216,38 @@ static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
     return bytes;
 }
 
-/* Reads `n` readings as one. */
-static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
-                            refs_error *err) {
-    uint64_t n_chunks = 0, bytes = sum_bytes(jobs, n, 0);
-    for (size_t i = 0; i < n; i++) n_chunks += count_items(&jobs[i]);
-    size_t most = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
-    refs_wanted *wanted = refs_calloc(most, sizeof *wanted);
+/* Where the chunks of each reading go, or NULL: no memory. */
+static refs_delivery *deliveries_of(reading *jobs, size_t n) {
+    const uint64_t bytes = sum_bytes(jobs, n, 0);
     refs_delivery *to = refs_calloc(n, sizeof *to);
-    refs_status status = wanted != NULL && to != NULL ? REFS_OK : refs_fail_nomem(err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
+    for (size_t i = 0; i < n && to != NULL; i++)
         to[i] = (refs_delivery){.array = jobs[i].array,
                                 .deliver = deliver,
                                 .place = may_decode_in_place(&jobs[i], bytes) ? place : NULL,
                                 .user = &jobs[i]};
+    return to;
+}
+
+/* Reads `n` readings as one, in batches. */
+static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
+                            refs_error *err) {
+    uint64_t n_chunks = 0;
+    for (size_t i = 0; i < n; i++) n_chunks += count_items(&jobs[i]);
+    size_t n_batch = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
+    refs_wanted *wanted = refs_calloc(n_batch, sizeof *wanted);
+    refs_delivery *to = deliveries_of(jobs, n);
     listing list = {.to = to, .n = n};
-    if (status == REFS_OK) status = load_batches(&list, n_chunks, watch, wanted, err);
+    refs_status status = wanted != NULL && to != NULL ? REFS_OK : refs_fail_nomem(err);
+    refs_progress_parts batches;
+    refs_progress_parts_init(&batches, watch != NULL ? watch->progress : NULL);
+    for (uint64_t begin = 0; status == REFS_OK && begin < n_chunks; begin += n_batch) {
+        n_batch = list_chunks(&list, wanted, MAX_BATCH_CHUNKS);
+        refs_progress_parts_next(&batches, (double)n_batch / (double)n_chunks);
+        refs_load_watch of_batch = {NULL, NULL, NULL, NULL};
+        if (watch != NULL && begin + n_batch == n_chunks) of_batch = *watch;
+        of_batch.progress = &batches.progress;
+        status = refs_array__load(wanted, n_batch, &of_batch, err);
+    }
     refs_free(wanted);
     refs_free(to);
     return status;

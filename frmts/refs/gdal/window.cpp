@@ -188,14 +188,50 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
     return run;
 }
 
+/** Where a type is to be converted: elements -> pixels of the band's type -> pixels of the caller's
+ * type, the first two in buffers. */
 refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                                       refs_error *error) const {
-    if (type_.promote != nullptr || window.type != type_.gdal)
-        return readConverted(window, run, buffers, error);
-    const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
-    REFS_TRY(readRegion(window, run, buffers.dst, spaces, error));
-    maskRows(window, run, buffers.dst, spaces);
-    return wrapRows(window, run, buffers.dst, spaces, error);
+    const size_t width = static_cast<size_t>(window.width);
+    const size_t plane = width * static_cast<size_t>(window.height);
+    const size_t n = plane * static_cast<size_t>(run.n);
+    const bool isDirect = type_.promote == nullptr && window.type == type_.gdal;
+    Spaces spaces{window.pixelSpace, window.lineSpace, window.bandSpace};
+    if (!isDirect) spaces = packedSpaces(static_cast<int64_t>(type_.elementSize), width, plane);
+    GByte *pixels = isDirect ? buffers.dst
+                             : buffers.elements.resize(n * static_cast<size_t>(type_.elementSize));
+    const Region region = regionOf(window, run, spaces);
+    const refs_region view = region.view();
+    const refs_read_target target = {pixels, region.stride.data(), window.watch};
+    REFS_TRY(refs_reader_read_to(readerOf(window), &view, &target, error));
+    if (type_.promote != nullptr) {
+        const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
+        GByte *promoted = buffers.promoted.resize(n * static_cast<size_t>(pixelSize));
+        type_.promote(pixels, promoted, n);
+        pixels = promoted;
+        spaces = packedSpaces(pixelSize, width, plane);
+    }
+    maskRows(window, run, pixels, spaces);
+    REFS_TRY(wrapRows(window, run, pixels, spaces, error));
+    if (!isDirect) copyPixels(window, run, pixels, buffers.dst);
+    return REFS_OK;
+}
+
+RefsWindowReader::Spaces RefsWindowReader::packedSpaces(int64_t size, size_t width, size_t plane) {
+    return {size, size * static_cast<int64_t>(width), size * static_cast<int64_t>(plane)};
+}
+
+/** From pixels of the band's type that lie one behind the other to where the caller wants them. */
+void RefsWindowReader::copyPixels(const RefsWindow &window, const Run &run, const GByte *from,
+                                  GByte *dst) const {
+    const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
+    for (uint64_t band = 0; band < run.n; band++)
+        for (int row = 0; row < window.height;
+             row++, from += static_cast<GSpacing>(pixelSize) * window.width)
+            GDALCopyWords64(from, type_.gdal, pixelSize,
+                            dst + static_cast<GSpacing>(band) * window.bandSpace +
+                                row * window.lineSpace,
+                            window.type, static_cast<int>(window.pixelSpace), window.width);
 }
 
 /* Not std::vector, which would fill it with zeros first. */
@@ -208,39 +244,8 @@ GByte *RefsWindowReader::Buffer::resize(size_t size) {
     return bytes_.get();
 }
 
-/* By way of a buffer: elements -> pixels of the band's type -> pixels of the caller's type. */
-refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run &run,
-                                            Buffers &buffers, refs_error *error) const {
-    const size_t width = static_cast<size_t>(window.width);
-    const size_t plane = width * static_cast<size_t>(window.height);
-    const size_t n = plane * static_cast<size_t>(run.n);
-    const auto size = static_cast<int64_t>(type_.elementSize);
-    const int64_t elementSpaces[3] = {size, size * static_cast<int64_t>(width),
-                                      size * static_cast<int64_t>(plane)};
-    const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
-    const int64_t spaces[3] = {pixelSize, pixelSize * static_cast<int64_t>(width),
-                               pixelSize * static_cast<int64_t>(plane)};
-    GByte *from = buffers.elements.resize(n * type_.elementSize);
-    REFS_TRY(readRegion(window, run, from, elementSpaces, error));
-    if (type_.promote != nullptr) {
-        GByte *promoted = buffers.promoted.resize(n * static_cast<size_t>(pixelSize));
-        type_.promote(from, promoted, n);
-        from = promoted;
-    }
-    maskRows(window, run, from, spaces);
-    REFS_TRY(wrapRows(window, run, from, spaces, error));
-
-    for (uint64_t band = 0; band < run.n; band++)
-        for (int row = 0; row < window.height; row++, from += spaces[lineSpace])
-            GDALCopyWords64(from, type_.gdal, pixelSize,
-                            buffers.dst + static_cast<GSpacing>(band) * window.bandSpace +
-                                row * window.lineSpace,
-                            window.type, static_cast<int>(window.pixelSpace), window.width);
-    return REFS_OK;
-}
-
 void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
-                                const int64_t spaces[3]) const {
+                                const Spaces &spaces) const {
     if (!mask_.isNeeded()) return;
     for (uint64_t band = 0; band < run.n; band++)
         for (int row = 0; row < window.height; row++)
@@ -250,7 +255,7 @@ void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte 
 }
 
 refs_status RefsWindowReader::wrapRows(const RefsWindow &window, const Run &run, GByte *pixels,
-                                       const int64_t spaces[3], refs_error *error) const {
+                                       const Spaces &spaces, refs_error *error) const {
     if (longitudes_ == nullptr) return REFS_OK;
     for (uint64_t band = 0; band < run.n; band++)
         REFS_TRY(
@@ -259,14 +264,6 @@ refs_status RefsWindowReader::wrapRows(const RefsWindow &window, const Run &run,
                                spaces[pixelSpace], spaces[lineSpace]},
                               *this, error));
     return REFS_OK;
-}
-
-refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &run, void *dst,
-                                         const int64_t spaces[3], refs_error *error) const {
-    const Region region = regionOf(window, run, spaces);
-    const refs_region view = region.view();
-    const refs_read_target target = {dst, region.stride.data(), window.watch};
-    return refs_reader_read_to(readerOf(window), &view, &target, error);
 }
 
 refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) const {
@@ -286,7 +283,7 @@ constexpr uint64_t maxLookedFor = 100000;
 
 refs_status RefsWindowReader::coverage(const RefsWindow &window, refs_array *array, double *share,
                                        refs_error *error) const {
-    static const int64_t noSpaces[3] = {0, 0, 0};
+    const Spaces noSpaces{};
     const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), 1, UINT64_MAX);
     uint64_t there = 0;
     for (const RefsWindow &part : partsOf(window)) {
@@ -302,7 +299,7 @@ refs_status RefsWindowReader::coverage(const RefsWindow &window, refs_array *arr
 }
 
 std::array<uint64_t, REFS_MAX_RANK> RefsWindowReader::elementOf(const RefsWindow &window) const {
-    static const int64_t noSpaces[3] = {0, 0, 0};
+    const Spaces noSpaces{};
     const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), 1, UINT64_MAX);
     const std::array<RefsWindow, 2> parts = partsOf(window);
     return regionOf(parts[0].width > 0 ? parts[0] : parts[1], run, noSpaces).start;
@@ -311,7 +308,7 @@ std::array<uint64_t, REFS_MAX_RANK> RefsWindowReader::elementOf(const RefsWindow
 void RefsWindowReader::askFor(const RefsWindow &window,
                               void (*ask)(refs_reader *reader, const refs_region *region,
                                           const refs_progress *progress)) const {
-    static const int64_t noSpaces[3] = {0, 0, 0};
+    const Spaces noSpaces{};
     int n = 1;
     while (n < window.nBands && window.bands[n] == window.bands[n - 1] + 1) n++;
     const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), static_cast<uint64_t>(n),
@@ -325,7 +322,7 @@ void RefsWindowReader::askFor(const RefsWindow &window,
 }
 
 RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, const Run &run,
-                                                    const int64_t spaces[3]) const {
+                                                    const Spaces &spaces) const {
     Region region;
     region.count.fill(1);
     region.step.fill(1);

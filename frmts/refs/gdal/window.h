@@ -93,6 +93,10 @@ class RefsWindowReader {
         uint64_t elements; ///< along `axis`
     };
 
+    /** Bytes from a pixel, a line and a band to the next. */
+    using Spaces = std::array<int64_t, 3>;
+    static Spaces packedSpaces(int64_t size, size_t width, size_t plane);
+
     /** Memory that the runs of one read have in common. Its bytes are not set. */
     class Buffer {
       public:
@@ -126,22 +130,18 @@ class RefsWindowReader {
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
     refs_status readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                         refs_error *error) const;
-    refs_status readConverted(const RefsWindow &window, const Run &run, Buffers &buffers,
-                              refs_error *error) const;
+    void copyPixels(const RefsWindow &window, const Run &run, const GByte *from, GByte *dst) const;
     void maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
-                  const int64_t spaces[3]) const;
+                  const Spaces &spaces) const;
     refs_status wrapRows(const RefsWindow &window, const Run &run, GByte *pixels,
-                         const int64_t spaces[3], refs_error *error) const;
-    refs_status readRegion(const RefsWindow &window, const Run &run, void *dst,
-                           const int64_t spaces[3], refs_error *error) const;
-
+                         const Spaces &spaces, refs_error *error) const;
     /** A window of a run of bands in the array's own dimensions; strides for `spaces`. */
     struct Region {
         std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
         std::array<int64_t, REFS_MAX_RANK> step{}, stride{};
         refs_region view() const { return {start.data(), count.data(), step.data()}; }
     };
-    Region regionOf(const RefsWindow &window, const Run &run, const int64_t spaces[3]) const;
+    Region regionOf(const RefsWindow &window, const Run &run, const Spaces &spaces) const;
 
     const RefsReaders &readers_;
     const refs_array_meta *meta_;
