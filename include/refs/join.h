@@ -295,20 +295,6 @@ refs_status refs_join_open_files(const refs_join_files *files, const char *const
 refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
                                 refs_set **set, refs_error *err);
 
-/** The names in a document of STAC, each with a NUL. */
-typedef struct refs_stac {
-    refs_str base;    /**< its own name, which others are relative to; with a NUL behind it */
-    refs_buf *assets; /**< data: those with the role "data" or, if none has it, those of a type that
-                         is read */
-    refs_buf *links;  /**< other documents: items, children, the next page */
-} refs_stac;
-
-/** Whether the beginning of a file is that of a STAC document. */
-bool refs_stac_is(refs_str head);
-
-/** Appends what an item, a collection, a catalog or a list of items names. */
-refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
-
 /** Whether an object of a store, of so many bytes, is among those that a name stands for: those
  * that match a pattern or, where that is NULL, all below a prefix that are not hidden. Objects
  * without bytes mark folders, unless they are called as data files are. */

@@ -104,8 +104,9 @@ typedef struct refs_set_options {
 typedef struct refs_set refs_set;
 
 /** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to its
- * folder), in whichever format its content shows. A parquet set is named by its folder or by the
- * file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set. REFS_NOT_FOUND:
+ * folder), in whichever format its content shows; a STAC document stands for the set or the data
+ * file that it names, with several of them for a list. A parquet set is named by its folder or by
+ * the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set. REFS_NOT_FOUND:
  * nothing is there. REFS_INVALID: it is not a reference set, with the reason (line and column for
  * JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
  *
@@ -142,9 +143,10 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
 /** One set of a list or dictionary; strings are borrowed for the call that they come with. */
 typedef struct refs_set_summary {
     size_t index;                    /**< from 0, as refs_set_options.set_index has it */
-    refs_str name;                   /**< in a dictionary, else empty */
+    refs_str name;                   /**< in a dictionary or a STAC document, else empty */
     const struct refs_set *metadata; /**< the metadata in the document, and small values of arrays
-                                        of one chunk, as a set of their own */
+                                        of one chunk, as a set of their own; NULL where the document
+                                        only names it (STAC) */
 } refs_set_summary;
 
 /** Receives the sets of a list. */
@@ -153,9 +155,9 @@ typedef struct refs_set_visitor {
     void *user;
 } refs_set_visitor;
 
-/** Calls `visitor` for each set of the list or dictionary at `location`, in order, never for a set
- * that stands alone; stops at the first visit that fails and returns its failure. *n_sets is how
- * many there were. The document may be compressed. */
+/** Calls `visitor` for each set of the list or dictionary at `location`, or for each that a STAC
+ * document names, in order, never for a set that stands alone; stops at the first visit that fails
+ * and returns its failure. *n_sets is how many there were. Lists may be compressed. */
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   const refs_set_visitor *visitor, size_t *n_sets, refs_error *err);
 

@@ -114,7 +114,7 @@ refs_status RefsRootDataset::add(const refs_set_summary &set, refs_error *error)
     const int number = static_cast<int>(set.index) + 1;
     const std::string title(set.name.data, set.name.size);
     std::string contents;
-    REFS_TRY(RefsDescribeContents(set.metadata, contents, error));
+    if (set.metadata != nullptr) REFS_TRY(RefsDescribeContents(set.metadata, contents, error));
     std::string description = "set " + std::to_string(name.setIndex);
     if (!title.empty()) description += " (" + title + ")";
     if (!contents.empty()) description += ": " + contents;

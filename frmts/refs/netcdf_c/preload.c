@@ -14,6 +14,7 @@
 #include "refs/file_name.h"
 #include "refs/refset.h"
 #include "refs/scan.h"
+#include "refs/stac/stac.h"
 #include "refs/url.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -95,14 +96,15 @@ static bool is_of_store(refs_str name) {
     return is_url(name, schemes);
 }
 
-/* Whether what is at a location is a set, or where `data` is true a data file. */
+/* Whether what is at a location is a set, a data file, or a STAC document, which names one. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
     uint8_t head[HEAD_SIZE];
     const refs_vfs_range range = {0, sizeof head, head};
     size_t got;
     if (refs_vfs_read_range(vfs, location, &range, &got, NULL) == REFS_OK) {
         refs_bytes bytes = refs_bytes_view(head, got);
-        if (refs_set_sniff(bytes) || refs_scan_sniff(bytes) != NULL) return true;
+        if (refs_set_sniff(bytes) || refs_scan_sniff(bytes) != NULL || refs_stac_sniff(bytes))
+            return true;
     }
     return refs_set_sniff_folder(vfs, location);
 }

@@ -11,6 +11,7 @@ typedef struct refs_set_input {
     const char *name;                       /**< of the set: what was asked for */
     const refs_set_options *options;        /**< never NULL */
     const struct refs_candidate *candidate; /**< what the location was taken for */
+    const struct refs_set_input *parent;    /**< the document that names it, or NULL */
 } refs_set_input;
 
 typedef struct refs_set_format {
@@ -34,5 +35,11 @@ extern const refs_set_format refs_references__icechunk;
 extern const refs_set_format refs_references__json;
 extern const refs_set_format refs_references__parquet;
 extern const refs_set_format refs_references__scanned;
+extern const refs_set_format refs_references__stac;
+
+/** Works like refs_set_open for what another document names. */
+refs_status refs_references__open_named(const refs_set_input *parent, const char *location,
+                                        const refs_set_options *options, refs_set **set,
+                                        refs_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 static const refs_set_format *const formats[] = {
     &refs_references__parquet, &refs_references__icechunk, &refs_references__scanned,
-    &refs_references__dmrpp, &refs_references__json};
+    &refs_references__dmrpp,   &refs_references__stac,     &refs_references__json};
 
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {
@@ -208,7 +208,9 @@ static refs_status check_version(const refs_set_input *input, const found *what,
                      "of the name and the options");
 }
 
+/* What another document names has its own. */
 static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
+    if (set->document != NULL) return REFS_OK;
     set->document = refs_str_copy(refs_str_from(input->location));
     return set->document != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -241,18 +243,34 @@ static refs_status check_rewrites(const char *const *rewrites, refs_error *err) 
     return REFS_OK;
 }
 
+static refs_status open_input(refs_set_input *input, refs_set **set, refs_error *err) {
+    refs_candidates candidates;
+    *set = NULL;
+    REFS_TRY(check_rewrites(input->options->rewrites, err));
+    refs_status status =
+        refs_references__candidates(input->location, &input->options->version, &candidates, err);
+    if (status == REFS_OK) status = open_chosen(&candidates, input, set, err);
+    refs_references__candidates_clear(&candidates);
+    return status;
+}
+
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err) {
     refs_set_options known = REFS_SET_OPTIONS_INIT;
-    refs_set_input input = {vfs, location, location, &known, NULL};
-    refs_candidates candidates;
-    *set = NULL;
+    refs_set_input input = {.vfs = vfs, .location = location, .name = location, .options = &known};
     if (options != NULL)
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
-    REFS_TRY(check_rewrites(known.rewrites, err));
-    refs_status status = refs_references__candidates(location, &known.version, &candidates, err);
-    if (status == REFS_OK) status = open_chosen(&candidates, &input, set, err);
-    refs_references__candidates_clear(&candidates);
-    return status;
+    return open_input(&input, set, err);
+}
+
+refs_status refs_references__open_named(const refs_set_input *parent, const char *location,
+                                        const refs_set_options *options, refs_set **set,
+                                        refs_error *err) {
+    refs_set_input input = {.vfs = parent->vfs,
+                            .location = location,
+                            .name = location,
+                            .options = options,
+                            .parent = parent};
+    return open_input(&input, set, err);
 }

@@ -2,6 +2,8 @@
 #include "set_list.h"
 
 #include "refs/refset.h"
+#include "refs/vfs.h"
+#include "stac/stac.h"
 
 /* Bytes of a value that is kept of a set: those of a scalar coordinate. */
 #define MAX_VALUE 64
@@ -211,9 +213,18 @@ static refs_status visit_source(refs_json_source *source, refs_json_reader **rea
     return visit_sets(*reader, visit, n_sets, err);
 }
 
+static bool is_stac(const refs_vfs *vfs, const char *location) {
+    uint8_t head[4 * REFS_KIB];
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t size = 0;
+    return refs_vfs_read_range(vfs, location, &range, &size, NULL) == REFS_OK &&
+           refs_stac_sniff(refs_bytes_view(head, size));
+}
+
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   const refs_set_visitor *visitor, size_t *n_sets,
                                   refs_error *err) {
+    if (is_stac(vfs, location)) return refs_stac_each_set(vfs, location, visitor, n_sets, err);
     refs_json_source source;
     refs_json_reader *reader = NULL;
     list_visit visit = {.visitor = visitor, .location = location};

@@ -1,5 +1,7 @@
 /* stac_walk.c -- the assets of STAC documents that link to each other; see session.h. */
 #include "refs/intern.h"
+#include "refs/stac/stac.h"
+#include "refs/url.h"
 #include "refs/vfs.h"
 #include "session_internal.h"
 
@@ -20,12 +22,21 @@ typedef struct walk {
     unsigned depth;
 } walk;
 
+/* By its name: APIs have items at ".../collections/c/items/i". */
+static bool may_be_document(refs_str name) {
+    const size_t slash = refs_str_find_last(name, '/');
+    const refs_str folder = refs_str_part(name, 0, slash == SIZE_MAX ? 0 : slash);
+    return refs_str_ends(name, ".json") || refs_str_ends(name, ".geojson") ||
+           refs_str_ends(folder, "/items") || refs_str_ends(folder, "/collections") ||
+           (refs_str_ends(name, "/items") && refs_url_authority_begin(name) != SIZE_MAX);
+}
+
 bool refs_stac_is_document(const refs_object_lister *by, const char *name) {
     const refs_str text = refs_str_from(name);
     uint8_t *head = NULL;
     refs_buf location = REFS_BUF_INIT;
     size_t got = 0;
-    if (!refs_str_ends(text, ".json") && !refs_str_ends(text, ".geojson")) return false;
+    if (!may_be_document(text)) return false;
     if (refs_session_locate(text, &location, NULL) == REFS_OK) head = refs_alloc(HEAD_BYTES);
     const refs_vfs_range range = {0, HEAD_BYTES, head};
     if (head != NULL &&
@@ -88,7 +99,7 @@ static refs_status visit_link(walk *all, const char *document, const char *link,
 
 static refs_status visit_contents(walk *all, const char *name, refs_error *err) {
     refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
-    const refs_stac found = {refs_str_from(name), &assets, &links};
+    const refs_stac found = {.base = refs_str_from(name), .assets = &assets, .links = &links};
     refs_status status = read_document(all, name, &text, err);
     if (status == REFS_OK)
         status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
