@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "forked.h"
+#include "refs/cancel.h"
 #include "refs/fork.h"
 #include "report.h"
 
@@ -251,6 +252,68 @@ TEST_F(Rows, AreReadInManyThreadsThatOpenTheArrayAnew) {
         });
     for (std::thread &thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
+}
+
+/* What a progress callback does that a read calls while it loads fragments: reads another one. */
+struct Crossing {
+    AggregatedFiles files;
+    std::atomic<int> nPolls{0};
+    refs_error error = REFS_ERROR_INIT;
+    refs_status inner = REFS_OK;
+
+    refs_status readAll(refs_error *problem) {
+        refs_array *array = nullptr;
+        int32_t values[2];
+        const uint64_t start[1] = {0}, count[1] = {2};
+        const refs_region region = {start, count, nullptr};
+        refs_status status =
+            refs_fragments_open_array(files.fragments, files.meta("v"), &array, problem);
+        if (status == REFS_OK) status = refs_array_read(array, &region, values, nullptr, problem);
+        refs_array_free(array);
+        return status;
+    }
+
+    static bool goesOn(void *user) { return ++static_cast<Crossing *>(user)->nPolls < 100; }
+
+    refs_status run() {
+        refs_cancel_scope scope;
+        refs_error problem = REFS_ERROR_INIT;
+        refs_cancel_scope_begin(&scope, {goesOn, this});
+        const refs_status status = readAll(&problem);
+        refs_cancel_scope_end(&scope);
+        return status;
+    }
+};
+
+TEST(Aggregations, ThatLoadEachOtherInManyThreadsWaitForNoCircle) {
+    Crossing both[2];
+    std::atomic<int> nLoading{0};
+    for (int i = 0; i < 2; i++) {
+        AggregatedFiles &files = both[i].files;
+        files.put("f.json", {{"t", numbers<int32_t>({2}, {1, 2}, "", "x")}});
+        files.put("m.json", ofOneFragment(numbers<int32_t>({}, {0}), 2, "f.json", "t"));
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        files.vfs.onOpen = [&both, &nLoading, i, isFirst = true](const std::string &name) mutable {
+            if (name != "m.json.u.bin" || !isFirst) return;
+            isFirst = false;
+            for (nLoading++; nLoading < 2;) std::this_thread::yield();
+            both[i].inner = both[1 - i].readAll(&both[i].error);
+        };
+    }
+    std::thread other([&both] { EXPECT_EQ(both[1].run(), REFS_OK); });
+    EXPECT_EQ(both[0].run(), REFS_OK);
+    other.join();
+    int nRefused = 0;
+    for (Crossing &one : both) {
+        EXPECT_NE(one.inner, REFS_CANCELLED);
+        nRefused += one.inner == REFS_IO;
+        const std::string said = one.error.message;
+        EXPECT_EQ(said.find("that waits for this one") != std::string::npos, one.inner == REFS_IO);
+        one.files.vfs.onOpen = nullptr;
+        refs_error problem = REFS_ERROR_INIT;
+        EXPECT_EQ(one.readAll(&problem), REFS_OK) << problem.message;
+    }
+    EXPECT_EQ(nRefused, 1);
 }
 
 TEST_F(Rows, MayAllBeInOneFile) {

@@ -255,18 +255,62 @@ refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
     return status;
 }
 
+/* A thread that waits until another one has loaded an aggregation. */
+typedef struct load_wait {
+    pthread_t waiter, loader;
+    struct load_wait *next;
+} load_wait;
+
+static pthread_mutex_t waits_lock = PTHREAD_MUTEX_INITIALIZER;
+static load_wait *waits; /* guarded by waits_lock */
+
+/* The thread that `thread` waits for; `thread` where it waits for none. */
+static pthread_t awaited_by(pthread_t thread) {
+    for (const load_wait *wait = waits; wait != NULL; wait = wait->next)
+        if (pthread_equal(wait->waiter, thread)) return wait->loader;
+    return thread;
+}
+
+/* Progress callbacks may read other aggregations: that two threads then load those of each other
+ * must not make both wait. False, and nothing added, where the loader waits for this thread. */
+static bool add_wait(load_wait *wait) {
+    refs_lock(&waits_lock);
+    pthread_t last = wait->loader, next;
+    while (!pthread_equal(last, wait->waiter) && !pthread_equal(next = awaited_by(last), last))
+        last = next;
+    const bool is_circle = pthread_equal(last, wait->waiter) != 0;
+    wait->next = waits;
+    if (!is_circle) waits = wait;
+    refs_unlock(&waits_lock);
+    return !is_circle;
+}
+
+static void remove_wait(const load_wait *wait) {
+    refs_lock(&waits_lock);
+    load_wait **at = &waits;
+    while (*at != NULL && *at != wait) at = &(*at)->next;
+    if (*at != NULL) *at = wait->next;
+    refs_unlock(&waits_lock);
+}
+
+/* With the lock held. */
+static refs_status wait_for_loader(refs_aggregation *aggregation, refs_error *err) {
+    load_wait wait = {.waiter = pthread_self(), .loader = aggregation->loader};
+    if (!add_wait(&wait))
+        return refs_fail(err, REFS_IO,
+                         "a progress callback cannot read this aggregation while the read that "
+                         "called it, or one that waits for this one, loads its fragments");
+    const refs_status status =
+        refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
+    remove_wait(&wait);
+    return status;
+}
+
 /* Whether this thread has to load: not in a critical section, for it waits for other threads. */
 static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&aggregation->lock);
-    while (aggregation->is_loading && status == REFS_OK) {
-        if (pthread_equal(aggregation->loader, pthread_self()))
-            status = refs_fail(err, REFS_IO,
-                               "a progress callback cannot read this aggregation while the read "
-                               "that called it loads its fragments");
-        else
-            status = refs_cancel_scope_wait(&aggregation->changed, &aggregation->lock, err);
-    }
+    while (aggregation->is_loading && status == REFS_OK) status = wait_for_loader(aggregation, err);
     *begins = status == REFS_OK && !aggregation->is_loaded;
     if (*begins) aggregation->is_loading = true;
     if (*begins) aggregation->loader = pthread_self();
@@ -277,6 +321,8 @@ static refs_status begin_load(refs_aggregation *aggregation, bool *begins, refs_
 /* Files that another thread was loading are without an owner in the child, and incomplete. */
 static void in_child(void *self) {
     refs_aggregation *aggregation = self;
+    waits = NULL;
+    pthread_mutex_init(&waits_lock, NULL);
     pthread_mutex_init(&aggregation->lock, NULL);
     refs_cond_init(&aggregation->changed);
     if (!aggregation->is_loading) return;
