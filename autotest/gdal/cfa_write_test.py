@@ -219,7 +219,7 @@ class Bytes(Case):
         path = self.copy(source, SUBARRAY_SHAPE="2,4")
         os.remove(self.path("m", self.fragments()[0]))
         read = gdal.Open(path)
-        with self.assertRaisesRegex(RuntimeError, "does not exist, and its bytes have no missing value"):
+        with self.assertRaisesRegex(RuntimeError, "does not exist, and its integers have no missing value"):
             read.ReadAsArray()
 
 

@@ -126,9 +126,15 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** The direction in which its values increase: "EAST", "NORTH", "UP", "DOWN", or "" if unknown. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
-/** Whether the valid range of an aggregation of bytes holds netCDF's default fill value for bytes,
- * which is then a value like any other: none stands for missing ones. */
-bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
+/** Whether the valid range of an aggregation of integers holds netCDF's default fill value, which
+ * is then a value like any other: none stands for missing ones. Integers of more than a byte must
+ * be filled with zero, too. */
+bool refs_cf_has_only_values(const refs_array_meta *array);
+
+/** Whether elements that are netCDF's default fill value of their type are values where attributes
+ * say nothing of missing ones: the array's own fill value is another, or it has none and is not of
+ * netCDF's kind. All bytes are values. False for types that netCDF does not fill. */
+bool refs_cf_keeps_default_fill(const refs_array_meta *array);
 
 /** Whether missing_value is a value that elements can have: no word, and NaN and the infinities for
  * floating-point elements only. */
@@ -161,6 +167,9 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 
 /** The same as JSON has it. NULL also for bytes, as all of them are values. */
 const char *refs_cf_default_fill_text(const refs_dtype *dtype);
+
+/** All integers of a type, as JSON has them for the attribute valid_range; NULL for other types. */
+const char *refs_cf_whole_range_text(const refs_dtype *dtype);
 
 /** Whether the attribute _Unsigned turns signed elements of one or two bytes into unsigned numbers,
  * as in the netCDF driver. refs_cf_describe looks at the valid range, too. */

@@ -2,6 +2,8 @@
  * arithmetic in long double says, for every pair of types. */
 #include "aggregated_files.h"
 
+#include "refs/cf.h"
+
 #include <cmath>
 #include <random>
 
@@ -13,7 +15,7 @@ template <class From, class To> struct Conversion {
     std::string ofFragment = "", ofContainer = "", terms = "map: m uris: u identifiers: n";
 
     refs_status run(AggregatedFiles &files, std::vector<To> *to) const {
-        files.put("f.json", {{"t", numbers<From>({from.size()}, from, ofFragment)}});
+        files.put("f.json", {{"t", numbers<From>({from.size()}, from, ofFragment, "x")}});
         files.put("m.json", ofOneFragment(numbers<To>({}, {0}, ofContainer), from.size(), "f.json",
                                           "t", terms));
         const refs_status status = files.open("m.json");
@@ -143,6 +145,35 @@ TEST(Values, OfEveryTypeAreExactInEveryOtherOrRefused) {
     checkFrom<double>();
 }
 
+/* Where a fragment is filled with something else, netCDF's is one of them. */
+template <class T> void checkOtherFill(const std::string &valid) {
+    AggregatedFiles files;
+    Variable fragment = numbers<T>({2}, {defaultFill<T>(), 1}, "", "x");
+    fragment.fill = "0";
+    files.put("f.json", {{"t", fragment}});
+    for (const char *fill : {"0", "null"}) {
+        Variables master = ofOneFragment(numbers<T>({}, {0}, valid), 2, "f.json", "t");
+        master["v"].fill = fill;
+        files.put("m.json", master);
+        EXPECT_EQ(files.all<T>("m.json"), (std::vector<T>{defaultFill<T>(), 1})) << dtypeOf<T>();
+        const bool hasOnlyValues = std::string(fill) == "0" && !valid.empty();
+        EXPECT_EQ(refs_cf_has_only_values(files.meta("v")), hasOnlyValues) << fill << valid;
+    }
+}
+
+TEST(Values, ThatNetcdfFillsWithAreValuesWhereFragmentsAreFilledWithOthers) {
+    checkOtherFill<int16_t>("");
+    checkOtherFill<int16_t>("\"valid_range\":[-32768,32767]");
+    checkOtherFill<int16_t>("\"valid_max\":5");
+    checkOtherFill<uint16_t>("\"valid_range\":[0,65535]");
+    checkOtherFill<int32_t>("\"valid_range\":[-2147483648,2147483647]");
+    checkOtherFill<uint32_t>("\"valid_range\":[0,4294967295]");
+    checkOtherFill<int64_t>("\"valid_range\":[-9223372036854775808,9223372036854775807]");
+    checkOtherFill<uint64_t>("\"valid_range\":[0,18446744073709551615]");
+    checkOtherFill<float>("");
+    checkOtherFill<double>("");
+}
+
 TEST(Values, ThatNetcdfFillsWithAreMissingButForBytes) {
     checkDefaultFill<int8_t>();
     checkDefaultFill<uint8_t>();
@@ -190,9 +221,11 @@ TEST(Values, OfMetadataStandForMissingOnesUnlessTheyMeanNothing) {
         files.put("m.json", master);
         return files.all<double>("m.json");
     };
-    const Variable shorts = numbers<int16_t>({4}, {0, 5, -1, -32767});
+    const Variable shorts = numbers<int16_t>({4}, {0, 5, -1, -32767}, "", "x");
     EXPECT_EQ(read(shorts, "5", "-8.0"), (std::vector<double>{0, -8, -1, -32767}));
-    EXPECT_EQ(read(shorts, "0", "-8.0"), (std::vector<double>{0, 5, -1, -8})) << "as netCDF fills";
+    EXPECT_EQ(read(shorts, "0", "-8.0"), (std::vector<double>{0, 5, -1, -32767}));
+    EXPECT_EQ(read(shorts, "-32767", "-8.0"), (std::vector<double>{0, 5, -1, -8}));
+    EXPECT_EQ(read(shorts, "null", "-8.0"), (std::vector<double>{0, 5, -1, -8})) << "as netCDF-3";
     EXPECT_EQ(read(shorts, "null", "0.0"), (std::vector<double>{0, 5, -1, defaultFill<double>()}));
     EXPECT_EQ(read(shorts, "5", "null"),
               (std::vector<double>{0, defaultFill<double>(), -1, -32767}));

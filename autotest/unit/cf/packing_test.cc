@@ -107,6 +107,31 @@ TEST(Nodata, HasNoDefaultForBytes) {
     expectNodata({"|u1", "255", R"("flag_values":[0,1])", 255});
 }
 
+TEST(Nodata, IsNoDefaultOfNetcdfWhereTheArrayIsFilledWithAnother) {
+    const struct {
+        const char *dtype, *fill, *dims;
+        bool keeps;
+    } cases[] = {{"<u2", "0", "x", true},
+                 {"<u2", "7", "x", true},
+                 {"<u2", "65535", "x", false},
+                 {"<u2", "null", "x", false},
+                 {"<i2", "-32767", "x", false},
+                 {"|u1", "255", "x", true},
+                 {"<f4", "0", "x", true},
+                 {"<f4", "\"NaN\"", "x", true},
+                 {"<f8", "9.969209968386869e+36", "x", false},
+                 {"<i8", "0", "x", true},
+                 {"<u8", "null", "", true},
+                 {"<c8", "null", "x", false},
+                 {"|b1", "false", "x", false}};
+    for (const auto &c : cases) {
+        Dataset set;
+        std::vector<std::string> dims(*c.dims != '\0' ? 1 : 0, c.dims);
+        set.array("v", {dims, {4}, "", c.dtype, c.fill});
+        EXPECT_EQ(refs_cf_keeps_default_fill(set.find("v")), c.keeps) << c.dtype << c.fill;
+    }
+}
+
 /* An index of a file has the attribute where the file has it. */
 TEST(Nodata, IsNotTheLargestByteThatAFileDoesNotDeclare) {
     Dataset set;

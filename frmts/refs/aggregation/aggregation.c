@@ -380,7 +380,8 @@ bool refs_aggregation__is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
-/* The missing value: that of the container, or netCDF's default for its type. */
+/* The missing value: that of the container, or netCDF's default for its type; where all are values,
+ * what the container is filled with stays. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_array_meta *meta = &aggregation->meta;
@@ -394,7 +395,8 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
             refs_aggregation__value(aggregation->container.attributes, names[i]);
         REFS_TRY(refs_cf_read_element(&container, value, aggregation->fill, &has_fill, err));
     }
-    if (!has_fill && refs_cf_fill_is_chosen(meta)) {
+    if (!has_fill &&
+        (refs_cf_fill_is_chosen(meta) || refs_cf_has_only_values(&aggregation->container))) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
         has_fill = true;
     }

@@ -653,12 +653,12 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
                          fragments->options.location, aggregation->container.path, where,
                          file->locations, stored_name(aggregation, wanted->number),
                          advice != NULL ? "; " : "", advice != NULL ? advice : "");
-    if (refs_cf_all_bytes_are_valid(&aggregation->meta))
-        return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: the file %s does not exist, and its bytes have no "
-                         "missing value, because valid_range includes all of them",
-                         fragments->options.location, aggregation->container.path, where,
-                         file->locations);
+    if (refs_cf_has_only_values(&aggregation->meta))
+        return refs_fail(
+            err, REFS_NOT_FOUND,
+            "%s: %s partition %s: the file %s does not exist, and its integers have no "
+            "missing value, because valid_range includes all of them",
+            fragments->options.location, aggregation->container.path, where, file->locations);
     refs_buf text = REFS_BUF_INIT;
     if (missing == REFS_MISSING_WARN && !file->is_noted) {
         REFS_TRY(refs_buf_printf(

@@ -36,8 +36,7 @@ static refs_status add_missing(const refs_array_meta *variable, const char *name
     return REFS_OK;
 }
 
-/* A fragment that names no missing value has that of netCDF, but for bytes, of which all are
- * valid. */
+/* A fragment that names no missing value has that of netCDF, unless it is filled with another. */
 static refs_status describe_missing(const refs_array_meta *variable, refs_agg_values *values,
                                     refs_error *err) {
     REFS_TRY(add_missing(variable, "_FillValue", values, err));
@@ -47,7 +46,7 @@ static refs_status describe_missing(const refs_array_meta *variable, refs_agg_va
         memcpy(values->missing[values->n_missing++], variable->fill, values->from.size);
         return REFS_OK;
     }
-    if (values->from.size == 1) return REFS_OK;
+    if (refs_cf_keeps_default_fill(variable)) return REFS_OK;
     values->n_missing = refs_cf_default_fill(&values->from, values->missing[0]);
     return REFS_OK;
 }

@@ -59,6 +59,17 @@ const char *refs_cf_default_fill_text(const refs_dtype *dtype) {
     return NULL;
 }
 
+const char *refs_cf_whole_range_text(const refs_dtype *dtype) {
+    static const char *const texts[][4] = {
+        {"[-128,127]", "[-32768,32767]", "[-2147483648,2147483647]",
+         "[-9223372036854775808,9223372036854775807]"},
+        {"[0,255]", "[0,65535]", "[0,4294967295]", "[0,18446744073709551615]"}};
+    size_t i = 0;
+    while (i < 4 && (size_t)1 << i != dtype->size) i++;
+    if (i == 4 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT)) return NULL;
+    return texts[dtype->type == REFS_TYPE_UINT][i];
+}
+
 /* -- the fill value of the metadata ------------------------------------------------------------ */
 
 #define LOAD(type)                                                                                 \
@@ -229,7 +240,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (array->aggregation != NULL && array->edges == NULL)
-        return !refs_cf_all_bytes_are_valid(array); /* else it stands where there is no fragment */
+        return !refs_cf_has_only_values(array); /* else it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                !refs_hierarchy_keeps_attributes(hierarchy) &&
@@ -274,6 +285,15 @@ bool refs_cf_declared_fill(const refs_hierarchy *hierarchy, const refs_array_met
                                                     : refs_cf_fill_is_declared(hierarchy, array);
     if (is_declared) memcpy(fill, array->fill, array->dtype.size);
     return is_declared;
+}
+
+bool refs_cf_keeps_default_fill(const refs_array_meta *array) {
+    uint8_t fill[sizeof(double)];
+    if (!refs_cf_default_fill(&array->dtype, fill)) return false;
+    if (array->aggregation != NULL) return refs_cf_has_only_values(array);
+    if (array->dtype.size == 1) return true;
+    return array->has_fill ? memcmp(array->fill, fill, array->dtype.size) != 0
+                           : !refs_cf__has_named_dims(array) || refs_cf__gdal_crs(array) != NULL;
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
@@ -341,11 +361,9 @@ static void set_from_fill(const refs_dtype *dtype, const uint8_t *fill,
     }
 }
 
-/* Bytes have no default nodata: all their values are common. */
 static void set_default(const refs_array_meta *array, refs_cf_description *description) {
     uint8_t fill[sizeof(double)];
-    if (array->dtype.size > 1 && refs_cf_default_fill(&array->dtype, fill))
-        set_from_fill(&array->dtype, fill, description);
+    if (refs_cf_default_fill(&array->dtype, fill)) set_from_fill(&array->dtype, fill, description);
 }
 
 bool refs_cf_has_missing_value(const refs_array_meta *array) {
@@ -371,10 +389,8 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
         set_from_fill(&array->dtype, array->fill, description);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
         set_double(description, &array->dtype, (double)NAN); /* which decoders put in its place */
-    else if (!is_tiff && (array->has_fill ? has_number_fill(array) && fill_is_default(array)
-                                          : refs_cf__has_named_dims(array) &&
-                                                refs_cf__gdal_crs(array) == NULL &&
-                                                !is_never_filled(input->hierarchy)))
+    else if (!is_tiff && !refs_cf_keeps_default_fill(array) &&
+             (array->has_fill || !is_never_filled(input->hierarchy)))
         set_default(array, description);
 }
 
@@ -464,8 +480,14 @@ static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     return true;
 }
 
-static bool holds_all_bytes(const valid_range *range) {
-    return (range->low == 0 && range->high == 255) || (range->low == -128 && range->high == 127);
+/* Of bytes, whose sign the range tells, either way. */
+static bool is_whole(const refs_dtype *dtype, const valid_range *range) {
+    const double end = ldexp(1, (int)dtype->size * 8);
+    const bool is_unsigned = range->low == 0 && range->high == end - 1,
+               is_signed = range->low == -end / 2 && range->high == end / 2 - 1;
+    if (dtype->size == 1) return is_unsigned || is_signed;
+    return (is_unsigned && dtype->type == REFS_TYPE_UINT) ||
+           (is_signed && dtype->type == REFS_TYPE_INT);
 }
 
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
@@ -563,28 +585,34 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
         take_as_stored(array, as, &range.low);
         take_as_stored(array, as, &range.high);
     }
-    const bool all_bytes = array->dtype.size == 1 && holds_all_bytes(&range);
     *stored = (refs_cf_range){range.low, range.high};
+    const bool all_bytes = array->dtype.size == 1 && is_whole(&array->dtype, &range);
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
 }
 
-/* Bytes of netCDF as its default fill value, signed and unsigned. */
-static bool holds_default_byte(const refs_array_meta *array) {
-    const refs_dtype unsigned_byte = {.type = REFS_TYPE_UINT, .size = 1};
+/* Whether integers that netCDF fills with are valid ones, signed or unsigned. */
+static bool holds_default(const refs_array_meta *array) {
+    refs_dtype as = array->dtype;
+    uint8_t fill[sizeof(double)];
     valid_range range;
     refs_cf_range stored;
-    if (!read_valid_range(array, &range) || range.unpacked) return false;
-    if (holds_all_bytes(&range)) return true;
-    const bool is_told = refs_cf_is_told_unsigned(array);
-    const double fill = array->dtype.type == REFS_TYPE_UINT ? 255 : is_told ? 129 : -127;
-    return refs_cf_valid_range(array, is_told ? &unsigned_byte : &array->dtype, &stored) &&
-           stored.low <= fill && fill <= stored.high;
+    if (as.type == REFS_TYPE_FLOAT || !refs_cf_default_fill(&as, fill) ||
+        !read_valid_range(array, &range) || range.unpacked)
+        return false;
+    if (is_whole(&as, &range)) return true;
+    double number = load_number(&as, fill);
+    if (refs_cf_is_told_unsigned(array)) as.type = REFS_TYPE_UINT;
+    if (as.type == REFS_TYPE_UINT) number = refs_cf__to_unsigned(&as, number);
+    return refs_cf_valid_range(array, &as, &stored) && stored.low <= number &&
+           number <= stored.high;
 }
 
-bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
-    return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
-           fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
-           !refs_cf_has_missing_value(array) && holds_default_byte(array);
+/* Wider integers of netCDF files may have such a range, too, and are filled with the default. */
+bool refs_cf_has_only_values(const refs_array_meta *array) {
+    return has_number_fill(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
+           !refs_cf_has_missing_value(array) &&
+           (array->dtype.size == 1 ? fill_is_default(array) : is_zero(array)) &&
+           holds_default(array);
 }
 
 static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {

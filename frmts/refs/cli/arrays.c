@@ -164,7 +164,8 @@ static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
 static refs_status find_fill(tool_arrays *arrays, const refs_array_meta *meta, const uint8_t **fill,
                              refs_error *err) {
     uint8_t declared[sizeof(double)];
-    *fill = has_fill(arrays, meta) && !refs_cf_all_bytes_are_valid(meta) ? meta->fill : NULL;
+    const bool has_only_values = meta->aggregation != NULL && refs_cf_has_only_values(meta);
+    *fill = has_fill(arrays, meta) && !has_only_values ? meta->fill : NULL;
     if (*fill == NULL || meta->aggregation != NULL || !refs_dtype_is_numeric(&meta->dtype) ||
         meta->dtype.size > sizeof declared)
         return REFS_OK;
@@ -193,8 +194,10 @@ static refs_status add_array(tool_arrays *arrays, const refs_array_meta *meta, c
     const uint8_t *fill;
     REFS_TRY(find_fill(arrays, meta, &fill, err));
     arrays->metas[arrays->source.n_arrays] = meta;
-    list[arrays->source.n_arrays++] = (refs_cfa_array){
-        {meta->path, meta->dtype, meta->rank, dims, meta->attributes, fill}, meta->shape};
+    list[arrays->source.n_arrays++] =
+        (refs_cfa_array){{meta->path, meta->dtype, meta->rank, dims, meta->attributes, fill,
+                          refs_cf_keeps_default_fill(meta)},
+                         meta->shape};
     return REFS_OK;
 }
 

@@ -355,7 +355,8 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
                                        .dtype = joined->like->dtype,
                                        .rank = joined->rank,
                                        .dims = of->dims,
-                                       .attributes = refs_json_root(of->attributes)};
+                                       .attributes = refs_json_root(of->attributes),
+                                       .keeps_default = joined->like->keeps_default};
     if (joined->like->declares_fill && !joined->drops_stored) {
         memcpy(of->fill, joined->like->declared, sizeof of->fill);
         of->variable.fill = of->fill;
@@ -548,13 +549,17 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
         const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
         if (array != NULL) arrays[n++] = array;
     }
-    refs_common_type common = {.dtype = joined->like->dtype};
+    refs_common_type common = {.dtype = joined->like->dtype,
+                               .keeps_default = refs_join__has_only_values(joined->like)};
     if (joined->n_lines > 0) common = refs_join__common_type(join, arrays, n);
     refs_free(arrays);
     if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
         !joined->like->has_nodata)
         common = refs_join__wider_than_bytes();
-    const char *valid = refs_join__all_bytes(join, joined->like);
+    const bool needs_missing =
+        joined->has_holes && common.dtype.size > 1 && common.dtype.type != REFS_TYPE_FLOAT;
+    const char *valid = needs_missing ? NULL : refs_join__whole_range(join, joined->like);
+    of->variable.keeps_default = !needs_missing && common.keeps_default;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (common.is_unpacked)
@@ -565,7 +570,7 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     refs_buf_clear(&text);
     if (status != REFS_OK || !common.is_unpacked) return status;
     of->variable.dtype = common.dtype;
-    (void)refs_cf_default_fill(&common.dtype, of->fill);
+    refs_join__fill_of(&common, of->fill);
     of->variable.fill = of->fill;
     return REFS_OK;
 }

@@ -94,7 +94,8 @@ typedef struct refs_join_array {
     bool is_grid; /**< longitudes or latitudes */
     bool
         has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
-    bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
+    bool keeps_default; /**< as refs_cf_keeps_default_fill says */
+    bool is_piece;      /**< a fragment of an aggregation, which is at `path` */
     uint64_t
         begin[REFS_JOIN_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
     uint32_t whole;                /**< attributes of what it is a piece of, or its own; or NONE */
@@ -630,8 +631,12 @@ size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, s
 /** The type of an aggregation. */
 typedef struct refs_common_type {
     refs_dtype dtype;
-    bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
+    bool is_unpacked;   /**< it has a fill value and no packing, whatever its fragments have */
+    bool keeps_default; /**< netCDF's default fill value is a value of some */
 } refs_common_type;
+
+/** The fill value of unpacked fragments: netCDF's, or NaN where that is a value of some. */
+void refs_join__fill_of(const refs_common_type *type, uint8_t *fill);
 
 /** The result for the arrays of one path. */
 typedef struct refs_joined {
@@ -861,14 +866,18 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
 /** Those of an array without a valid range. */
 #define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
 
-/** The attribute valid_range that an aggregation of bytes needs which has no place without a
- * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where the
- * bytes have a fill value or a valid range of their own, or are no bytes. */
-const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array);
+/** Whether all elements of an array of numbers are values: netCDF's default fill value is one, and
+ * nobody says of others that they are missing. Bytes are judged by what is said alone. */
+bool refs_join__has_only_values(const refs_join_array *array);
 
-/** Whether that is what attributes of bytes tell, by the text of refs_join__describe_range: none
- * are left out, as where there is no range. */
-bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range);
+/** The attribute valid_range that an aggregation of integers needs which has no place without a
+ * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where they
+ * have a fill value or a valid range of their own, or are no integers. */
+const char *refs_join__whole_range(const refs_join *join, const refs_join_array *array);
+
+/** Whether that is what attributes tell, by the text of refs_join__describe_range: none are left
+ * out, as where there is no range. */
+bool refs_join__has_whole_range(const refs_join_array *array, refs_str range);
 
 /** Appends an object without what tells how values are stored. */
 refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,

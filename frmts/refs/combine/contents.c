@@ -307,8 +307,8 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
     REFS_TRY(refs_join__describe_packing(in->strings, meta->attributes, &array->packing, err));
     array->unpacking = refs_join__unpacking_of(meta);
     REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
-    if (!array->has_nodata &&
-        refs_join__has_range_of_bytes(array, refs_intern_get(in->strings, array->range)))
+    if (refs_join__has_only_values(array) &&
+        refs_join__has_whole_range(array, refs_intern_get(in->strings, array->range)))
         REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
@@ -552,6 +552,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     array->has_nodata =
         refs_json_get(meta->attributes, "_FillValue") != NULL || refs_cf_has_missing_value(meta) ||
         (meta->dtype.size == 1 && meta->aggregation == NULL && refs_cf_fill_is_chosen(meta));
+    array->keeps_default = refs_cf_keeps_default_fill(meta);
     const container *whole = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, whole != NULL ? whole->meta->path : meta->path),
                          &array->path, err));

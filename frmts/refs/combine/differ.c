@@ -122,14 +122,17 @@ static bool declares_number(const refs_join_array *array) {
     return !isnan(refs_join__value_at(&array->dtype, fill, 0).number);
 }
 
-static bool holds_declared(const refs_join *join, const refs_join_array *array,
-                           const refs_join_array *declaring) {
+static bool hold(const refs_join *join, const refs_join_array *array, const uint8_t *element) {
     const refs_str values = refs_join__text(join, array->values);
     const size_t size = array->dtype.size;
-    if (!declares_number(declaring)) return false;
     for (size_t at = 0; at + size <= values.size; at += size)
-        if (memcmp(values.data + at, declaring->declared, size) == 0) return true;
+        if (memcmp(values.data + at, element, size) == 0) return true;
     return false;
+}
+
+static bool holds_declared(const refs_join *join, const refs_join_array *array,
+                           const refs_join_array *declaring) {
+    return declares_number(declaring) && hold(join, array, declaring->declared);
 }
 
 static bool declare_one_fill(const refs_join_array *a, const refs_join_array *b) {
@@ -154,6 +157,18 @@ static refs_status differ_in_fill(const refs_join *join, const refs_join_array *
         return REFS_OK;
     return refs_buf_printf(text, err, "%sfill value %s and %s", text->size > 0 ? ", " : "",
                            print_declared(a, shown[0]), print_declared(b, shown[1]));
+}
+
+/* Where none is declared it is netCDF's default, unless that is a value. */
+static refs_status differ_in_default(const refs_join *join, const refs_join_array *a,
+                                     const refs_join_array *b, refs_buf *text, refs_error *err) {
+    uint8_t fill[sizeof(double)];
+    if (a->declares_fill || b->declares_fill || a->dtype.size != b->dtype.size ||
+        refs_join__has_only_values(a) == refs_join__has_only_values(b) ||
+        !refs_cf_default_fill(&a->dtype, fill) || !(hold(join, a, fill) || hold(join, b, fill)))
+        return REFS_OK;
+    return refs_buf_printf(text, err, "%snetCDF's default fill value, which is a value of one",
+                           text->size > 0 ? ", " : "");
 }
 
 /* Masters declare a fill value for values that no fragment has (refs_join__declare_fill). */
@@ -187,7 +202,9 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (a->range != b->range && !is_coordinate)
         REFS_TRY(append_differences(refs_join__text(join, a->range),
                                     refs_join__text(join, b->range), text, err));
-    if (are_thin && !is_other_type && !is_coordinate)
+    if (are_thin && !is_other_type && !is_coordinate) {
         REFS_TRY(differ_in_fill(join, a, b, text, err));
+        REFS_TRY(differ_in_default(join, a, b, text, err));
+    }
     return is_coordinate ? REFS_OK : differ_in_units(join, a, b, text, err);
 }

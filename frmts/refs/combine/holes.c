@@ -169,7 +169,7 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
 
 /* Other programs join such files like this: as integers that have a value for what is missing. */
 refs_common_type refs_join__wider_than_bytes(void) {
-    return (refs_common_type){{.type = REFS_TYPE_INT, .size = 4}, true};
+    return (refs_common_type){.dtype = {.type = REFS_TYPE_INT, .size = 4}, .is_unpacked = true};
 }
 
 static refs_status fail_bytes(const refs_join *join, const refs_joined *joined, refs_error *err) {

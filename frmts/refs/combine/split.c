@@ -6,6 +6,8 @@
  * the parts came in. A cut within a chunk cannot stay: chunks are not cut. The values of per-step
  * arrays are put into the set: a step is a chunk.
  */
+#include <math.h>
+
 #include "combine_internal.h"
 
 static bool is_coordinate_of_line(const refs_join *join, const refs_joined *joined) {
@@ -344,15 +346,35 @@ static bool has_another_range(const refs_join *join, const refs_join_array *a,
     return a->range != b->range || (!is_none && a->units != b->units);
 }
 
+/* Floating-point numbers have NaN for what is missing. */
+static bool have_other_values(const refs_join_array *a, const refs_join_array *b) {
+    return a->dtype.type != REFS_TYPE_FLOAT &&
+           refs_join__has_only_values(a) != refs_join__has_only_values(b);
+}
+
+void refs_join__fill_of(const refs_common_type *type, uint8_t *fill) {
+    const float single = NAN;
+    const double number = (double)NAN;
+    if (!type->keeps_default || type->dtype.type != REFS_TYPE_FLOAT)
+        (void)refs_cf_default_fill(&type->dtype, fill);
+    else if (type->dtype.size == sizeof single)
+        memcpy(fill, &single, sizeof single);
+    else
+        memcpy(fill, &number, sizeof number);
+}
+
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
                                         size_t n) {
-    refs_common_type common = {arrays[0]->dtype, false};
+    refs_common_type common = {.dtype = arrays[0]->dtype};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
         common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
                              arrays[i]->packing != arrays[0]->packing ||
                              has_another_range(join, arrays[i], arrays[0]) ||
                              are_converted(join, arrays[i], arrays[0]) ||
-                             needs_double(join, arrays[i], arrays[0]);
+                             needs_double(join, arrays[i], arrays[0]) ||
+                             have_other_values(arrays[i], arrays[0]);
+    for (size_t i = 0; i < n; i++)
+        common.keeps_default = common.keeps_default || refs_join__has_only_values(arrays[i]);
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }

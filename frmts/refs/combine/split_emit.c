@@ -47,27 +47,30 @@ bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
            refs_str_starts(refs_str_from(path + size), REFS_SET_FRAGMENTS_SUFFIX "/");
 }
 
-static const char *range_of_bytes(const refs_join_array *array) {
-    const bool is_signed = array->dtype.type == REFS_TYPE_INT && !array->unpacking.is_unsigned;
-    return is_signed ? "[-128,127]" : "[0,255]";
+bool refs_join__has_only_values(const refs_join_array *array) {
+    if (!refs_dtype_is_numeric(&array->dtype) || array->has_nodata) return false;
+    return array->dtype.size == 1 || (array->keeps_default && !array->declares_fill);
 }
 
-static bool are_bytes(const refs_join_array *array) {
-    return array->dtype.size == 1 && refs_dtype_is_numeric(&array->dtype);
+static const char *all_of(const refs_join_array *array) {
+    refs_dtype as = array->dtype;
+    if (as.size == 1 && (as.type == REFS_TYPE_BOOL || array->unpacking.is_unsigned))
+        as.type = REFS_TYPE_UINT;
+    return refs_cf_whole_range_text(&as);
 }
 
-const char *refs_join__all_bytes(const refs_join *join, const refs_join_array *array) {
+const char *refs_join__whole_range(const refs_join *join, const refs_join_array *array) {
     const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
-    if (!are_bytes(array) || array->has_nodata || has_range) return NULL;
-    return range_of_bytes(array);
+    return has_range || !refs_join__has_only_values(array) ? NULL : all_of(array);
 }
 
-bool refs_join__has_range_of_bytes(const refs_join_array *array, refs_str range) {
+bool refs_join__has_whole_range(const refs_join_array *array, refs_str range) {
     static const char name[] = "valid_range=", others[] = ";valid_min=;valid_max=;";
-    const char *all = range_of_bytes(array);
+    const char *all = all_of(array);
+    if (all == NULL) return false;
     const size_t size = strlen(all), begin = sizeof name - 1;
-    return are_bytes(array) && range.size == begin + size + sizeof others - 1 &&
-           memcmp(range.data, name, begin) == 0 && memcmp(range.data + begin, all, size) == 0 &&
+    return range.size == begin + size + sizeof others - 1 && memcmp(range.data, name, begin) == 0 &&
+           memcmp(range.data + begin, all, size) == 0 &&
            memcmp(range.data + begin + size, others, sizeof others - 1) == 0;
 }
 
@@ -283,6 +286,23 @@ static refs_status put_fragments(output *out, refs_error *err) {
 
 /* -- the container ----------------------------------------------------------------------------- */
 
+/* NULL where something may be missing. */
+static const char *whole_range(const output *out) {
+    const refs_join_split *split = out->joined->split;
+    const refs_join_array *first = refs_join__first_of(split);
+    const bool needs_missing = first->dtype.size > 1 && split->cells.n_missing > 0;
+    return split->type.is_unpacked || needs_missing ? NULL
+                                                    : refs_join__whole_range(out->join, first);
+}
+
+/* NULL where the fill value is that of the fragments. */
+static const char *own_fill_text(const output *out) {
+    const refs_common_type *type = &out->joined->split->type;
+    const bool is_nan = type->keeps_default && type->dtype.type == REFS_TYPE_FLOAT;
+    if (type->is_unpacked) return is_nan ? "\"NaN\"" : refs_cf_default_fill_text(&type->dtype);
+    return is_nan && !out->joined->has_hole_fill ? "\"NaN\"" : NULL;
+}
+
 static const char *hole_text(const output *out) {
     return refs_join__text(out->join, out->joined->hole_text).data;
 }
@@ -304,9 +324,10 @@ static refs_status put_container_array(output *out, refs_error *err) {
                         "\"C\"",
                         dtype);
     const char *const fill[] = {"fill_value", NULL};
-    if (status == REFS_OK && split->type.is_unpacked)
-        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s",
-                                 refs_cf_default_fill_text(&split->type.dtype));
+    const char *own = own_fill_text(out);
+    if (own == NULL && whole_range(out) != NULL && split->type.dtype.size > 1) own = "0";
+    if (status == REFS_OK && own != NULL)
+        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", own);
     else if (status == REFS_OK && out->joined->has_hole_fill)
         status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
     else if (status == REFS_OK)
@@ -382,14 +403,14 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     if (status == REFS_OK) status = refs_buf_append(&out->text, "{", 1, err);
     if (status == REFS_OK) status = append_attributes(out, refs_json_root(whole), err);
     if (status == REFS_OK) status = append_aggregation(out, err);
-    if (status == REFS_OK && split->type.is_unpacked)
-        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s",
-                                 refs_cf_default_fill_text(&split->type.dtype));
-    else if (status == REFS_OK)
+    const char *fill = own_fill_text(out);
+    if (status == REFS_OK && fill != NULL)
+        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill);
+    if (status == REFS_OK && !split->type.is_unpacked)
         status = append_classes(refs_json_root(own), REFS_CF_PACKING, &out->text, err);
     if (status == REFS_OK && !split->type.is_unpacked)
         status = append_classes(refs_json_root(own), REFS_CF_VALID, &out->text, err);
-    const char *valid = split->type.is_unpacked ? NULL : refs_join__all_bytes(out->join, first);
+    const char *valid = whole_range(out);
     if (status == REFS_OK && valid != NULL)
         status = refs_buf_printf(&out->text, err, ",\"valid_range\":%s", valid);
     if (status == REFS_OK && !split->type.is_unpacked && out->joined->tells_hole_fill)

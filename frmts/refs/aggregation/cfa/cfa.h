@@ -60,6 +60,8 @@ typedef struct refs_cfa_variable {
                                       fragments are is left out: _FillValue, _ARRAY_DIMENSIONS,
                                       cf_role of CFA, aggregated_data … */
     const uint8_t *fill;         /**< one element in this machine's byte order, or NULL */
+    bool keeps_default;          /**< as refs_cf_keeps_default_fill says: if it has no fill value,
+                                      netCDF's stays a value */
 } refs_cfa_variable;
 
 /* -- masters ----------------------------------------------------------------------------------- */

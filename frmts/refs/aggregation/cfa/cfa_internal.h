@@ -96,6 +96,34 @@ refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *v
 refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
                                refs_error *err);
 
+/* -- unused.c ---------------------------------------------------------------------------------- */
+
+/** Whether readers would take netCDF's default fill value for a missing one, which is a value. */
+bool refs_cfa__has_only_values(const refs_cfa_variable *variable);
+
+/** NaN of a type. It is missing whatever else is: as a fill value it takes no value away. */
+const uint8_t *refs_cfa__nan(const refs_dtype *dtype);
+
+/** The greatest integers of a type, one of which becomes a fill value. */
+#define CFA_CANDIDATES 65536
+
+/** Which values an array has; zeroed: none is known. */
+typedef struct cfa_seen {
+    bool has_default;                    /**< netCDF's default fill value */
+    uint8_t is_used[CFA_CANDIDATES / 8]; /**< a bit for each candidate, the greatest first */
+} cfa_seen;
+
+/** Looks at some of the values of a variable where that needs it. */
+void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_seen *seen);
+
+/** As refs_cfa__describe, with a fill value that is none of the values where netCDF's is one. */
+refs_status refs_cfa__describe_field(nc_file *file, nc_place place,
+                                     const refs_cfa_variable *variable, const cfa_seen *seen,
+                                     refs_error *err);
+refs_status refs_cfa__describe_values(nc_file *file, nc_place place,
+                                      const refs_cfa_variable *variable, refs_bytes values,
+                                      refs_error *err);
+
 /** A variable as it is when its values are unpacked, borrowed from the packed one but for
  * `attributes`, which are to be freed. */
 typedef struct cfa_unpacked {

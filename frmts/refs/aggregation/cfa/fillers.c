@@ -307,7 +307,8 @@ static refs_status fill_all(refs_master *master, const cfa_job *job, const char 
         refs_partition at;
         refs_fragment_grid_get(job->grid, i, &at);
         if (at.has_fragment) continue;
-        if (job->variable->fill == NULL && job->variable->dtype.size == 1)
+        if (job->variable->fill == NULL &&
+            (job->variable->dtype.size == 1 || job->variable->keeps_default))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s: %s has missing fragments, but no fill value for them: leave it "
                              "out, or write another version than 1.13",

@@ -47,6 +47,96 @@ static void box_of(const cfa_open_part *open, size_t i, cfa_box *box) {
     }
 }
 
+/* -- slabs ------------------------------------------------------------------------------------- */
+
+/* The sizes of a slab: whole along the dimensions that vary fastest, as far as there is room. */
+static uint64_t slab_of(const refs_cfa_array *array, const cfa_box *box, uint64_t *count) {
+    uint64_t n = 1, room = SLAB_BYTES / array->variable.dtype.size;
+    for (size_t d = array->variable.rank; d-- > 0;) {
+        count[d] = box->count[d] < room ? box->count[d] : room;
+        n *= count[d];
+        room /= count[d] > 0 ? count[d] : 1;
+        if (room == 0) room = 1;
+    }
+    return n;
+}
+
+/* Goes on to the next slab of a box; false behind the last. */
+static bool next_slab(const cfa_box *box, const uint64_t *count, size_t rank, uint64_t *start) {
+    for (size_t d = rank; d-- > 0;) {
+        start[d] += count[d];
+        if (start[d] < box->start[d] + box->count[d]) return true;
+        start[d] = box->start[d];
+    }
+    return false;
+}
+
+/* A slab of an array, cut where its box ends. */
+typedef struct cfa_slab {
+    size_t array;
+    size_t rank;
+    const cfa_box *box;
+    uint64_t start[REFS_MAX_RANK];
+    uint64_t count[REFS_MAX_RANK];
+    uint64_t n;
+    cfa_seen *seen;
+} cfa_slab;
+
+static void cut_slab(cfa_slab *slab, const uint64_t *whole) {
+    slab->n = 1;
+    for (size_t d = 0; d < slab->rank; d++) {
+        uint64_t left = slab->box->start[d] + slab->box->count[d] - slab->start[d];
+        slab->count[d] = whole[d] < left ? whole[d] : left;
+        slab->n *= slab->count[d];
+    }
+}
+
+/* What is done with each slab; `seen` is for the function. */
+typedef struct slab_visit {
+    refs_status (*visit)(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
+                         refs_error *err);
+    cfa_seen *seen;
+} slab_visit;
+
+static refs_status each_slab(cfa_open_part *open, size_t i, const slab_visit *with,
+                             refs_error *err) {
+    cfa_box box;
+    uint64_t whole[REFS_MAX_RANK];
+    cfa_slab slab = {
+        .array = i, .rank = array_at(open, i)->variable.rank, .box = &box, .seen = with->seen};
+    box_of(open, i, &box);
+    uint64_t n = slab_of(array_at(open, i), &box, whole);
+    if (n == 0) return REFS_OK;
+    uint8_t *values = refs_alloc((size_t)n * array_at(open, i)->variable.dtype.size);
+    if (values == NULL) return refs_fail_nomem(err);
+    refs_status status;
+    memcpy(slab.start, box.start, sizeof slab.start);
+    do {
+        cut_slab(&slab, whole);
+        status = with->visit(open, &slab, values, err);
+    } while (status == REFS_OK && next_slab(&box, whole, slab.rank, slab.start));
+    refs_free(values);
+    return status;
+}
+
+static refs_status see_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t *values,
+                            refs_error *err) {
+    const refs_cfa_source *source = open->writing->source;
+    const refs_cfa_variable *variable = &array_at(open, slab->array)->variable;
+    const refs_cfa_box wanted = {slab->array, slab->start, slab->count};
+    REFS_TRY(source->read(source->self, &wanted, values, err));
+    refs_cfa__see(variable, refs_bytes_view(values, (size_t)slab->n * variable->dtype.size),
+                  slab->seen);
+    return refs_cfa__report(open->writing, 0, err);
+}
+
+/* The fill value is defined before the first value is written. */
+static refs_status see_field(cfa_open_part *open, size_t i, cfa_seen *seen, refs_error *err) {
+    if (open->part->is_empty || !refs_cfa__has_only_values(&array_at(open, i)->variable))
+        return REFS_OK;
+    return each_slab(open, i, &(slab_visit){see_slab, seen}, err);
+}
+
 /* -- definitions ------------------------------------------------------------------------------- */
 
 static refs_str parent_of(const char *path) {
@@ -93,23 +183,25 @@ static refs_status define_values(cfa_open_part *open, size_t i, const nc_shape *
     if (status == REFS_OK)
         status =
             refs_cfa__add_values(open->file, shape, refs_buf_view(&values), &open->places[i], err);
+    if (status == REFS_OK)
+        status = refs_cfa__describe_values(
+            open->file, open->places[i], &array_at(open, i)->variable, refs_buf_view(&values), err);
     refs_buf_clear(&values);
     return status;
 }
 
 static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) {
+    cfa_seen seen = {.has_default = false};
     const refs_cfa_variable *variable = &array_at(open, i)->variable;
     nc_shape shape = {0, leaf_of(variable->path), variable->dtype, variable->rank, variable->dims,
                       0};
     REFS_TRY(define_dims(open, i, err));
     REFS_TRY(refs_cfa__file_group(open->file, parent_of(variable->path), &shape.group, err));
-    if (!open->writing->is_field[i]) {
-        REFS_TRY(define_values(open, i, &shape, err));
-    } else {
-        shape.deflate = open->part->is_empty ? 0 : open->writing->options->deflate;
-        REFS_TRY(refs_cfa__file_define(open->file, &shape, &open->places[i], err));
-    }
-    return refs_cfa__describe(open->file, open->places[i], variable, err);
+    if (!open->writing->is_field[i]) return define_values(open, i, &shape, err);
+    REFS_TRY(see_field(open, i, &seen, err));
+    shape.deflate = open->part->is_empty ? 0 : open->writing->options->deflate;
+    REFS_TRY(refs_cfa__file_define(open->file, &shape, &open->places[i], err));
+    return refs_cfa__describe_field(open->file, open->places[i], variable, &seen, err);
 }
 
 /* Whether `group` is the root, or one in which something of the file is. A fragment without values
@@ -190,47 +282,6 @@ static bool is_fill_only(const refs_cfa_variable *variable, const uint8_t *value
     return true;
 }
 
-/* The sizes of a slab: whole along the dimensions that vary fastest, as far as there is room. */
-static uint64_t slab_of(const refs_cfa_array *array, const cfa_box *box, uint64_t *count) {
-    uint64_t n = 1, room = SLAB_BYTES / array->variable.dtype.size;
-    for (size_t d = array->variable.rank; d-- > 0;) {
-        count[d] = box->count[d] < room ? box->count[d] : room;
-        n *= count[d];
-        room /= count[d] > 0 ? count[d] : 1;
-        if (room == 0) room = 1;
-    }
-    return n;
-}
-
-/* Goes on to the next slab of a box; false behind the last. */
-static bool next_slab(const cfa_box *box, const uint64_t *count, size_t rank, uint64_t *start) {
-    for (size_t d = rank; d-- > 0;) {
-        start[d] += count[d];
-        if (start[d] < box->start[d] + box->count[d]) return true;
-        start[d] = box->start[d];
-    }
-    return false;
-}
-
-/* A slab of an array, cut where its box ends. */
-typedef struct cfa_slab {
-    size_t array;
-    size_t rank;
-    const cfa_box *box;
-    uint64_t start[REFS_MAX_RANK];
-    uint64_t count[REFS_MAX_RANK];
-    uint64_t n;
-} cfa_slab;
-
-static void cut_slab(cfa_slab *slab, const uint64_t *whole) {
-    slab->n = 1;
-    for (size_t d = 0; d < slab->rank; d++) {
-        uint64_t left = slab->box->start[d] + slab->box->count[d] - slab->start[d];
-        slab->count[d] = whole[d] < left ? whole[d] : left;
-        slab->n *= slab->count[d];
-    }
-}
-
 static refs_status find_stored(const cfa_open_part *open, const refs_cfa_box *box, bool *is_stored,
                                refs_error *err) {
     const refs_cfa_source *source = open->writing->source;
@@ -264,22 +315,7 @@ static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t
 }
 
 static refs_status write_field(cfa_open_part *open, size_t i, refs_error *err) {
-    cfa_box box;
-    uint64_t whole[REFS_MAX_RANK];
-    cfa_slab slab = {.array = i, .rank = array_at(open, i)->variable.rank, .box = &box};
-    box_of(open, i, &box);
-    uint64_t n = slab_of(array_at(open, i), &box, whole);
-    if (n == 0) return REFS_OK;
-    uint8_t *values = refs_alloc((size_t)n * array_at(open, i)->variable.dtype.size);
-    if (values == NULL) return refs_fail_nomem(err);
-    refs_status status;
-    memcpy(slab.start, box.start, sizeof slab.start);
-    do {
-        cut_slab(&slab, whole);
-        status = write_slab(open, &slab, values, err);
-    } while (status == REFS_OK && next_slab(&box, whole, slab.rank, slab.start));
-    refs_free(values);
-    return status;
+    return each_slab(open, i, &(slab_visit){write_slab, NULL}, err);
 }
 
 static refs_status write_all(cfa_open_part *open, refs_error *err) {

@@ -207,6 +207,8 @@ static refs_status put_attributes_of_boolean(nc_file *file, nc_place place,
 
 refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
                                refs_error *err) {
+    if (refs_cfa__has_only_values(variable))
+        REFS_TRY(refs_cfa__file_fill_nothing(file, place, err));
     if (variable->fill != NULL && !refs_cfa__is_text(&variable->dtype))
         REFS_TRY(refs_cfa__file_fill(file, place, &variable->dtype, variable->fill, err));
     REFS_TRY(variable->dtype.type == REFS_TYPE_BOOL
@@ -256,7 +258,7 @@ refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *v
     REFS_TRY(split_path(master, variable->path, &group, &name, err));
     nc_shape shape = {group, name.data, variable->dtype, variable->rank, variable->dims, 0};
     REFS_TRY(refs_cfa__add_values(master->file, &shape, values, &place, err));
-    return refs_cfa__describe(master->file, place, variable, err);
+    return refs_cfa__describe_values(master->file, place, variable, values, err);
 }
 
 /* -- aggregations ------------------------------------------------------------------------------ */
@@ -293,29 +295,31 @@ refs_status refs_cfa__check_grid(const char *shown, const refs_cfa_variable *var
     return REFS_OK;
 }
 
-static bool tells_missing_bytes(const refs_cfa_variable *variable) {
+static bool tells_missing(const refs_cfa_variable *variable) {
     const refs_array_meta meta = {.dtype = variable->dtype, .attributes = variable->attributes};
     return variable->fill != NULL || refs_cf_has_missing_value(&meta) ||
            refs_cf_has_attribute_of(variable->attributes, REFS_CF_VALID);
 }
 
-/* Bytes that name no missing value are values, all of them: in an aggregation netCDF's default fill
- * value would stand for missing ones. */
-static refs_status put_byte_range(const cfa_job *job, refs_error *err) {
+/* Integers of which none is missing are values, all of them: in an aggregation netCDF's default
+ * fill value would stand for missing ones. */
+static refs_status put_whole_range(const cfa_job *job, refs_error *err) {
     const refs_cfa_variable *variable = job->variable;
-    const refs_dtype *dtype = &variable->dtype;
-    const refs_array_meta meta = {.dtype = *dtype, .attributes = variable->attributes};
-    const bool is_signed = dtype->type == REFS_TYPE_INT && !refs_cf_has_unsigned_elements(&meta);
+    refs_dtype as = variable->dtype;
+    const refs_array_meta meta = {.dtype = as, .attributes = variable->attributes};
+    if (as.size == 1 && refs_cf_has_unsigned_elements(&meta)) as.type = REFS_TYPE_UINT;
+    const char *all = refs_cf_whole_range_text(&as);
+    refs_buf text = REFS_BUF_INIT;
     refs_json_doc *range = NULL;
-    if (dtype->size != 1 || (dtype->type != REFS_TYPE_INT && dtype->type != REFS_TYPE_UINT) ||
-        tells_missing_bytes(variable))
+    if (all == NULL || tells_missing(variable) || (as.size > 1 && !variable->keeps_default))
         return REFS_OK;
-    refs_status status = refs_json_parse(
-        refs_str_from(is_signed ? "{\"valid_range\":[-128,127]}" : "{\"valid_range\":[0,255]}"),
-        &range, err);
+    refs_status status = refs_buf_printf(&text, err, "{\"valid_range\":%s}", all);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &range, err);
     if (status == REFS_OK)
         status = refs_cfa__file_attributes(job->file, job->container, refs_json_root(range), err);
     refs_json_doc_free(range);
+    refs_buf_clear(&text);
     return status;
 }
 
@@ -327,7 +331,7 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
-    REFS_TRY(put_byte_range(job, err));
+    REFS_TRY(put_whole_range(job, err));
     if (master->version == REFS_CFA_CF_1_13) REFS_TRY(refs_cfa__fill(master, job, err));
     return refs_encoding_of_version(master->version)->encode(job, err);
 }
@@ -366,8 +370,11 @@ static bool is_empty(const refs_fragment_grid *grid) {
 
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     struct refs_fragment_grid *grid, refs_error *err) {
-    cfa_job job = {.file = master->file, .variable = variable, .grid = grid};
+    refs_cfa_variable container = *variable;
+    cfa_job job = {.file = master->file, .variable = &container, .grid = grid};
     cfa_unpacked unpacked = {.attributes = NULL};
+    if (refs_cfa__has_only_values(variable) && variable->dtype.type == REFS_TYPE_FLOAT)
+        container.fill = refs_cfa__nan(&variable->dtype);
     if (is_empty(grid))
         return refs_master_variable(master, variable, refs_bytes_view(NULL, 0), err);
     REFS_TRY(refs_cfa__check_grid(refs_cfa__file_shown(master->file), variable, grid, err));

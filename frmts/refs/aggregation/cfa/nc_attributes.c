@@ -264,6 +264,11 @@ refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_
     return REFS_OK;
 }
 
+refs_status refs_cfa__file_fill_nothing(nc_file *file, nc_place place, refs_error *err) {
+    if (file->format == REFS_CFA_NETCDF3) return REFS_OK;
+    return check(file, NC(nc_def_var_fill(place.group, place.id, NC_NOFILL, NULL)), "", err);
+}
+
 refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype *dtype,
                                 const uint8_t *fill, refs_error *err) {
     refs_buf element = REFS_BUF_INIT;

@@ -72,6 +72,10 @@ refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name,
 refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype *dtype,
                                 const uint8_t *fill, refs_error *err);
 
+/** Switches filling off, so that readers take no value for netCDF's default fill value. Without
+ * effect in netCDF-3, whose files do not record it. */
+refs_status refs_cfa__file_fill_nothing(nc_file *file, nc_place place, refs_error *err);
+
 /** Defines a variable of strings, `n` of them with a NUL after each, in `values`: strings, or in
  * netCDF-3 characters with a dimension more. They are kept. */
 refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,

@@ -11,7 +11,7 @@
     F(nc_abort) F(nc_close) F(nc_free_string) F(nc_get_att_string) F(nc_get_att_text) \
     F(nc_inq_attlen) F(nc_inq_atttype) F(nc_open) F(nc_put_var_string) \
     F(nc_put_var_text) F(nc_redef) F(nc_create) F(nc_def_dim) F(nc_def_grp) F(nc_def_var) \
-    F(nc_copy_att) F(nc_def_var_deflate) F(nc_get_vara) F(nc_inq) F(nc_inq_attname) F(nc_inq_dim) \
+    F(nc_copy_att) F(nc_def_var_deflate) F(nc_def_var_fill) F(nc_get_vara) F(nc_inq) F(nc_inq_attname) F(nc_inq_dim) \
     F(nc_inq_format) F(nc_inq_type) F(nc_inq_var) F(nc_enddef) F(nc_inq_dimid) F(nc_inq_dimids) F(nc_inq_dimlen) \
     F(nc_inq_grp_ncid) F(nc_inq_vardimid) F(nc_inq_varid) F(nc_inq_varndims) F(nc_inq_vartype) \
     F(nc_put_att) F(nc_put_att_double) F(nc_put_att_longlong) \

@@ -1,0 +1,96 @@
+/* unused.c -- a fill value for arrays without one that have netCDF's default among their values.
+ *
+ * Readers take netCDF's default fill value of a type for a missing one unless the attribute
+ * _FillValue names another (NUG, "Fill Values"). netCDF-4 records that filling is off, but not all
+ * readers look there. So the attribute names a value that no element has.
+ */
+#include <math.h>
+
+#include "cfa/cfa_internal.h"
+#include "refs/cf.h"
+
+bool refs_cfa__has_only_values(const refs_cfa_variable *variable) {
+    return variable->keeps_default && variable->fill == NULL && variable->dtype.size > 1;
+}
+
+const uint8_t *refs_cfa__nan(const refs_dtype *dtype) {
+    static const float single = NAN;
+    static const double number = (double)NAN;
+    return dtype->size == sizeof single ? (const uint8_t *)&single : (const uint8_t *)&number;
+}
+
+static uint64_t load(const uint8_t *element, size_t size) {
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    if (size == sizeof two) return memcpy(&two, element, sizeof two), two;
+    if (size == sizeof four) return memcpy(&four, element, sizeof four), four;
+    return memcpy(&eight, element, sizeof eight), eight;
+}
+
+static void store(uint64_t bits, size_t size, uint8_t *element) {
+    const uint16_t two = (uint16_t)bits;
+    const uint32_t four = (uint32_t)bits;
+    if (size == sizeof two)
+        memcpy(element, &two, sizeof two);
+    else if (size == sizeof four)
+        memcpy(element, &four, sizeof four);
+    else
+        memcpy(element, &bits, sizeof bits);
+}
+
+/* The greatest value of the type, from which candidates go down. */
+static uint64_t top_of(const refs_dtype *dtype) {
+    const uint64_t all = UINT64_MAX >> (64 - 8 * dtype->size);
+    return dtype->type == REFS_TYPE_INT ? all >> 1 : all;
+}
+
+void refs_cfa__see(const refs_cfa_variable *variable, refs_bytes values, cfa_seen *seen) {
+    const size_t size = variable->dtype.size;
+    uint8_t fill[sizeof(double)];
+    if (!refs_cfa__has_only_values(variable) || !refs_cf_default_fill(&variable->dtype, fill))
+        return;
+    const uint64_t top = top_of(&variable->dtype), mask = UINT64_MAX >> (64 - 8 * size);
+    for (size_t at = 0; at + size <= values.size; at += size) {
+        const uint64_t below = (top - load(values.data + at, size)) & mask;
+        seen->has_default = seen->has_default || memcmp(values.data + at, fill, size) == 0;
+        if (below < CFA_CANDIDATES) seen->is_used[below / 8] |= (uint8_t)(1 << below % 8);
+    }
+}
+
+static bool name_missing(const cfa_seen *seen, refs_cfa_variable *variable, uint8_t *fill) {
+    if (!seen->has_default) return true;
+    if (variable->dtype.type == REFS_TYPE_FLOAT) {
+        variable->fill = refs_cfa__nan(&variable->dtype);
+        return true;
+    }
+    for (uint64_t below = 0; below < CFA_CANDIDATES; below++) {
+        if (seen->is_used[below / 8] >> below % 8 & 1) continue;
+        store(top_of(&variable->dtype) - below, variable->dtype.size, fill);
+        variable->fill = fill;
+        return true;
+    }
+    return false;
+}
+
+refs_status refs_cfa__describe_field(nc_file *file, nc_place place,
+                                     const refs_cfa_variable *variable, const cfa_seen *seen,
+                                     refs_error *err) {
+    uint8_t fill[sizeof(double)];
+    refs_cfa_variable named = *variable;
+    if (!name_missing(seen, &named, fill) && refs_cfa__file_format(file) == REFS_CFA_NETCDF3)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: %s has all integers of its type as values, of which readers of "
+                         "netCDF-3 take %s for a missing one: write netCDF-4",
+                         refs_cfa__file_shown(file), variable->path,
+                         refs_cf_default_fill_text(&variable->dtype));
+    return refs_cfa__describe(file, place, &named, err);
+}
+
+refs_status refs_cfa__describe_values(nc_file *file, nc_place place,
+                                      const refs_cfa_variable *variable, refs_bytes values,
+                                      refs_error *err) {
+    cfa_seen seen = {.has_default = false};
+    refs_cfa__see(variable, values, &seen);
+    return refs_cfa__describe_field(file, place, variable, &seen, err);
+}
