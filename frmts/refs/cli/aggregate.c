@@ -445,11 +445,13 @@ tool_exit tool_append_to_master(const tool_arguments *arguments, const tool_appe
     begin(arguments, arguments->names.items[0], &all);
     const refs_status status = aggregate(&all, &err);
     if (status != REFS_OK || all.way == AGGREGATES) return end(&all, status, &err);
-    const aggregate_way way = all.way;
     tool_master master = all.master;
+    master.set = all.before.set.set;
+    master.session = &all.session;
     all.master = (tool_master){.has_relative = false};
-    (void)end(&all, status, &err);
-    const tool_exit result = way == JOINS ? ways->join(arguments, &master) : ways->grow(arguments);
+    const tool_exit result =
+        all.way == JOINS ? ways->join(arguments, &master) : ways->grow(arguments);
     tool_master_clear(&master);
+    (void)end(&all, status, &err);
     return result;
 }

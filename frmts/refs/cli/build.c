@@ -401,21 +401,13 @@ static refs_status add_recorded(build *all, refs_error *err) {
 
 /* The files of a master that grows are described by it. */
 static refs_status add_master(build *all, refs_error *err) {
-    refs_set *set = NULL;
-    refs_buf location = REFS_BUF_INIT;
+    const refs_join_part part = {all->names.n, all->output, all->master.set, REFS_JOIN_FROM_SET};
     if (all->master.files.n == 0) return REFS_OK;
     all->is_added = refs_calloc(all->master.files.n, sizeof *all->is_added);
     if (all->is_added == NULL) return refs_fail_nomem(err);
-    refs_status status = tool_location(all->output, &location, err);
-    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    if (status == REFS_OK)
-        status = tool_references_open(&all->session, (const char *)location.data, &set, err);
-    const refs_join_part part = {all->names.n, all->output, set, REFS_JOIN_FROM_SET};
     const tool_joined_files joined = {NULL, all->is_added};
-    if (status == REFS_OK) status = tool_master_join(&all->master, &part, all->join, &joined, err);
-    refs_set_free(set);
-    refs_buf_clear(&location);
-    return status == REFS_OK ? add_recorded(all, err) : status;
+    REFS_TRY(tool_master_join(&all->master, &part, all->join, &joined, err));
+    return add_recorded(all, err);
 }
 
 /* A source that is there already has steps that are there, or would be one more step where nothing
@@ -868,9 +860,10 @@ static refs_status make_kept(build *all, refs_error *err) {
 /* That the set may itself lie in a folder of sources does not make it one. */
 static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
     struct stat output, source;
-    const bool is_master = refs_join_is_data_file(refs_vfs_posix(), all->output);
     size_t n = 0;
     if (stat(all->output, &output) != 0) return REFS_OK;
+    const bool is_master =
+        all->master.set != NULL || refs_join_is_data_file(refs_vfs_posix(), all->output);
     for (size_t i = 0; is_master && i < given->n; i++)
         if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
             source.st_ino == output.st_ino)
@@ -971,7 +964,7 @@ static void clear(build *all) {
     refs_free(all->is_added);
     tool_kept_close(&all->kept);
     tool_sending_close(&all->sending);
-    tool_session_close(&all->session);
+    if (all->master.session == NULL) tool_session_close(&all->session);
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
@@ -1071,7 +1064,10 @@ static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
     const tool_list names = {given->items + first, given->n - first, 0};
     tool_names *skipped = all->arguments->skip_errors ? &all->skipped : NULL;
     tool_names added = {.items = NULL};
-    REFS_TRY(tool_session_open(&all->session, err));
+    if (all->master.session != NULL)
+        all->session = *all->master.session;
+    else
+        REFS_TRY(tool_session_open(&all->session, err));
     if (kind == GROWING_MASTER) REFS_TRY(open_master(all, err));
     all->n_own = kind == GROWING_SET ? 1 : all->names.n;
     refs_status status = tool_expand(&all->session, &names, &added, skipped, err);

@@ -30,7 +30,9 @@ typedef struct tool_master {
     bool has_inline;   /**< variables along dimensions whose values it has itself, that no other
                             variable needs */
     tool_names served; /**< paths of scalars, grid mappings and bounds whose values it has itself */
-    refs_validator was; /**< of an object, before it was read */
+    refs_validator was;          /**< of an object, before it was read */
+    const refs_set *set;         /**< its references … */
+    const tool_session *session; /**< … and what they were read with, both borrowed; or NULL */
 } tool_master;
 
 void tool_master_clear(tool_master *master);
