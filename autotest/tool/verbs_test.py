@@ -475,6 +475,35 @@ class Names(Folder):
             self.assertEqual(run("info", "a.json", name), "Grid/v/0.0: 2 bytes in the set\n")
 
 
+class UrlsOfFiles(Folder):
+    """A URL of a file and its bare name are one name."""
+
+    def test_are_files_whatever_is_done_with_them(self):
+        here = "file://" + self.folder + "/"
+        write("a.json", {".zgroup": '{"zarr_format":2}', "v/.zarray": array([1, 2], [1, 2]),
+                         "v/.zattrs": '{"_ARRAY_DIMENSIONS":["time","x"]}', "v/0.0": "ab"})  # fmt: skip
+        shutil.copy("a.json", "b.json")
+        run("index", here + "a.json", "b.json", "--along", "time", "-o", here + "all.json")
+        self.assertEqual(json.loads(keys("all.json")["v/.zarray"])["shape"], [2, 2])
+        run("index", here + "[ab].json", "--along", "time", "-o", "some.json")
+        self.assertEqual(keys("some.json"), keys("all.json"))
+        for name, output in ((here + "a.json", "a.json"), ("a.json", here + "a.json")):
+            self.assertIn("the output is also a source", run("split", name, "-o", output, status=1))
+            self.assertIn("output is also a source", run("combine", "--format", "cfa", name, "b.json", "-o", output, status=1))
+        for name in (here + "all.json", "all.json"):
+            self.assertEqual(run("diff", here + "all.json", name), "")
+            self.assertIn("1 arrays", run("info", name))
+        run("combine", "--format", "cfa", "--along", "time", here + "a.json", "-o", here + "m.nca")
+        self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))
+        run("append", here + "m.nca", here + "b.json")
+        self.assertNotIn("file:", run("info", "m.nca", "--partition", "all"))
+        with open("names", "w", encoding="utf-8") as file:
+            file.write(here + "a.json\n")
+        with open("names", encoding="utf-8") as file:
+            done = subprocess.run([REFS, "index", "-", "-o", "listed.json", "-q"], stdin=file, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class Masters(Folder):
     def test_have_one_length_for_a_dimension(self):
         dims = '{"_ARRAY_DIMENSIONS":["y","x"]}'

@@ -55,6 +55,10 @@ const refs_url_archive *refs_location_split_archive(refs_str location, refs_str 
 /** Whether a scheme is called `name`, in small letters or capitals. */
 bool refs_url_is_scheme(refs_str scheme, const char *name);
 
+/** The scheme of the object store that a name is in: "s3://bucket/key", or GDAL's
+ * "/vsis3/bucket/key". Sets *object to "bucket/key". NULL for other names. */
+const refs_url_scheme *refs_url_store_of(refs_str name, refs_str *object);
+
 /** Moves *url to what follows "http://" or "https://"; false where it begins with neither. */
 bool refs_url_take_http(refs_str *url);
 
@@ -64,6 +68,9 @@ bool refs_url_is_http(refs_str url);
 /** Moves *name to what follows "file:" or "local:" (RFC 8089: "file:/path", "file:///path", and
  * "file://localhost/path"; "file:///C:/path"): a path. False where it begins with neither. */
 bool refs_url_take_file(refs_str *name);
+
+/** The path that a URL "file:///path" names; other names as they are. */
+const char *refs_url_file_path(const char *name);
 
 /** The name without the prefixes by which fsspec keeps copies: "simplecache::" and its kin. */
 refs_str refs_url_without_caches(refs_str name);

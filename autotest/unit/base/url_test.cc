@@ -277,6 +277,37 @@ TEST(Location, OfALocalDocumentMayBeAny) {
             EXPECT_EQ(Confine(document, location), "") << document << ' ' << location;
 }
 
+std::string StoreOf(const char *name) {
+    refs_str object{nullptr, 0};
+    const refs_url_scheme *scheme = refs_url_store_of(View(name), &object);
+    return scheme == nullptr ? "" : scheme->prefix + std::string(object.data, object.size);
+}
+
+TEST(Url, OfAStoreIsAnObjectInOneSpellingOrAnother) {
+    for (const char *name : {"s3://b/k", "S3A://b/k", "/vsis3/b/k"})
+        EXPECT_EQ(StoreOf(name), "/vsis3/b/k") << name;
+    for (const char *name : {"gs://b/k", "gcs://b/k", "/vsigs/b/k"})
+        EXPECT_EQ(StoreOf(name), "/vsigs/b/k") << name;
+    for (const char *name : {"az://c/k", "abfs://c/k", "/vsiaz/c/k"})
+        EXPECT_EQ(StoreOf(name), "/vsiaz/c/k") << name;
+    for (const char *name : {"https://h/k", "/vsicurl/https://h/k", "file:///k", "k", "s3:/b", ""})
+        EXPECT_EQ(StoreOf(name), "") << name;
+}
+
+TEST(Url, OfAWebServerIsOfTwoSchemes) {
+    for (const char *name : {"http://h/k", "HTTPS://h/k"})
+        EXPECT_TRUE(refs_url_is_http(View(name))) << name;
+    for (const char *name : {"ftp://h/k", "s3://h/k", "https:/h", "/vsicurl/http://h", ""})
+        EXPECT_FALSE(refs_url_is_http(View(name))) << name;
+}
+
+TEST(Url, OfAFileIsItsPath) {
+    EXPECT_STREQ(refs_url_file_path("file:///d/a.nc"), "/d/a.nc");
+    EXPECT_STREQ(refs_url_file_path("file://localhost/d/a.nc"), "/d/a.nc");
+    for (const char *name : {"d/a.nc", "https://h/k", "file:a.nc", ""})
+        EXPECT_STREQ(refs_url_file_path(name), name);
+}
+
 TEST(Location, OfALinkLocalDocumentMayBeLinkLocal) {
     EXPECT_EQ(Confine("http://169.254.1.1/s.json", "http://169.254.1.1/a.nc"), "");
     EXPECT_NE(Confine("http://169.254.1.1/s.json", "/etc/passwd"), "");

@@ -86,6 +86,19 @@ const refs_url_scheme *refs_url_scheme_of(refs_str location) {
     return NULL;
 }
 
+const refs_url_scheme *refs_url_store_of(refs_str name, refs_str *object) {
+    refs_str scheme;
+    const bool is_url = refs_file_name_split(name, &scheme, object);
+    for (size_t i = 0; i < N_SCHEMES; i++) {
+        if (schemes[i].form == REFS_URL_WHOLE) continue;
+        if (is_url && refs_url_is_scheme(scheme, schemes[i].name)) return &schemes[i];
+        if (!refs_str_starts(name, schemes[i].prefix)) continue;
+        *object = drop(name, strlen(schemes[i].prefix));
+        return &schemes[i];
+    }
+    return NULL;
+}
+
 bool refs_url_take_http(refs_str *url) {
     static const char *const begins[] = {"http://", "https://"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
@@ -160,6 +173,12 @@ bool refs_url_take_file(refs_str *name) {
         return true;
     }
     return false;
+}
+
+const char *refs_url_file_path(const char *name) {
+    refs_str path = refs_str_from(name);
+    (void)refs_url_take_file(&path);
+    return path.data;
 }
 
 refs_str refs_url_without_caches(refs_str name) {

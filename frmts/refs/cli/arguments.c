@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/url.h"
 #include "selection.h"
 
 const tool_option tool_options[] = {
@@ -188,7 +189,7 @@ static bool set_number(const tool_option *option, const char *value, const char 
 static bool set_value(tool_arguments *arguments, const tool_option *option, char *value) {
     switch (option->letter) {
     case 'o':
-        arguments->output = value;
+        arguments->output = refs_url_file_path(value);
         return true;
     case 'a':
         keep_names_of_dimensions(value);
@@ -306,7 +307,7 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
         }
         bool is_option = !only_names && argv[i][0] == '-' && argv[i][1] != '\0';
         int taken = is_option ? read_option(verb, argc - i, argv + i, arguments)
-                              : tool_append(&arguments->names, argv[i]);
+                              : tool_append(&arguments->names, refs_url_file_path(argv[i]));
         if (taken == 0) return false;
         i += taken;
     }

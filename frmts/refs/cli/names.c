@@ -5,6 +5,7 @@
 
 #include "refs/file_name.h"
 #include "refs/intern.h"
+#include "refs/url.h"
 #include "tool.h"
 
 /* Longest line of a list. */
@@ -17,7 +18,9 @@ void tool_names_clear(tool_names *names) {
     memset(names, 0, sizeof *names);
 }
 
+/* A URL of a file is the file's name, wherever names are compared. */
 refs_status tool_names_add(tool_names *names, refs_str name, refs_error *err) {
+    (void)refs_url_take_file(&name);
     if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items) ||
         (names->items[names->n] = refs_str_copy(name)) == NULL)
         return refs_fail_nomem(err);
@@ -30,7 +33,7 @@ refs_status tool_names_find(tool_names *names, const char *name, size_t *number,
     for (; names->n_known < names->n; names->n_known++)
         REFS_TRY(
             refs_intern_add(&names->known, refs_str_from(names->items[names->n_known]), &id, err));
-    id = refs_intern_find(&names->known, refs_str_from(name));
+    id = refs_intern_find(&names->known, refs_str_from(refs_url_file_path(name)));
     *number = id != REFS_INTERN_NONE ? id : SIZE_MAX;
     return REFS_OK;
 }

@@ -36,8 +36,7 @@ static refs_status open_remote(tool_sending *sending, const char *name, refs_err
     sending->location = refs_buf_take_text(&text);
     refs_buf_clear(&text);
     if (sending->location == NULL) return refs_fail_nomem(err);
-    if (strncmp(sending->location, "/vsis3/", 7) != 0 &&
-        strncmp(sending->location, "/vsigs/", 7) != 0)
+    if (!refs_host_can_list(refs_str_from(sending->location)))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: cannot write there (expected s3://BUCKET/KEY or gs://BUCKET/KEY): "
                          "write a local file, and copy it",

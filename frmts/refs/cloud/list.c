@@ -4,18 +4,21 @@
 #include "host_internal.h"
 #include "list_page.h"
 #include "refs/fork.h"
+#include "refs/url.h"
 #include "refs/vfs.h"
 #include "sigv4.h"
 
-static const struct {
-    const char *scheme, *prefix;
-} schemes[] = {{"s3://", "/vsis3/"},  {"s3a://", "/vsis3/"},  {"gs://", "/vsigs/"},
-               {"gcs://", "/vsigs/"}, {"/vsis3/", "/vsis3/"}, {"/vsigs/", "/vsigs/"}};
+/* The scheme of a store that speaks the protocol of S3, or NULL. */
+static const refs_url_scheme *scheme_of(refs_str url, refs_str *object) {
+    const refs_url_scheme *scheme = refs_url_store_of(url, object);
+    const bool is_s3 = scheme != NULL && (strcmp(scheme->prefix, "/vsis3/") == 0 ||
+                                          strcmp(scheme->prefix, "/vsigs/") == 0);
+    return is_s3 ? scheme : NULL;
+}
 
 bool refs_host_can_list(refs_str url) {
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-        if (refs_str_starts(url, schemes[i].scheme)) return true;
-    return false;
+    refs_str object;
+    return scheme_of(url, &object) != NULL;
 }
 
 /* The request, and its progress. */
@@ -24,7 +27,8 @@ typedef struct listing {
     const refs_vfs *vfs;
     const refs_list_request *request;
     const refs_list_visitor *visitor;
-    const char *scheme, *prefix;
+    refs_str scheme; /* as the request has it: "s3://", "/vsis3/" */
+    const char *prefix;
     char *location;  /* in which the views that follow lie */
     refs_str bucket; /* with the alias before it */
     refs_str key;    /* what keys begin with */
@@ -35,16 +39,13 @@ static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_str url = refs_str_from(all->request->url), rest = {NULL, 0};
     refs_object object;
-    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
-        if (!refs_str_starts(url, schemes[i].scheme)) continue;
-        all->scheme = schemes[i].scheme;
-        all->prefix = schemes[i].prefix;
-        rest = refs_str_part(url, strlen(all->scheme), url.size);
-    }
-    if (rest.size == 0)
+    const refs_url_scheme *scheme = scheme_of(url, &rest);
+    if (scheme == NULL || rest.size == 0)
         return refs_fail(err, REFS_INVALID,
                          "%s: cannot list: expected s3://BUCKET/ or gs://BUCKET/",
                          all->request->url);
+    all->prefix = scheme->prefix;
+    all->scheme = refs_str_part(url, 0, url.size - rest.size);
     refs_status status = refs_buf_append_str(&location, refs_str_from(all->prefix), err);
     if (status == REFS_OK) status = refs_buf_append_str(&location, rest, err);
     if (status == REFS_OK && (all->location = refs_buf_take_text(&location)) == NULL)
@@ -116,7 +117,7 @@ static refs_status show(listing *all, const refs_list_page *page, refs_buf *url,
             return refs_fail(err, REFS_LIMIT, "%s: more objects than the limit of %u",
                              all->request->url, REFS_LIST_MAX_NAMES);
         url->size = 0;
-        REFS_TRY(refs_buf_append_str(url, refs_str_from(all->scheme), err));
+        REFS_TRY(refs_buf_append_str(url, all->scheme, err));
         REFS_TRY(refs_buf_append_str(url, all->bucket, err));
         REFS_TRY(refs_buf_append(url, "/", 1, err));
         if (item->end > item->begin)

@@ -16,6 +16,7 @@
 #include "handles.h"
 #include "refs/file_name.h"
 #include "refs/state_name.h"
+#include "refs/url.h"
 #include "report.h"
 
 namespace {
@@ -26,11 +27,10 @@ constexpr size_t prefixSize = sizeof prefix - 1;
 /** The beginning of the part of an unquoted name in which a colon can stand before an array: behind
  * "scheme://host:port" and behind a drive letter. */
 size_t colonsCountFrom(const std::string &name) {
-    const size_t scheme = name.rfind("://");
-    if (scheme != std::string::npos) {
-        const size_t path = name.find('/', scheme + 3);
-        return path == std::string::npos ? name.size() : path;
-    }
+    size_t authority = 0, more;
+    while ((more = refs_url_authority_begin(refs_str_from(name.c_str() + authority))) != SIZE_MAX)
+        authority += more;
+    if (authority > 0) return std::min(name.find('/', authority), name.size());
     const bool drive = name.size() > 2 && std::isalpha(static_cast<unsigned char>(name[0])) &&
                        name[1] == ':' && (name[2] == '\\' || name[2] == '/');
     return drive ? 2 : 0;

@@ -84,16 +84,9 @@ NC_Dispatch *ncrefs_dispatch_table(void) {
 
 static const char prefix[] = "REFS:";
 
-static bool is_url(refs_str name, const char *const *schemes) {
-    for (; *schemes != NULL; schemes++)
-        if (refs_str_starts(name, *schemes)) return true;
-    return false;
-}
-
 static bool is_of_store(refs_str name) {
-    static const char *const schemes[] = {"s3://", "s3a://",  "gs://",    "gcs://",
-                                          "az://", "abfs://", "abfss://", NULL};
-    return is_url(name, schemes);
+    refs_str object;
+    return refs_url_store_of(name, &object) != NULL;
 }
 
 /* Whether what is at a location is a set, a data file, or a STAC document, which names one. */

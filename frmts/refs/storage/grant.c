@@ -218,23 +218,18 @@ bool refs_grant_is_of(refs_str prefix, const char *location) {
 
 /* "s3://bucket/" is "/vsis3/bucket/". */
 static bool is_of_named(refs_str prefix, const char *location) {
-    static const struct {
-        const char *scheme, *begin;
-    } stores[] = {{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}, {"az://", "/vsiaz/"}};
-    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
-        size_t size = strlen(stores[i].begin);
-        if (!refs_str_starts(prefix, stores[i].scheme)) continue;
-        prefix = refs_str_part(prefix, strlen(stores[i].scheme), prefix.size);
-        return strncmp(location, stores[i].begin, size) == 0 &&
-               refs_grant_is_of(prefix, location + size);
-    }
-    return refs_grant_is_of(prefix, location);
+    refs_str objects;
+    const refs_url_scheme *store = refs_url_store_of(prefix, &objects);
+    if (store == NULL || refs_str_starts(prefix, "/")) return refs_grant_is_of(prefix, location);
+    return refs_str_starts(refs_str_from(location), store->prefix) &&
+           refs_grant_is_of(objects, location + strlen(store->prefix));
 }
 
+/* Names of accounts ("container@account") are in no location. */
 static bool may_be_prefix(refs_str prefix) {
+    refs_str objects;
     return refs_str_starts(prefix, "/vsi") || refs_url_is_http(prefix) ||
-           refs_str_starts(prefix, "s3://") || refs_str_starts(prefix, "gs://") ||
-           refs_str_starts(prefix, "az://");
+           (refs_url_store_of(prefix, &objects) != NULL && refs_str_find(objects, '@') == SIZE_MAX);
 }
 
 static bool has_dots(refs_str path) {
@@ -304,11 +299,9 @@ static refs_status split(refs_str item, refs_str *prefix, refs_str *service, ref
 
 /* So that prefixes of one name can be compared: without what may stand before a bucket or host. */
 static size_t length_of(refs_str prefix) {
-    static const char *const begins[] = {"s3://",   "gs://",   "az://",
-                                         "/vsis3/", "/vsigs/", "/vsiaz/"};
+    refs_str objects;
     (void)cut(&prefix, CURL_PREFIX);
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (cut(&prefix, begins[i])) break;
+    if (refs_url_store_of(prefix, &objects) != NULL) prefix = objects;
     return prefix.size - refs_str_ends(prefix, "/");
 }
 

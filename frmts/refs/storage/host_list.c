@@ -1,16 +1,7 @@
 /* host_list.c -- see host_list.h. */
 #include "host_list.h"
 
-#include <strings.h>
-
 #include "refs/url.h"
-
-static bool cut(refs_str *text, const char *begin) {
-    const size_t size = strlen(begin);
-    if (text->size < size || strncasecmp(text->data, begin, size) != 0) return false;
-    *text = refs_str_part(*text, size, text->size);
-    return true;
-}
 
 /* An item, without scheme and slash. */
 static refs_str authority_of(refs_str written) {
@@ -37,7 +28,8 @@ bool refs_host_list__has(const char *list, const refs_origin *origin, refs_host_
     refs_origin item;
     while (refs_str_next_word(&rest, ", ", &host)) {
         host = authority_of(host);
-        if (!cut(&host, "*.")) (void)cut(&host, ".");
+        const size_t n_wild = refs_str_starts(host, "*.") ? 2 : refs_str_starts(host, ".");
+        host = refs_str_part(host, n_wild, host.size);
         if (!refs_origin_of_authority(host, &item) || !is_in(origin->host, item.host)) continue;
         if (ports == REFS_HOST_PORTS_DROPPED || strcmp(origin->port, item.port) == 0) return true;
     }

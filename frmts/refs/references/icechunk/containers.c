@@ -4,6 +4,7 @@
 #include "icechunk/flex_json.h"
 #include "refs/file_name.h"
 #include "refs/percent.h"
+#include "refs/url.h"
 
 #define MEMBER "virtual_chunk_containers"
 
@@ -62,10 +63,6 @@ refs_status refs_icechunk__containers_read(refs_containers *containers, refs_byt
 
 /* -- URLs -------------------------------------------------------------------------------------- */
 
-static bool is_http(refs_str url) {
-    return refs_str_starts(url, "http://") || refs_str_starts(url, "https://");
-}
-
 static bool is_local(refs_str url) {
     return refs_str_starts(url, "/") && refs_file_name_is_local(url);
 }
@@ -74,7 +71,7 @@ static bool is_local(refs_str url) {
  * those of servers are. */
 static refs_status append_url(refs_str url, refs_buf *text, refs_error *err) {
     refs_str scheme, rest;
-    if (is_http(url)) return refs_buf_append_str(text, url, err);
+    if (refs_url_is_http(url)) return refs_buf_append_str(text, url, err);
     if (is_local(url)) {
         REFS_TRY(refs_buf_printf(text, err, "file://"));
         return refs_percent_append(url, PLAIN, text, err);
@@ -205,7 +202,7 @@ refs_status refs_icechunk__containers_source(refs_containers *containers, refs_s
 
 static refs_status write_store(const refs_container *container, refs_buf *json, refs_error *err) {
     const refs_str prefix = refs_str_from(container->prefix);
-    if (is_http(prefix)) return refs_buf_printf(json, err, "{\"http\":{}}");
+    if (refs_url_is_http(prefix)) return refs_buf_printf(json, err, "{\"http\":{}}");
     if (refs_str_starts(prefix, "gcs://")) return refs_buf_printf(json, err, "{\"gcs\":{}}");
     if (refs_str_starts(prefix, "s3://"))
         return refs_buf_printf(json, err,
