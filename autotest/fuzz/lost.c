@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
 #include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cf.h"
+#include "refs/combine_how.h"
 #include "refs/utf8.h"
 #include "tool.h"
 
@@ -590,16 +590,16 @@ bool lost_has_aggregations(const char *name) {
 bool lost_selects(const char *name) {
     tool_session session;
     tool_set set = {0};
-    tool_record record = {.pattern = NULL};
-    refs_buf how = REFS_BUF_INIT;
-    const bool is_read =
-        tool_session_open(&session, NULL) == REFS_OK &&
-        tool_set_open(&session, name, &set, NULL) == REFS_OK &&
-        tool_joined_read(set.set, &how, NULL) == REFS_OK &&
-        tool_record_read(refs_str_view((const char *)how.data, how.size), &record, NULL) == REFS_OK;
-    const bool selects = is_read && (record.group != NULL || record.variables.n > 0);
-    tool_record_clear(&record);
-    refs_buf_clear(&how);
+    refs_combine_how how = {.pattern = NULL};
+    refs_buf text = REFS_BUF_INIT;
+    const bool is_read = tool_session_open(&session, NULL) == REFS_OK &&
+                         tool_set_open(&session, name, &set, NULL) == REFS_OK &&
+                         tool_joined_read(set.set, &text, NULL) == REFS_OK &&
+                         refs_combine_how_read(refs_str_view((const char *)text.data, text.size),
+                                               &how, NULL) == REFS_OK;
+    const bool selects = is_read && (how.group != NULL || how.variables.n > 0);
+    refs_combine_how_clear(&how);
+    refs_buf_clear(&text);
     tool_set_close(&set);
     tool_session_close(&session);
     return selects;

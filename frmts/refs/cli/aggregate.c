@@ -292,9 +292,9 @@ static refs_status open_master(aggregation *all, refs_error *err) {
 }
 
 static refs_status list_sources(aggregation *all, refs_error *err) {
-    const tool_list *given = &all->arguments->names;
+    const refs_name_list *given = &all->arguments->names;
     const size_t first = all->arguments->output == NULL ? 1 : 0, before = all->names.n;
-    const tool_list list = {given->items + first, given->n - first, 0};
+    const refs_name_list list = {given->items + first, given->n - first, 0};
     tool_names added = {.items = NULL};
     refs_status status = tool_expand(&all->session, &list, &added, NULL, err);
     for (size_t i = 0; status == REFS_OK && i < added.n; i++)

@@ -77,24 +77,9 @@ const tool_verb *tool_find_verb(const char *name) {
     return NULL;
 }
 
-bool tool_append(tool_list *list, const char *item) {
-    void *items = list->items;
-    if (!refs_grow(&items, &list->capacity, list->n + 1, sizeof *list->items)) return false;
-    list->items = items;
-    list->items[list->n++] = item;
-    list->items[list->n] = NULL;
-    return true;
-}
-
-bool tool_is_given(const tool_list *list, const char *item) {
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->items[i], item) == 0) return true;
-    return false;
-}
-
 void tool_arguments_clear(tool_arguments *arguments) {
-    tool_list *const lists[] = {&arguments->names, &arguments->along, &arguments->variables,
-                                &arguments->templates, &arguments->rewrites};
+    refs_name_list *const lists[] = {&arguments->names, &arguments->along, &arguments->variables,
+                                     &arguments->templates, &arguments->rewrites};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) refs_free(lists[i]->items);
     memset(arguments, 0, sizeof *arguments);
 }
@@ -161,18 +146,18 @@ static void keep_names_of_dimensions(char *list) {
 }
 
 static bool append_rewrite(tool_arguments *arguments, char *value) {
-    if (strstr(value, "=>") != NULL) return tool_append(&arguments->rewrites, value);
+    if (strstr(value, "=>") != NULL) return refs_name_list_append(&arguments->rewrites, value);
     fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n", value);
     return false;
 }
 
 /* Names may be given with commas between them. */
-static bool append_names(tool_list *list, char *value) {
+static bool append_names(refs_name_list *list, char *value) {
     for (char *name = value; name != NULL;) {
         char *end = name + tool_name_size(name);
         const bool is_last = *end == '\0';
         *end = '\0';
-        if (!tool_append(list, without_outer_slashes(name))) return false;
+        if (!refs_name_list_append(list, without_outer_slashes(name))) return false;
         name = is_last ? NULL : end + 1;
     }
     return true;
@@ -199,7 +184,7 @@ static bool set_value(tool_arguments *arguments, const tool_option *option, char
     case 'w':
         return append_rewrite(arguments, value);
     case 't':
-        return tool_append(&arguments->templates, value);
+        return refs_name_list_append(&arguments->templates, value);
     case 'p':
         arguments->pattern = value;
         return true;
@@ -306,8 +291,9 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
             continue;
         }
         bool is_option = !only_names && argv[i][0] == '-' && argv[i][1] != '\0';
-        int taken = is_option ? read_option(verb, argc - i, argv + i, arguments)
-                              : tool_append(&arguments->names, refs_url_file_path(argv[i]));
+        int taken = is_option
+                        ? read_option(verb, argc - i, argv + i, arguments)
+                        : refs_name_list_append(&arguments->names, refs_url_file_path(argv[i]));
         if (taken == 0) return false;
         i += taken;
     }

@@ -76,7 +76,7 @@ static void wait_for_names(arrivals *all) {
 }
 
 /* The lines that are whole, or all at the end, unless that was cut; each ends in a NUL then. */
-static bool take_names(arrivals *all, refs_buf *lines, tool_list *names) {
+static bool take_names(arrivals *all, refs_buf *lines, refs_name_list *names) {
     const bool is_whole = all->has_ended && all->problem == NULL;
     const size_t end = is_whole ? all->text.size : end_of_lines(all);
     refs_str line, rest = refs_str_view((const char *)all->text.data, end);
@@ -86,7 +86,7 @@ static bool take_names(arrivals *all, refs_buf *lines, tool_list *names) {
         if (line.size == 0) continue;
         const char *name = (const char *)lines->data + lines->size;
         if (refs_buf_append_str(lines, line, NULL) != REFS_OK ||
-            refs_buf_append(lines, "", 1, NULL) != REFS_OK || !tool_append(names, name))
+            refs_buf_append(lines, "", 1, NULL) != REFS_OK || !refs_name_list_append(names, name))
             return false;
     }
     if (end > 0) memmove(all->text.data, all->text.data + end, all->text.size - end);
@@ -100,10 +100,10 @@ static tool_exit append_names(arrivals *all, const tool_arguments *arguments,
     tool_arguments some = *arguments;
     refs_buf lines = REFS_BUF_INIT;
     tool_exit result = TOOL_OK;
-    some.names = (tool_list){NULL, 0, 0};
+    some.names = (refs_name_list){NULL, 0, 0};
     some.skip_errors = true; /* the others are appended */
-    const bool has_memory =
-        tool_append(&some.names, arguments->names.items[0]) && take_names(all, &lines, &some.names);
+    const bool has_memory = refs_name_list_append(&some.names, arguments->names.items[0]) &&
+                            take_names(all, &lines, &some.names);
     if (!has_memory) fprintf(stderr, "refs: out of memory\n");
     if (has_memory && some.names.n > 1) result = append(&some);
     refs_free(some.names.items);

@@ -13,9 +13,9 @@
 #include "kept.h"
 #include "master.h"
 #include "parts.h"
-#include "record.h"
 #include "refs/cfa/cfa.h"
 #include "refs/combine_aggregate.h"
+#include "refs/combine_how.h"
 #include "refs/file_name.h"
 #include "refs/folder.h"
 #include "refs/fork.h"
@@ -31,10 +31,11 @@
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
-    refs_set *grown;    /* what the output is before: the first of the sources; or NULL */
-    bool keeps_chunks;  /* of that */
-    tool_record was;    /* how what the output is before was joined */
-    tool_record record; /* how it is joined now */
+    refs_set *grown;      /* what the output is before: the first of the sources; or NULL */
+    bool keeps_chunks;    /* of that */
+    refs_combine_how was; /* how what the output is before was combined */
+    refs_combine_how how; /* how it is combined now */
+    refs_combine_parts *parts;
     tool_master master; /* that the output is before, where it is one */
     tool_session session;
     refs_scan_shared *scans; /* what those of the sources share */
@@ -45,7 +46,7 @@ typedef struct build {
     refs_join_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_part part; /* of the sources; zeroed: all */
-    tool_list dims;
+    refs_name_list dims;
     tool_sending sending; /* a master that grows */
     tool_selection selection;
     tool_cuts *cuts;                 /* of each source */
@@ -58,11 +59,8 @@ typedef struct build {
     uint64_t *states; /* with --resume, tool_kept_source of each source; 0: unknown */
     bool *is_added;   /* of each of the master's files, whether it is a part as that describes it */
 
-    pthread_mutex_t lock;            /* guards what follows */
-    bool has_files;                  /* data files, which say nothing of how they were joined */
-    bool has_parts, do_parts_differ; /* sets that say how they were joined, otherwise … */
-    refs_buf of_parts;               /* … than this, but for the dimensions */
-    tool_names skipped;              /* messages */
+    pthread_mutex_t lock; /* guards what follows */
+    tool_names skipped;   /* messages */
     size_t n_not_sources; /* messages, the first ones, about what never became one of the names */
 } build;
 
@@ -208,92 +206,6 @@ static void close_source(const build *all, refs_set *set) {
     if (set != all->grown) refs_set_free(set);
 }
 
-/* Whether a set has values that were in the names of data files. A source that cannot be read is
- * reported when it is joined. */
-static bool has_values_of_names(const refs_set *set) {
-    refs_buf how = REFS_BUF_INIT;
-    tool_record record = {.pattern = NULL};
-    const bool has = tool_joined_read(set, &how, NULL) == REFS_OK &&
-                     tool_record_read(refs_str_view((const char *)how.data, how.size), &record,
-                                      NULL) == REFS_OK &&
-                     record.pattern != NULL;
-    tool_record_clear(&record);
-    refs_buf_clear(&how);
-    return has;
-}
-
-/* A search for the variable of a dimension. */
-typedef struct coordinate_search {
-    const char *dim;
-    bool found;
-} coordinate_search;
-
-static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
-    coordinate_search *at = user;
-    const size_t slash = refs_str_find_last(key, '/');
-    const refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
-    const refs_str path = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
-    const size_t above = refs_str_find_last(path, '/');
-    const refs_str own = refs_str_part(path, above == SIZE_MAX ? 0 : above + 1, path.size);
-    (void)err;
-    at->found = at->found || (refs_str_is(own, at->dim) &&
-                              (refs_str_is(name, ".zarray") || refs_str_is(name, "zarr.json")));
-    return REFS_OK;
-}
-
-/* Whether a set has a variable of the name of each of the dimensions along which all are joined. */
-static bool has_coordinates(const build *all, const refs_set *set) {
-    for (size_t i = 0; i < all->dims.n; i++) {
-        coordinate_search search = {all->dims.items[i], false};
-        if (refs_set_each_name(set, note_coordinate, &search, NULL) != REFS_OK || !search.found)
-            return false;
-    }
-    return true;
-}
-
-/* The source of values of a part: all of what grows and of sets that are added to it is taken, as
- * the record of what grows is of data files. Fragments of masters have all else, too, and of names
- * only what they were made of. */
-static refs_join_values_from values_from(const build *all, const refs_set *source) {
-    const tool_record *was = &all->was;
-    const bool has_pattern = was->pattern != NULL;
-    if (source == all->grown) return REFS_JOIN_FROM_SET;
-    if (refs_set_is_file(source)) return REFS_JOIN_FROM_NAME;
-    if (all->grown == NULL)
-        return has_pattern && has_values_of_names(source) ? REFS_JOIN_FROM_SET
-                                                          : REFS_JOIN_FROM_NAME;
-    if (has_pattern && !has_coordinates(all, source)) return REFS_JOIN_FROM_NAME_OF_SET;
-    return has_pattern || was->group != NULL || was->variables.n > 0 ? REFS_JOIN_FROM_SET
-                                                                     : REFS_JOIN_FROM_NAME;
-}
-
-/* Sets of single files, joined, say what they would have said at once. NULL: a data file. */
-static refs_status note_record(build *all, const refs_set *set, refs_error *err) {
-    refs_buf how = REFS_BUF_INIT;
-    tool_record record = {.pattern = NULL};
-    if (set == NULL) {
-        refs_lock(&all->lock);
-        all->has_files = true;
-        refs_unlock(&all->lock);
-        return REFS_OK;
-    }
-    refs_status status = tool_joined_read(set, &how, err);
-    if (status == REFS_OK)
-        status = tool_record_read(refs_str_view((const char *)how.data, how.size), &record, err);
-    if (all->options.dims != NULL) record.along.n = 0; /* else it is copied */
-    if (status == REFS_OK) status = tool_record_write(&record, &how, err);
-    refs_lock(&all->lock);
-    if (status == REFS_OK && !all->has_parts)
-        status = refs_buf_append(&all->of_parts, how.data, how.size, err);
-    all->do_parts_differ = all->do_parts_differ || all->of_parts.size != how.size ||
-                           (how.size > 0 && memcmp(all->of_parts.data, how.data, how.size) != 0);
-    all->has_parts = true;
-    refs_unlock(&all->lock);
-    tool_record_clear(&record);
-    refs_buf_clear(&how);
-    return status;
-}
-
 /* Whether it is asked for that a source which cannot be read is left out. */
 static bool may_skip(const build *all, size_t number, refs_status status) {
     return status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
@@ -318,7 +230,7 @@ static refs_status select_source(build *all, size_t number, refs_error *err) {
     if (cuts->items == NULL && !cuts->is_none) status = select_of(all, number, &problem);
     if (status != REFS_OK && !cuts->is_none) return refs_fail(err, status, "%s", problem.message);
     for (size_t i = 0; i < cuts->n; i++)
-        if (!tool_is_given(&all->dims, cuts->items[i].dim))
+        if (!refs_name_list_has(&all->dims, cuts->items[i].dim))
             return refs_fail(err, REFS_INVALID,
                              "%s: the selection cuts dimension %s, along which sources are not "
                              "combined: add --along %s",
@@ -349,12 +261,13 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->states != NULL && now.size != REFS_SOURCE_UNKNOWN)
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
-        const refs_join_part part = {number, name, set, values_from(all, set)};
+        const refs_combine_grown grown = {all->grown, all->was, &all->dims};
+        const refs_join_part part = {number, name, set, refs_combine_values_from(&grown, set)};
         status = is_source ? refs_join_sources_add_state(all->sources, name, &now, err)
                            : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
         if (status == REFS_OK && all->grown == NULL)
-            status = note_record(all, is_file ? NULL : set, err);
+            status = refs_combine_parts_add(all->parts, is_file ? NULL : set, &all->dims, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
@@ -387,7 +300,7 @@ static refs_status add_recorded(build *all, refs_error *err) {
     for (size_t i = 0; i < all->master.files.n; i++) {
         refs_buf location = REFS_BUF_INIT;
         if (!all->is_added[i]) continue;
-        all->has_files = true;
+        REFS_TRY(refs_combine_parts_add(all->parts, NULL, &all->dims, err));
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
         if (status == REFS_OK)
@@ -492,7 +405,7 @@ static refs_status fail_selected_netcdf(refs_error *err) {
 /* A set is cut along dimensions of the join: those of the first source that has any of what is
  * selected. */
 static refs_status choose_selection(build *all, refs_error *err) {
-    tool_list *variables = &all->record.variables;
+    refs_name_list *variables = &all->how.variables;
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = REFS_OK;
     size_t first = all->grown != NULL ? 1 : 0;
@@ -512,19 +425,19 @@ static refs_status choose_selection(build *all, refs_error *err) {
     if (first == all->names.n || status != REFS_OK)
         return refs_fail(err, status, "%s", problem.message);
     for (size_t i = 0; i < all->cuts[first].n; i++)
-        if (!tool_is_given(&all->dims, all->cuts[first].items[i].dim) &&
-            !tool_append(&all->dims, all->cuts[first].items[i].dim))
+        if (!refs_name_list_has(&all->dims, all->cuts[first].items[i].dim) &&
+            !refs_name_list_append(&all->dims, all->cuts[first].items[i].dim))
             return refs_fail_nomem(err);
     return REFS_OK;
 }
 
 static refs_status choose_dims(build *all, refs_error *err) {
-    const tool_list *along = &all->record.along;
+    const refs_name_list *along = &all->how.along;
     for (size_t i = 0; i < along->n; i++)
-        if (!tool_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
+        if (!refs_name_list_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
     if (along->n == 0) {
-        if (all->record.pattern != NULL)
-            REFS_TRY(refs_join_pattern_dims(all->record.pattern, &all->dim_names, err));
+        if (all->how.pattern != NULL)
+            REFS_TRY(refs_join_pattern_dims(all->how.pattern, &all->dim_names, err));
         if (all->dim_names.size == 0 && all->names.n > 1) {
             all->options.dims_are = REFS_JOIN_GUESSED;
             REFS_TRY(guess_dims(all, err));
@@ -532,7 +445,7 @@ static refs_status choose_dims(build *all, refs_error *err) {
     }
     for (size_t at = 0; at < all->dim_names.size;) {
         const char *name = (const char *)all->dim_names.data + at;
-        if (!tool_append(&all->dims, name)) return refs_fail_nomem(err);
+        if (!refs_name_list_append(&all->dims, name)) return refs_fail_nomem(err);
         at += strlen(name) + 1;
     }
     REFS_TRY(choose_selection(all, err));
@@ -556,95 +469,11 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
     if (given->templates.n > 0) options->templates = given->templates.items;
 }
 
-/* The calls of a writer, which are looked at on their way. */
-typedef struct telling {
-    refs_join_sink to;
-    const build *all;
-    bool has_told;
-} telling;
-
-static bool has_filter(refs_bytes document, const char *id) {
-    refs_json_doc *doc = NULL;
-    bool has = false;
-    if (refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, NULL) !=
-        REFS_OK)
-        return false;
-    const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
-    for (size_t i = 0; i < refs_json_size(filters); i++)
-        has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);
-    refs_json_doc_free(doc);
-    return has;
-}
-
-/* Small records of netCDF-3 lie behind each other in one chunk, which only this project's codec
- * takes apart. */
-static refs_status tell_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
-    telling *at = self;
-    if (!at->has_told && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {
-        at->has_told = true;
-        refs_note(&at->all->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: its chunks are several netCDF-3 records (codec record_member), which "
-                  "other readers do not support",
-                  (int)(key.size - strlen("/.zarray")), key.data);
-    }
-    return at->to.document(at->to.self, key, document, err);
-}
-
-static refs_status tell_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
-    const telling *at = self;
-    return at->to.array(at->to.self, keys, err);
-}
-
-static refs_status tell_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
-    const telling *at = self;
-    return at->to.chunk(at->to.self, chunk, err);
-}
-
-static refs_status tell_other(void *self, refs_str key, const refs_write_chunk *value,
-                              refs_error *err) {
-    const telling *at = self;
-    return at->to.other(at->to.self, key, value, err);
-}
-
-/* The result's record of how it was joined. */
-static refs_status print_record(build *all, refs_buf *how, refs_error *err) {
-    const tool_arguments *given = all->arguments;
-    tool_record record = all->record, parts = {.pattern = NULL};
-    const bool has_own = record.pattern != NULL || record.group != NULL || record.variables.n > 0 ||
-                         given->inline_bytes != NULL;
-    refs_status status = REFS_OK;
-    if (all->has_parts && !all->has_files && !all->do_parts_differ)
-        status = tool_record_read(
-            refs_str_view((const char *)all->of_parts.data, all->of_parts.size), &parts, err);
-    if (all->dims.n == 0 && all->has_parts) record = (tool_record){.pattern = NULL}; /* a copy */
-    if (parts.doc != NULL && (!has_own || all->dims.n == 0)) {
-        record.pattern = parts.pattern;
-        record.group = parts.group;
-        record.variables = parts.variables;
-        record.inline_bytes = parts.inline_bytes;
-    }
-    record.along = all->dims.n > 0 ? all->dims : parts.along;
-    if (status == REFS_OK) status = tool_record_write(&record, how, err);
-    tool_record_clear(&parts);
-    return status;
-}
-
-static refs_status record_in_set(build *all, refs_writer *writer, refs_error *err) {
-    refs_buf how = REFS_BUF_INIT;
-    refs_status status = print_record(all, &how, err);
-    if (status == REFS_OK)
-        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
-    refs_buf_clear(&how);
-    return status;
-}
-
-static refs_status record_how_in_master(build *all, refs_master *master, refs_error *err) {
-    refs_buf how = REFS_BUF_INIT;
-    refs_status status = print_record(all, &how, err);
-    if (status == REFS_OK)
-        status = refs_master_joined(master, refs_str_view((const char *)how.data, how.size), err);
-    refs_buf_clear(&how);
-    return status;
+/* What is recorded of how the result was combined. */
+static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
+    refs_combine_how how = all->how;
+    how.along = all->dims;
+    return refs_combine_parts_print(all->parts, &how, text, err);
 }
 
 /* What the history of a repository says. */
@@ -754,21 +583,16 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
         options->store = &store;
     }
     REFS_TRY(refs_writer_open(path, options, &writer, err));
-    refs_status status = refs_join_sources_write(all->sources, writer, err);
-    if (status == REFS_OK) status = refs_join_write_left_out(all->join, writer, err);
-    if (status == REFS_OK) status = record_in_set(all, writer, err);
-    telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
-    const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk,
-                                 told.to.other != NULL ? tell_other : NULL};
-    if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = print_how(all, &how, err);
+    const refs_str text = refs_str_view((const char *)how.data, how.size);
+    if (status == REFS_OK)
+        status = refs_combine_write_set(all->join, all->sources, text, writer, err);
+    refs_buf_clear(&how);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status == REFS_OK) return refs_writer_finish(writer, err);
     refs_writer_free(writer);
     return status;
-}
-
-static refs_status record_in_master(void *user, const refs_source_state *state, refs_error *err) {
-    return refs_master_source(user, state, err);
 }
 
 static refs_status write_aggregation(build *all, refs_error *err) {
@@ -778,10 +602,12 @@ static refs_status write_aggregation(build *all, refs_error *err) {
     if (all->master.files.n > 0) options = all->master.options;
     const char *path = all->sending.path != NULL ? all->sending.path : all->output;
     REFS_TRY(refs_master_open(path, &options, &master, err));
-    const refs_source_visitor visitor = {record_in_master, master};
-    refs_status status = record_how_in_master(all, master, err);
-    if (status == REFS_OK) status = refs_join_aggregate(all->join, master, err);
-    if (status == REFS_OK) status = refs_join_sources_each(all->sources, &visitor, err);
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = print_how(all, &how, err);
+    const refs_str text = refs_str_view((const char *)how.data, how.size);
+    if (status == REFS_OK)
+        status = refs_combine_write_master(all->join, all->sources, text, master, err);
+    refs_buf_clear(&how);
     if (status == REFS_OK) status = tool_check_interrupted(err);
     if (status != REFS_OK) {
         refs_master_free(master);
@@ -858,7 +684,7 @@ static refs_status make_kept(build *all, refs_error *err) {
 }
 
 /* That the set may itself lie in a folder of sources does not make it one. */
-static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
+static refs_status leave_out_output(build *all, const refs_name_list *given, refs_error *err) {
     struct stat output, source;
     size_t n = 0;
     if (stat(all->output, &output) != 0) return REFS_OK;
@@ -872,7 +698,7 @@ static refs_status leave_out_output(build *all, const tool_list *given, refs_err
     for (size_t i = 0; i < all->names.n; i++) {
         bool is_output = stat(all->names.items[i], &source) == 0 &&
                          source.st_dev == output.st_dev && source.st_ino == output.st_ino;
-        if (is_output && !tool_is_given(given, all->names.items[i]))
+        if (is_output && !refs_name_list_has(given, all->names.items[i]))
             refs_free(all->names.items[i]);
         else
             all->names.items[n++] = all->names.items[i];
@@ -900,11 +726,17 @@ static bool names_relatively(const refs_set *set) {
 static refs_status set_options(build *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
-    REFS_TRY(tool_record_choose(all->output, &all->was, given, &all->record, err));
-    all->options.inline_bytes = all->record.inline_bytes;
-    all->options.pattern = all->record.pattern;
-    all->options.group = all->record.group;
-    all->options.variables = all->record.variables.items;
+    const refs_combine_how requested = {.along = given->along,
+                                        .variables = given->variables,
+                                        .pattern = given->pattern,
+                                        .group = given->group,
+                                        .inline_bytes = tool_number(given->inline_bytes, 0),
+                                        .has_inline_bytes = given->inline_bytes != NULL};
+    REFS_TRY(refs_combine_how_choose(all->output, &all->was, &requested, &all->how, err));
+    all->options.inline_bytes = all->how.inline_bytes;
+    all->options.pattern = all->how.pattern;
+    all->options.group = all->how.group;
+    all->options.variables = all->how.variables.items;
     all->options.urls.rewrites = given->rewrites.items;
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
@@ -925,7 +757,7 @@ static refs_status set_options(build *all, refs_error *err) {
 
 /* An option that had no effect is mostly a mistake. */
 static void tell_unused_rewrites(const build *all) {
-    const tool_list *rewrites = &all->arguments->rewrites;
+    const refs_name_list *rewrites = &all->arguments->rewrites;
     for (size_t i = 0; i < rewrites->n; i++)
         if (!all->options.urls.used[i])
             refs_note(&all->options.notes, REFS_NOTE_WARNING,
@@ -942,6 +774,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
         if (all->states == NULL) return refs_fail_nomem(err);
         all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
     }
+    REFS_TRY(refs_combine_parts_open(&all->parts, err));
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
@@ -969,10 +802,10 @@ static void clear(build *all) {
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
     refs_join_sources_free(all->sources);
-    tool_record_clear(&all->was);
-    tool_record_clear(&all->record);
+    refs_combine_how_clear(&all->was);
+    refs_combine_how_clear(&all->how);
+    refs_combine_parts_free(all->parts);
     tool_master_clear(&all->master);
-    refs_buf_clear(&all->of_parts);
     refs_free(all->dims.items);
     refs_free(all->cuts);
     refs_free((void *)all->cut_items);
@@ -998,7 +831,7 @@ typedef enum output_kind { NEW_SET, GROWING_SET, GROWING_MASTER } output_kind;
 
 static refs_status read_was(build *all, const refs_buf *how, refs_error *err) {
     const refs_str text = refs_str_view((const char *)how->data, how->size);
-    const refs_status status = tool_record_read(text, &all->was, err);
+    const refs_status status = refs_combine_how_read(text, &all->was, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", all->output);
     return status;
 }
@@ -1059,9 +892,9 @@ static refs_status open_master(build *all, refs_error *err) {
 }
 
 static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
-    const tool_list *given = &all->arguments->names;
+    const refs_name_list *given = &all->arguments->names;
     const size_t first = kind == GROWING_MASTER ? 1 : 0;
-    const tool_list names = {given->items + first, given->n - first, 0};
+    const refs_name_list names = {given->items + first, given->n - first, 0};
     tool_names *skipped = all->arguments->skip_errors ? &all->skipped : NULL;
     tool_names added = {.items = NULL};
     if (all->master.session != NULL)

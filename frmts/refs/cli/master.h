@@ -23,7 +23,7 @@ typedef struct tool_master {
     tool_recorded *recorded; /**< one for each of these */
     size_t recorded_capacity;
     tool_names fillers; /**< files that may stand for fragments that are missing, in the same way */
-    refs_buf how;       /**< how they were joined (record.h); empty: it does not say */
+    refs_buf how;       /**< how they were combined (combine_how.h); empty: it does not say */
     refs_master_options options;
     bool has_relative; /**< it names some relative to itself */
     bool has_sources;  /**< it records what it is made of; of a joined one, these are `files` */

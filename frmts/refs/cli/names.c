@@ -159,8 +159,8 @@ static refs_status add_of_gdal(const expanding *to, const char *name, refs_error
     return status;
 }
 
-refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
-                        tool_names *skipped, refs_error *err) {
+refs_status tool_expand(const tool_session *session, const refs_name_list *arguments,
+                        tool_names *names, tool_names *skipped, refs_error *err) {
     const expanding to = {session, names, skipped};
     for (size_t i = 0; i < arguments->n; i++) REFS_TRY(add_argument(&to, arguments->items[i], err));
     if (names->n > 0) return REFS_OK;

@@ -14,9 +14,9 @@ typedef struct partition_listing {
     size_t n;
 } partition_listing;
 
-static bool is_wanted_name(const tool_list *names, const refs_array_meta *array) {
-    return names->n == 0 || tool_is_given(names, array->name) ||
-           tool_is_given(names, array->path + 1);
+static bool is_wanted_name(const refs_name_list *names, const refs_array_meta *array) {
+    return names->n == 0 || refs_name_list_has(names, array->name) ||
+           refs_name_list_has(names, array->path + 1);
 }
 
 static bool is_wanted_group(const char *wanted, const char *group) {
@@ -191,7 +191,7 @@ bool tool_selects(const tool_arguments *arguments, const refs_array_meta *array)
 static refs_status fail_not_there(const tool_arguments *arguments, const tool_arrays *arrays,
                                   const char *what, refs_error *err) {
     const bool is_of_partitions = strcmp(what, "aggregation") == 0;
-    const tool_list *wanted = &arguments->variables;
+    const refs_name_list *wanted = &arguments->variables;
     refs_buf names = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     size_t n = 0;

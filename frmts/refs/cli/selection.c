@@ -21,7 +21,7 @@ static const char *find_selection(const char *name) {
     return bracket != NULL && size > 0 && name[size - 1] == ']' ? bracket + 1 : NULL;
 }
 
-bool tool_has_selection(const tool_list *variables) {
+bool tool_has_selection(const refs_name_list *variables) {
     for (size_t i = 0; i < variables->n; i++)
         if (find_selection(variables->items[i]) != NULL) return true;
     return false;
@@ -143,7 +143,8 @@ void tool_cuts_clear(tool_cuts *cuts) {
     *cuts = (tool_cuts){.items = NULL};
 }
 
-refs_status tool_selection_take(tool_list *variables, tool_selection *selection, refs_error *err) {
+refs_status tool_selection_take(refs_name_list *variables, tool_selection *selection,
+                                refs_error *err) {
     selection->items = refs_calloc(variables->n + 1, sizeof *selection->items);
     if (selection->items == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < variables->n; i++) {

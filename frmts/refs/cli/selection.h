@@ -29,11 +29,12 @@ typedef struct tool_cuts {
 size_t tool_name_size(const char *names);
 
 /** Whether one of the names has a selection. */
-bool tool_has_selection(const tool_list *variables);
+bool tool_has_selection(const refs_name_list *variables);
 
 /** Takes the selections out of `variables`, whose items are names without them then, which
  * *selection owns. Clear that also after a failure. */
-refs_status tool_selection_take(tool_list *variables, tool_selection *selection, refs_error *err);
+refs_status tool_selection_take(refs_name_list *variables, tool_selection *selection,
+                                refs_error *err);
 void tool_selection_clear(tool_selection *selection);
 
 /** The parts of a source that the selections take. A failure where cuts->is_none says that it has

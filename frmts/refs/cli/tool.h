@@ -142,8 +142,8 @@ refs_names_host tool_names_host(const tool_session *session);
 /** The sources that arguments name: files, URLs, what patterns match, what folders hold, also those
  * of object stores, and for "-" the lines of standard input. `skipped` gets why what a document of
  * STAC names cannot be had; if it is NULL, that is an error. */
-refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
-                        tool_names *skipped, refs_error *err);
+refs_status tool_expand(const tool_session *session, const refs_name_list *arguments,
+                        tool_names *names, tool_names *skipped, refs_error *err);
 void tool_names_clear(tool_names *names);
 
 /** Adds a copy of a name. */

@@ -1,7 +1,7 @@
 /* verbs.h -- the verbs of the program refs, their options, and how both are read: for the program
  * and for GDAL, which has them under the name of the driver.
  *
- * Read before this: nothing.
+ * Read before this: name_list.h.
  */
 #ifndef REFS_CLI_VERBS_H
 #define REFS_CLI_VERBS_H
@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "refs/name_list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,16 +25,10 @@ typedef enum tool_exit {
                             of a container */
 } tool_exit;
 
-/** Strings in the order in which they were given; owned by the command line. */
-typedef struct tool_list {
-    const char **items; /**< NULL-ended */
-    size_t n, capacity;
-} tool_list;
-
 typedef struct tool_arguments {
-    tool_list names; /**< what is not an option */
+    refs_name_list names; /**< what is not an option */
     const char *output;
-    tool_list along, variables, templates, rewrites;
+    refs_name_list along, variables, templates, rewrites;
     const char *pattern, *group;
     const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
     const char *partition, *prefix, *part;
@@ -66,9 +62,6 @@ const tool_verb *tool_find_verb(const char *name);
 /** Reads what follows the verb; false after a message. */
 bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments);
 void tool_arguments_clear(tool_arguments *arguments);
-
-bool tool_append(tool_list *list, const char *item);
-bool tool_is_given(const tool_list *list, const char *item);
 
 /** The number that tool_read_arguments has seen to be one; `otherwise` where it was not given. */
 uint64_t tool_number(const char *text, uint64_t otherwise);

@@ -5,6 +5,7 @@
 #include "cpl_multiproc.h"
 #include "cpl_vsi.h"
 #include "guard.h"
+#include "refs/combine_how.h"
 #include "refs/join.h"
 #include "refs/pool.h"
 #include "refs/url.h"
@@ -116,15 +117,11 @@ refs_status copySet(const refs_join_part &part, const refs_join_options &options
     REFS_TRY(refs_join_sources_add(sources.get(), &part, error));
     REFS_TRY(refs_join_add(join.get(), &part, error));
     REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
-    const refs_join_sink sink = refs_join_sink_of_writer(writer);
-    refs_status status = refs_join_sources_write(sources.get(), writer, error);
     RefsBuffer how;
-    if (status == REFS_OK) status = refs_join_write_left_out(join.get(), writer, error);
-    if (status == REFS_OK) status = refs_joined_read(part.set, &how, error);
-    if (status == REFS_OK && how.size > 0)
-        status = refs_writer_joined(
-            writer, refs_str_view(reinterpret_cast<const char *>(how.data), how.size), error);
-    if (status == REFS_OK) status = refs_join_write(join.get(), &sink, error);
+    refs_status status = refs_joined_read(part.set, &how, error);
+    const refs_str text = refs_str_view(reinterpret_cast<const char *>(how.data), how.size);
+    if (status == REFS_OK)
+        status = refs_combine_write_set(join.get(), sources.get(), text, writer, error);
     if (status == REFS_OK) return refs_writer_finish(writer, error);
     refs_writer_free(writer);
     return status;

@@ -1,0 +1,396 @@
+/* combine_how.c -- see combine_how.h. */
+#include "combine_how.h"
+
+#include <pthread.h>
+
+#include "combine_internal.h"
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static refs_status print_name(const char *name, refs_buf *text, refs_error *err) {
+    return refs_buf_printf(text, err, "%s\"%s\":", text->size > 0 ? "," : "{", name);
+}
+
+static refs_status print_text(const char *name, const char *value, refs_buf *text,
+                              refs_error *err) {
+    if (value == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    return refs_json_write_string(refs_str_from(value), text, err);
+}
+
+static refs_status print_list(const char *name, const char *const *items, refs_buf *text,
+                              refs_error *err) {
+    if (items == NULL || *items == NULL) return REFS_OK;
+    REFS_TRY(print_name(name, text, err));
+    for (size_t i = 0; items[i] != NULL; i++) {
+        REFS_TRY(refs_buf_append(text, i > 0 ? "," : "[", 1, err));
+        REFS_TRY(refs_json_write_string(refs_str_from(items[i]), text, err));
+    }
+    return refs_buf_append(text, "]", 1, err);
+}
+
+refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err) {
+    how->size = 0;
+    REFS_TRY(print_list("along", options->dims, how, err));
+    REFS_TRY(print_text("pattern", options->pattern, how, err));
+    REFS_TRY(print_text("group", options->group, how, err));
+    REFS_TRY(print_list("variables", options->variables, how, err));
+    if (options->inline_bytes > 0) {
+        REFS_TRY(print_name("inline", how, err));
+        REFS_TRY(refs_buf_printf(how, err, "%llu", (unsigned long long)options->inline_bytes));
+    }
+    return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
+}
+
+refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err) {
+    refs_buf how = REFS_BUF_INIT;
+    refs_status status = refs_join_print_how(&join->options, &how, err);
+    if (status == REFS_OK)
+        status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
+    refs_buf_clear(&how);
+    return status;
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static refs_status fail_member(const char *name, const char *expected, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT,
+                     "its record of how it was combined (\"joined\"): expected a %s as \"%s\": "
+                     "index all sources again",
+                     expected, name);
+}
+
+static refs_status read_list(const refs_json *object, const char *name, refs_name_list *list,
+                             refs_error *err) {
+    const refs_json *items = refs_json_get(object, name);
+    if (items == NULL) return REFS_OK;
+    if (!refs_json_is_array(items)) return fail_member(name, "list of strings", err);
+    for (size_t i = 0; i < refs_json_size(items); i++) {
+        const refs_json *item = refs_json_at(items, i);
+        if (!refs_json_is_string(item)) return fail_member(name, "list of strings", err);
+        if (!refs_name_list_append(list, refs_json_text(item).data)) return refs_fail_nomem(err);
+    }
+    return REFS_OK;
+}
+
+static refs_status read_text(const refs_json *object, const char *name, const char **text,
+                             refs_error *err) {
+    const refs_json *value = refs_json_get(object, name);
+    if (value == NULL) return REFS_OK;
+    if (!refs_json_is_string(value)) return fail_member(name, "string", err);
+    *text = refs_json_text(value).data;
+    return REFS_OK;
+}
+
+static refs_status read_size(const refs_json *object, const char *name, uint64_t *size,
+                             refs_error *err) {
+    const refs_json *value = refs_json_get(object, name);
+    if (value == NULL || refs_json_u64(value, size)) return REFS_OK;
+    return fail_member(name, "number of bytes", err);
+}
+
+refs_status refs_combine_how_read(refs_str text, refs_combine_how *how, refs_error *err) {
+    *how = (refs_combine_how){.pattern = NULL};
+    if (text.size == 0) return REFS_OK;
+    REFS_TRY(refs_json_parse(text, &how->doc, err));
+    const refs_json *root = refs_json_root(how->doc);
+    REFS_TRY(read_text(root, "pattern", &how->pattern, err));
+    REFS_TRY(read_text(root, "group", &how->group, err));
+    REFS_TRY(read_size(root, "inline", &how->inline_bytes, err));
+    REFS_TRY(read_list(root, "along", &how->along, err));
+    return read_list(root, "variables", &how->variables, err);
+}
+
+void refs_combine_how_clear(refs_combine_how *how) {
+    refs_free(how->along.items);
+    refs_free(how->variables.items);
+    refs_json_doc_free(how->doc);
+    *how = (refs_combine_how){.pattern = NULL};
+}
+
+refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, refs_error *err) {
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    options.dims = how->along.n > 0 ? how->along.items : NULL;
+    options.pattern = how->pattern;
+    options.group = how->group;
+    options.variables = how->variables.n > 0 ? how->variables.items : NULL;
+    options.inline_bytes = how->inline_bytes;
+    return refs_join_print_how(&options, text, err);
+}
+
+static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_joined_read(set, &text, err);
+    if (status == REFS_OK)
+        status = refs_combine_how_read(refs_str_view((const char *)text.data, text.size), how, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- what is requested ------------------------------------------------------------------------- */
+
+static refs_status append_names(const refs_name_list *list, refs_buf *text, refs_error *err) {
+    for (size_t i = 0; i < list->n; i++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%s", i > 0 ? ", " : "", list->items[i]));
+    return REFS_OK;
+}
+
+/* The names of `some` are among those that the set was joined along, and all of them where these
+ * are what it is to be joined along. */
+static refs_status check_dims(const char *set, const refs_combine_how *how,
+                              const refs_name_list *some, const char *option, refs_error *err) {
+    const bool is_along = strcmp(option, "--along") == 0;
+    bool fits = !is_along || some->n == how->along.n;
+    for (size_t i = 0; i < some->n; i++)
+        fits = fits && refs_name_list_has(&how->along, some->items[i]);
+    if (fits || how->along.n == 0) return REFS_OK;
+    refs_buf was = REFS_BUF_INIT, is = REFS_BUF_INIT;
+    refs_status status = append_names(&how->along, &was, err);
+    if (status == REFS_OK) status = append_names(some, &is, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%s was combined along %.*s, but %s says %.*s: leave the option out, or "
+                           "index all sources again",
+                           set, (int)was.size, (const char *)was.data, option, (int)is.size,
+                           (const char *)is.data);
+    refs_buf_clear(&was);
+    refs_buf_clear(&is);
+    return status;
+}
+
+static refs_status check_pattern(const char *set, const refs_combine_how *how, const char *pattern,
+                                 refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    refs_name_list dims = {NULL, 0, 0};
+    refs_status status = refs_join_pattern_dims(pattern, &names, err);
+    for (size_t at = 0; at < names.size && status == REFS_OK;) {
+        const char *name = (const char *)names.data + at;
+        if (!refs_name_list_append(&dims, name)) status = refs_fail_nomem(err);
+        at += strlen(name) + 1;
+    }
+    if (status == REFS_OK) status = check_dims(set, how, &dims, "--pattern", err);
+    refs_free(dims.items);
+    refs_buf_clear(&names);
+    return status;
+}
+
+static refs_status copy_list(const refs_name_list *from, refs_name_list *to, refs_error *err) {
+    for (size_t i = 0; i < from->n; i++)
+        if (!refs_name_list_append(to, from->items[i])) return refs_fail_nomem(err);
+    return REFS_OK;
+}
+
+refs_status refs_combine_how_choose(const char *set, const refs_combine_how *was,
+                                    const refs_combine_how *requested, refs_combine_how *chosen,
+                                    refs_error *err) {
+    const refs_name_list *along = requested->along.n > 0 ? &requested->along : &was->along;
+    const refs_name_list *variables =
+        requested->variables.n > 0 ? &requested->variables : &was->variables;
+    chosen->has_inline_bytes = requested->has_inline_bytes;
+    chosen->inline_bytes =
+        requested->has_inline_bytes ? requested->inline_bytes : was->inline_bytes;
+    if (requested->along.n > 0) REFS_TRY(check_dims(set, was, &requested->along, "--along", err));
+    if (requested->pattern != NULL) REFS_TRY(check_pattern(set, was, requested->pattern, err));
+    chosen->pattern = requested->pattern != NULL ? requested->pattern : was->pattern;
+    chosen->group = requested->group != NULL ? requested->group : was->group;
+    REFS_TRY(copy_list(along, &chosen->along, err));
+    return copy_list(variables, &chosen->variables, err);
+}
+
+/* -- parts ------------------------------------------------------------------------------------- */
+
+struct refs_combine_parts {
+    pthread_mutex_t lock; /* guards what follows */
+    bool has_files;       /* data files, which say nothing */
+    bool has_sets, do_differ;
+    refs_buf how; /* of sets, but for dimensions along which they are combined */
+};
+
+refs_status refs_combine_parts_open(refs_combine_parts **parts, refs_error *err) {
+    *parts = refs_calloc(1, sizeof **parts);
+    if (*parts == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&(*parts)->lock, NULL);
+    return REFS_OK;
+}
+
+void refs_combine_parts_free(refs_combine_parts *parts) {
+    if (parts == NULL) return;
+    refs_buf_clear(&parts->how);
+    pthread_mutex_destroy(&parts->lock);
+    refs_free(parts);
+}
+
+static refs_status add(refs_combine_parts *parts, const refs_buf *how, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&parts->lock);
+    if (!parts->has_sets) status = refs_buf_append(&parts->how, how->data, how->size, err);
+    parts->do_differ = parts->do_differ || parts->how.size != how->size ||
+                       (how->size > 0 && memcmp(parts->how.data, how->data, how->size) != 0);
+    parts->has_sets = true;
+    refs_unlock(&parts->lock);
+    return status;
+}
+
+refs_status refs_combine_parts_add(refs_combine_parts *parts, const refs_set *set,
+                                   const refs_name_list *dims, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_combine_how how = {.pattern = NULL};
+    if (set == NULL) {
+        refs_lock(&parts->lock);
+        parts->has_files = true;
+        refs_unlock(&parts->lock);
+        return REFS_OK;
+    }
+    refs_status status = read_set(set, &how, err);
+    if (dims->n > 0) how.along.n = 0;
+    if (status == REFS_OK) status = refs_combine_how_print(&how, &text, err);
+    if (status == REFS_OK) status = add(parts, &text, err);
+    refs_combine_how_clear(&how);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_combine_parts_print(const refs_combine_parts *parts, const refs_combine_how *how,
+                                     refs_buf *text, refs_error *err) {
+    refs_combine_how result = *how, said = {.pattern = NULL};
+    const bool is_copy = how->along.n == 0 && parts->has_sets;
+    const bool has_own =
+        how->pattern != NULL || how->group != NULL || how->variables.n > 0 || how->has_inline_bytes;
+    refs_status status = REFS_OK;
+    if (parts->has_sets && !parts->has_files && !parts->do_differ)
+        status = refs_combine_how_read(
+            refs_str_view((const char *)parts->how.data, parts->how.size), &said, err);
+    if (is_copy) result = (refs_combine_how){.pattern = NULL};
+    if (said.doc != NULL && (!has_own || how->along.n == 0)) result = said;
+    result.along = how->along.n > 0 ? how->along : said.along;
+    if (status == REFS_OK) status = refs_combine_how_print(&result, text, err);
+    refs_combine_how_clear(&said);
+    return status;
+}
+
+/* -- values of parts --------------------------------------------------------------------------- */
+
+/* Whether a set has values that were in the names of data files. A source that cannot be read is
+ * reported when it is combined. */
+static bool has_values_of_names(const refs_set *set) {
+    refs_combine_how how = {.pattern = NULL};
+    const bool has = read_set(set, &how, NULL) == REFS_OK && how.pattern != NULL;
+    refs_combine_how_clear(&how);
+    return has;
+}
+
+/* A search for the variable of a dimension. */
+typedef struct coordinate_search {
+    const char *dim;
+    bool found;
+} coordinate_search;
+
+static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
+    coordinate_search *at = user;
+    const refs_str name = refs_join__own_name(key);
+    const refs_str path =
+        refs_str_part(key, 0, key.size > name.size ? key.size - name.size - 1 : 0);
+    (void)err;
+    at->found = at->found || (refs_str_is(refs_join__own_name(path), at->dim) &&
+                              (refs_str_is(name, ".zarray") || refs_str_is(name, "zarr.json")));
+    return REFS_OK;
+}
+
+/* Whether a set has a variable of the name of each of the dimensions. */
+static bool has_coordinates(const refs_set *set, const refs_name_list *dims) {
+    for (size_t i = 0; i < dims->n; i++) {
+        coordinate_search search = {dims->items[i], false};
+        if (refs_set_each_name(set, note_coordinate, &search, NULL) != REFS_OK || !search.found)
+            return false;
+    }
+    return true;
+}
+
+refs_join_values_from refs_combine_values_from(const refs_combine_grown *grown,
+                                               const refs_set *source) {
+    const refs_combine_how *how = &grown->how;
+    const bool has_pattern = how->pattern != NULL;
+    if (source == grown->set) return REFS_JOIN_FROM_SET;
+    if (refs_set_is_file(source)) return REFS_JOIN_FROM_NAME;
+    if (grown->set == NULL)
+        return has_pattern && has_values_of_names(source) ? REFS_JOIN_FROM_SET
+                                                          : REFS_JOIN_FROM_NAME;
+    if (has_pattern && !has_coordinates(source, grown->dims)) return REFS_JOIN_FROM_NAME_OF_SET;
+    return has_pattern || how->group != NULL || how->variables.n > 0 ? REFS_JOIN_FROM_SET
+                                                                     : REFS_JOIN_FROM_NAME;
+}
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+/* The calls of a writer, which are looked at on their way. */
+typedef struct noting {
+    refs_join_sink to;
+    const refs_notes *notes;
+    bool has_noted;
+} noting;
+
+static bool has_filter(refs_bytes document, const char *id) {
+    refs_json_doc *doc = NULL;
+    bool has = false;
+    if (refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, NULL) !=
+        REFS_OK)
+        return false;
+    const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
+    for (size_t i = 0; i < refs_json_size(filters); i++)
+        has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);
+    refs_json_doc_free(doc);
+    return has;
+}
+
+/* Small records of netCDF-3 lie behind each other in one chunk, which only this project's codec
+ * takes apart. */
+static refs_status note_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    noting *at = self;
+    if (!at->has_noted && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {
+        at->has_noted = true;
+        refs_note(at->notes, REFS_NOTE_WARNING,
+                  "%.*s: its chunks are several netCDF-3 records (codec record_member), which "
+                  "other readers do not support",
+                  (int)(key.size - strlen("/.zarray")), key.data);
+    }
+    return at->to.document(at->to.self, key, document, err);
+}
+
+static refs_status note_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    const noting *at = self;
+    return at->to.array(at->to.self, keys, err);
+}
+
+static refs_status note_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    const noting *at = self;
+    return at->to.chunk(at->to.self, chunk, err);
+}
+
+static refs_status note_other(void *self, refs_str key, const refs_write_chunk *value,
+                              refs_error *err) {
+    const noting *at = self;
+    return at->to.other(at->to.self, key, value, err);
+}
+
+refs_status refs_combine_write_set(refs_join *join, refs_join_sources *sources, refs_str how,
+                                   refs_writer *writer, refs_error *err) {
+    noting noted = {.to = refs_join_sink_of_writer(writer), .notes = &join->options.notes};
+    const refs_join_sink sink = {&noted, note_document, note_array, note_chunk,
+                                 noted.to.other != NULL ? note_other : NULL};
+    REFS_TRY(refs_join_sources_write(sources, writer, err));
+    REFS_TRY(refs_join_write_left_out(join, writer, err));
+    if (how.size > 0) REFS_TRY(refs_writer_joined(writer, how, err));
+    return refs_join_write(join, &sink, err);
+}
+
+static refs_status write_source(void *user, const refs_source_state *state, refs_error *err) {
+    return refs_master_source(user, state, err);
+}
+
+refs_status refs_combine_write_master(refs_join *join, refs_join_sources *sources, refs_str how,
+                                      refs_master *master, refs_error *err) {
+    const refs_source_visitor visitor = {write_source, master};
+    REFS_TRY(refs_master_joined(master, how, err));
+    REFS_TRY(refs_join_aggregate(join, master, err));
+    return refs_join_sources_each(sources, &visitor, err);
+}
