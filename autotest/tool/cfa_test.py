@@ -974,6 +974,8 @@ class Steps(Folder):
                 run("append", master, write("c.nc", whole[3:4], dims))
                 run("append", master, write("d.nc", whole[4:], dims))
                 np.testing.assert_array_equal(read(master, "v"), whole)
+                said = run("append", master, "file://" + self.path("c.nc"), status=1)
+                self.assertIn(f"{self.path('c.nc')}: is a fragment of {master} already: leave it out", said)
             whole[:2] = -1
             run("split", write("source.nc", whole[:4], dims), "-o", "s.nca", "--cfa-version", version, "--subarray-shape", "time=2")
             said = run("append", "s.nca", "d.nc", status=1)

@@ -167,7 +167,7 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     const bool is_outline = tool_is_outline(name);
     const refs_join_part part = {number, name, opened->arrays.set.set, REFS_JOIN_FROM_NAME};
     const refs_join_fragment fragment = {is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT,
-                                         of->named, opened->format};
+                                         of->named, opened->format, number < all->master.files.n};
     of->is_fragment = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;

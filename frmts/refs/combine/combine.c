@@ -247,7 +247,8 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
 
 refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
                                    const refs_join_fragment *fragment, refs_error *err) {
-    refs_join_member member = {.number = part->number, .role = fragment->role};
+    refs_join_member member = {
+        .number = part->number, .role = fragment->role, .is_of_master = fragment->is_of_master};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(join, part, &member, err);

@@ -30,6 +30,7 @@ typedef struct refs_join_fragment {
     refs_join_role role;
     const char *name;   /**< in the master; NULL: as references name it (refs_join_url) */
     const char *format; /**< as refs_partition has it, or NULL: "NETCDF4" */
+    bool is_of_master;  /**< the master that is added to has it already */
 } refs_join_fragment;
 
 /** Works like refs_join_add, for a join of REFS_JOIN_OF_FIELDS and what is no master. */

@@ -161,6 +161,7 @@ typedef struct refs_join_member {
     char *name;
     refs_join_role role;
     char *fragment, *format; /**< as in refs_join_fragment; or NULL */
+    bool is_of_master;       /**< likewise */
     refs_join_told *told;    /**< of a master or an outline */
     size_t n_told, told_capacity;
     const refs_set *set; /**< where it is only copied */
