@@ -520,6 +520,19 @@ class Times(InFolder):
         self.assertEqual(read("grown.json", "valid_time").tolist(), [3, 3, 3, 24])
 
 
+class MastersOfSets(InFolder):
+    def test_need_no_chunk(self):
+        """Their fragments are whole arrays, so no chunk of a source is put into them, however small."""
+        for time in range(2):
+            set_ = array("time", ["time"], np.array([time], "f8"), units="days since 2020-01-01")
+            set_.update(array("t", ["time", "x"], np.zeros((1, 100), "<f4"), chunks=[1, 100]))
+            write(f"{time}.json", set_, {"t/0.0": ["absent", 0, 400]})
+        names = ["0.json", "1.json", "--along", "time", "--inline", "1000"]
+        self.assertIn("absent", run("index", *names, "-o", "all.json", status=1))
+        run("index", *names, "-o", "all.nca")
+        self.assertEqual(read("all.nca", "time").tolist(), [0, 1])
+
+
 class Selections(InFolder):
     """--variables with a selection: six times, two in a chunk, on four levels from above, one in a chunk."""
 

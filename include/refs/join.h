@@ -54,9 +54,10 @@ typedef enum refs_join_unlike {
 /** The kind of parts. */
 typedef enum refs_join_parts {
     REFS_JOIN_OF_CHUNKS, /**< chunks of arrays */
-    REFS_JOIN_OF_FIELDS /**< fields: each is a fragment of an aggregation (refs_join_aggregate), and
-                           what serves fields is put into the master. No dimensions need be named:
-                           they are those along which parts differ */
+    REFS_JOIN_OF_FILES,  /**< files, or sets: each of their arrays is a fragment of an aggregation
+                            (refs_join_aggregate), and no chunk is looked at */
+    REFS_JOIN_OF_FIELDS  /**< the same of fields; what serves fields is put into the master. No
+                            dimensions need be named: they are those along which parts differ */
 } refs_join_parts;
 
 /** How values that are stored in the set are divided into chunks. */

@@ -105,6 +105,7 @@ static refs_status keep_part(build *all, const refs_join_part *part, const refs_
     refs_join *copy = NULL;
     options.dims = NULL;
     options.cuts = NULL;
+    options.parts_are = REFS_JOIN_OF_CHUNKS;
     options.pattern = options.group = NULL;
     options.variables = NULL;
     options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
@@ -743,6 +744,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
     if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
+    if (is_aggregation(all->output)) all->options.parts_are = REFS_JOIN_OF_FILES;
     if (all->keeps_chunks) all->options.values = REFS_JOIN_VALUES_GROW;
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);

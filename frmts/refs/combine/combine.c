@@ -14,6 +14,10 @@ bool refs_join__copies(const refs_join *join) {
     return join->n_dims == 0 && !refs_join__is_of_fields(join);
 }
 
+bool refs_join__is_aggregated(const refs_join *join) {
+    return join->options.parts_are != REFS_JOIN_OF_CHUNKS;
+}
+
 static refs_status number_dims(refs_join *join, refs_error *err) {
     const char *const *dims = join->options.dims;
     for (; dims != NULL && *dims != NULL; dims++) {
@@ -412,7 +416,6 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
 
 refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err) {
     refs_join_plan plan = {0};
-    join->is_aggregated = true;
     if (refs_join__copies(join))
         return refs_fail(err, REFS_INVALID,
                          "name the dimension along which the parts of an aggregation follow each "

@@ -212,7 +212,6 @@ struct refs_join {
     bool counts_time[REFS_JOIN_MAX_DIMS]; /* each, instants or durations; once it is planned */
     size_t counted[REFS_JOIN_MAX_DIMS];   /* members in whose units joined coordinates are, once
                                              these are planned */
-    bool is_aggregated;                   /* parts are fragments, whatever they are like */
     refs_join_missing missing;            /* of the array before, while all are joined */
     pthread_mutex_t lock;                 /* guards what follows */
     refs_intern strings;
@@ -259,6 +258,9 @@ refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_b
 
 /** Whether parts are fields: fragments of aggregations. */
 bool refs_join__is_of_fields(const refs_join *join);
+
+/** Whether parts are fragments, whatever they are like: they become a master. */
+bool refs_join__is_aggregated(const refs_join *join);
 
 /** Whether there is one part, which is copied. */
 bool refs_join__copies(const refs_join *join);

@@ -1125,7 +1125,8 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     array->gets_new = true;
     REFS_TRY(place_piece(in, of, number, array, err));
-    refs_status status = pack_array(in, meta, array, err);
+    refs_status status = REFS_OK;
+    if (!refs_join__is_aggregated(in->join)) status = pack_array(in, meta, array, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", meta->path);
         return status;
@@ -1346,7 +1347,7 @@ static refs_status read_references(reader *in, const refs_array_meta *meta, refs
     describe_kind(in, meta, array);
     if (refs_join__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
     if (in->member->role == REFS_JOIN_IS_MASTER) return want_what_is_small(in, meta, array, err);
-    REFS_TRY(pack_array(in, meta, array, err));
+    if (!refs_join__is_aggregated(in->join)) REFS_TRY(pack_array(in, meta, array, err));
     REFS_TRY(want_what_is_small(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
         return fail_cut_through(in, meta, err);

@@ -186,7 +186,7 @@ static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool 
     if (!refs_join__may_split(join, joined)) return fail_bytes(join, joined, err);
     joined->is_loaded = false;
     *splits = true;
-    if (!join->is_aggregated && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
+    if (!refs_join__is_aggregated(join) && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: of its bytes all are values: it becomes an aggregation of "
                   "wider integers, with a fill value for what is missing",
@@ -282,7 +282,8 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
     REFS_TRY(find_holes(join, plan, joined, err));
     if (!joined->has_holes || joined->n_lines == 0) return REFS_OK;
     tell_lacking(join, plan, joined);
-    if (!is_number(&joined->like->dtype) || *splits || (join->is_aggregated && !joined->is_loaded))
+    if (!is_number(&joined->like->dtype) || *splits ||
+        (refs_join__is_aggregated(join) && !joined->is_loaded))
         return REFS_OK;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
     if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);

@@ -193,7 +193,7 @@ static bool tells_of(const refs_join *join, const refs_joined *joined) {
 /* Once for each array. */
 static void tell_split(const refs_join *join, const refs_joined *joined,
                        const refs_join_member *member, refs_str in, bool *told) {
-    if (!*told && !join->is_aggregated && tells_of(join, joined))
+    if (!*told && !refs_join__is_aggregated(join) && tells_of(join, joined))
         refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
                   REFS_STR_ARG(refs_join__text(join, joined->path)),
                   join->members[joined->first].name, member->name, REFS_STR_ARG(in));
@@ -316,7 +316,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
                 has_one_for_all(join, member, array) ||
                 refs_join__units_of(join, member, array) != units;
-        if (array->is_v3 && !join->is_aggregated)
+        if (array->is_v3 && !refs_join__is_aggregated(join))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s is of Zarr version 3: version 2, in which sets are "
                              "combined, does not have %.*s",
@@ -330,8 +330,8 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         if (cut.array == NULL && cut_dim(join, joined, &at) != SIZE_MAX) cut = at;
     }
     joined->is_thin = all_thin;
-    if (join->is_aggregated) joined->is_loaded = all_thin && !*splits;
-    if (join->is_aggregated) return REFS_OK;
+    if (refs_join__is_aggregated(join)) joined->is_loaded = all_thin && !*splits;
+    if (refs_join__is_aggregated(join)) return REFS_OK;
     joined->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
     if (joined->is_loaded || *splits || cut.array == NULL) return REFS_OK;
     if (!refs_join__may_split(join, joined)) return fail_cut(join, joined, &cut, err);
@@ -686,7 +686,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     REFS_TRY(choose_loading(join, plan, joined, &splits, err));
     if (!refs_join__is_of_fields(join) || (joined->like->is_field && join->numbers == NULL))
         REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
-    if (!splits || join->is_aggregated) return REFS_OK;
+    if (!splits || refs_join__is_aggregated(join)) return REFS_OK;
     REFS_TRY(refs_join__split(join, plan, joined, err));
     return refs_join__fill_gaps(join, joined, err);
 }

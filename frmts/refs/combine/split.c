@@ -23,7 +23,7 @@ bool refs_join__may_split(const refs_join *join, const refs_joined *joined) {
     const refs_join_array *like = joined->like;
     bool is_number = refs_dtype_is_numeric(&like->dtype) && like->dtype.type != REFS_TYPE_COMPLEX;
     const bool is_of_master = !like->is_field && join->n_parts < join->n_members;
-    if (join->is_aggregated)
+    if (refs_join__is_aggregated(join))
         return is_number && !is_coordinate_of_line(join, joined) && !is_of_master;
     if (join->options.unlike == REFS_JOIN_REFUSE || joined->n_lines == 0 ||
         is_coordinate_of_line(join, joined) || !is_number)
