@@ -25,11 +25,6 @@ typedef struct aggregating {
 
 /* -- fragments along dimensions ---------------------------------------------------------------- */
 
-typedef struct range {
-    uint64_t begin, end;
-    size_t member;
-} range;
-
 /* A dimension of an array, along which parts are joined, that is cut into intervals: gaps are
  * some, too. */
 typedef struct cutting {
@@ -40,28 +35,20 @@ typedef struct cutting {
     refs_buf edges; /* at which gaps are cut */
 } cutting;
 
-static int by_begin(const void *left, const void *right) {
-    const range *a = left, *b = right;
-    if (a->begin != b->begin) return a->begin > b->begin ? 1 : -1;
-    return (a->end > b->end) - (a->end < b->end);
-}
-
 static int by_edge(const void *left, const void *right) {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
-static refs_status range_of(const refs_join *join, size_t line, size_t i, range *of,
-                            refs_error *err) {
-    const refs_join_axis *axis = &join->members[i].axes[line];
-    *of = (range){axis->n > 0 ? axis->position[0] : 0, 0, i};
-    of->end = of->begin + axis->n;
+static refs_status check_steps(const cutting *at, const refs_join_member *member, refs_error *err) {
+    const refs_join_axis *axis = &member->axes[at->line];
+    if (refs_join__find(member, at->path) == NULL) return REFS_OK;
     for (uint64_t k = 1; k < axis->n; k++)
-        if (axis->position[k] != of->begin + k)
+        if (axis->position[k] != axis->position[0] + k)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s: its steps along %s are not ascending, or those of other sources "
                              "lie between them: they do not make a fragment",
-                             join->members[i].name, join->options.dims[line]);
+                             member->name, at->join->options.dims[at->line]);
     return REFS_OK;
 }
 
@@ -126,50 +113,41 @@ static refs_status find_edges(cutting *at, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status fail_overlap(const cutting *at, const range *one, const range *other,
-                                refs_error *err) {
+static refs_status fail_overlap(const cutting *at, const size_t members[2], refs_error *err) {
     const refs_join *join = at->join;
-    const char *names[2] = {join->members[one->member].name, join->members[other->member].name};
-    if (one->begin == other->begin)
+    const refs_join_member *one = &join->members[members[0]], *other = &join->members[members[1]];
+    const refs_join_axis *axes[2] = {&one->axes[at->line], &other->axes[at->line]};
+    if (axes[0]->position[0] == axes[1]->position[0])
         return refs_fail(err, REFS_INVALID,
                          "%s: is cut otherwise than %s along %s: expected fragments that begin at "
                          "one step to have one length, found %llu and %llu",
-                         names[1], names[0], join->options.dims[at->line],
-                         (unsigned long long)(other->end - other->begin),
-                         (unsigned long long)(one->end - one->begin));
-    return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s", names[0],
-                     names[1], join->options.dims[at->line]);
+                         other->name, one->name, join->options.dims[at->line],
+                         (unsigned long long)axes[1]->n, (unsigned long long)axes[0]->n);
+    return refs_fail(err, REFS_INVALID, "%s and %s have some of the same steps along %s", one->name,
+                     other->name, join->options.dims[at->line]);
 }
 
-static refs_status add_ranges(cutting *at, const range *ranges, size_t n, uint64_t length,
-                              refs_error *err) {
-    uint64_t end = 0;
-    for (size_t i = 0; i < n; i++) {
-        const bool is_same =
-            i > 0 && ranges[i].begin == ranges[i - 1].begin && ranges[i].end == ranges[i - 1].end;
-        if (is_same) continue;
-        if (ranges[i].begin < end) return fail_overlap(at, &ranges[i - 1], &ranges[i], err);
-        REFS_TRY(add_gap(at, end, ranges[i].begin, err));
-        REFS_TRY(refs_fragment_dim_append(at->into, ranges[i].end - ranges[i].begin, err));
-        end = ranges[i].end;
-    }
-    return length == 0 ? refs_fragment_dim_append(at->into, 0, err) : add_gap(at, end, length, err);
+static refs_status add_cells(const cutting *at, const refs_join_cells *cells, refs_error *err) {
+    const uint64_t *edges = cells->cuts[0].at;
+    if (cells->n == 0) return refs_fragment_dim_append(at->into, 0, err);
+    for (size_t i = 0; i < cells->n; i++)
+        REFS_TRY(cells->covered[i]
+                     ? refs_fragment_dim_append(at->into, edges[i + 1] - edges[i], err)
+                     : add_gap(at, edges[i], edges[i + 1], err));
+    return REFS_OK;
 }
 
-static refs_status cut_by_parts(cutting *at, uint64_t length, refs_error *err) {
+static refs_status cut_by_parts(cutting *at, const refs_join_plan *plan, refs_error *err) {
     const refs_join *join = at->join;
-    range *ranges = refs_calloc(join->n_members + 1, sizeof *ranges);
-    refs_status status = ranges != NULL ? find_edges(at, err) : refs_fail_nomem(err);
-    size_t n = 0;
-    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
-        if (refs_join__find(&join->members[i], at->path) == NULL ||
-            join->members[i].axes[at->line].n == 0)
-            continue;
-        status = range_of(join, at->line, i, &ranges[n++], err);
-    }
-    if (n > 0) qsort(ranges, n, sizeof *ranges, by_begin);
-    if (status == REFS_OK) status = add_ranges(at, ranges, n, length, err);
-    refs_free(ranges);
+    refs_join_cells cells = {.join = join, .n_lines = 1, .line = {at->line}, .are_whole = true};
+    size_t members[2];
+    for (size_t i = 0; i < join->n_parts; i++) REFS_TRY(check_steps(at, &join->members[i], err));
+    REFS_TRY(find_edges(at, err));
+    refs_status status = refs_join__cells_open(&cells, plan, at->path, err);
+    if (status == REFS_OK && refs_join__find_across(&cells, at->path, members))
+        status = fail_overlap(at, members, err);
+    if (status == REFS_OK) status = add_cells(at, &cells, err);
+    refs_join__cells_clear(&cells);
     return status;
 }
 
@@ -184,7 +162,7 @@ static refs_status cut_as(const refs_fragment_dim *other, refs_fragment_dim *int
 static refs_status find_intervals(const refs_join_plan *plan, cutting *at, refs_error *err) {
     const refs_join_numbers *numbers = refs_join__numbers_of(at->join, at->path);
     if (numbers != NULL) return cut_as(&numbers->dims[at->dim], at->into, err);
-    const refs_status status = cut_by_parts(at, plan->lines[at->line].n, err);
+    const refs_status status = cut_by_parts(at, plan, err);
     refs_buf_clear(&at->edges);
     return status;
 }

@@ -74,11 +74,21 @@ static bool hole_box(const refs_join_cells *all, const refs_join_member *member,
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-/* The steps of a part that follow each other, from number `begin` on. */
-static uint64_t end_of_run(const refs_join_axis *axis, uint64_t begin, uint64_t stop) {
+/* Steps of a part that follow each other, up to number `end`, and their positions. */
+typedef struct run {
+    uint64_t end;
+    refs_join_steps at;
+} run;
+
+/* Where nobody asks which step has a position, they may be backwards. */
+static run run_at(const refs_join_cells *all, const refs_join_axis *axis, uint64_t begin,
+                  uint64_t stop) {
+    const uint64_t *at = axis->position;
     uint64_t end = begin + 1;
-    while (end < stop && axis->position[end] == axis->position[end - 1] + 1) end++;
-    return end;
+    while (end < stop && at[end] == at[end - 1] + 1) end++;
+    if (end > begin + 1 || all->wants_owners) return (run){end, {at[begin], at[end - 1] + 1}};
+    while (end < stop && at[end] + 1 == at[end - 1]) end++;
+    return (run){end, {at[end - 1], at[begin] + 1}};
 }
 
 static refs_status add_cut(refs_join_cuts *cuts, uint64_t at, refs_error *err) {
@@ -91,10 +101,11 @@ static refs_status add_cut(refs_join_cuts *cuts, uint64_t at, refs_error *err) {
 static refs_status cut_at(refs_join_cells *all, const box *of, refs_error *err) {
     for (size_t i = 0; i < all->n_lines; i++) {
         const refs_join_axis *axis = &of->member->axes[all->line[i]];
-        for (uint64_t begin = of->steps[i].begin, end; begin < of->steps[i].end; begin = end) {
-            end = end_of_run(axis, begin, of->steps[i].end);
-            REFS_TRY(add_cut(&all->cuts[i], axis->position[begin], err));
-            REFS_TRY(add_cut(&all->cuts[i], axis->position[end - 1] + 1, err));
+        for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
+            const run steps = run_at(all, axis, begin, of->steps[i].end);
+            REFS_TRY(add_cut(&all->cuts[i], steps.at.begin, err));
+            REFS_TRY(add_cut(&all->cuts[i], steps.at.end, err));
+            begin = steps.end;
         }
     }
     return REFS_OK;
@@ -134,11 +145,12 @@ static void act(refs_join_cells *all, const box *of, action what, size_t i, size
     }
     const refs_join_axis *axis = &of->member->axes[all->line[i]];
     const refs_join_cuts *along = &all->cuts[i];
-    for (uint64_t begin = of->steps[i].begin, end; begin < of->steps[i].end; begin = end) {
-        end = end_of_run(axis, begin, of->steps[i].end);
-        const size_t last = refs_join__cell_at(along, axis->position[end - 1] + 1);
-        for (size_t k = refs_join__cell_at(along, axis->position[begin]); k < last; k++)
+    for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
+        const run steps = run_at(all, axis, begin, of->steps[i].end);
+        const size_t last = refs_join__cell_at(along, steps.at.end);
+        for (size_t k = refs_join__cell_at(along, steps.at.begin); k < last; k++)
             act(all, of, what, i + 1, cell * (along->n - 1) + k);
+        begin = steps.end;
     }
 }
 
@@ -178,10 +190,11 @@ static refs_status do_member(refs_join_cells *all, const refs_join_member *membe
     }
     for (size_t k = 0; (piece = refs_join__piece(member, path, k)) != NULL; k++) {
         const box of = piece_box(all, member, piece);
+        const refs_join_holes *holes = all->are_whole ? NULL : piece->holes;
         REFS_TRY(number_piece(all, (refs_join_place){member, piece}, err));
-        REFS_TRY(do_holes(all, member, piece->holes, MARK_HOLE, err));
+        REFS_TRY(do_holes(all, member, holes, MARK_HOLE, err));
         REFS_TRY(do_box(all, &of, COVER, err));
-        REFS_TRY(do_holes(all, member, piece->holes, UNMARK_HOLE, err));
+        REFS_TRY(do_holes(all, member, holes, UNMARK_HOLE, err));
     }
     return REFS_OK;
 }
@@ -217,6 +230,53 @@ void refs_join__cells_clear(refs_join_cells *all) {
     refs_free(all->covered);
     refs_free(all->owners);
     refs_free(all->pieces);
+}
+
+/* -- parts that are no tiles ------------------------------------------------------------------- */
+
+refs_join_steps refs_join__extent(const refs_join_axis *axis) {
+    const uint64_t *order = axis->by_position;
+    if (axis->n == 0) return (refs_join_steps){0, 0};
+    return (refs_join_steps){axis->position[order != NULL ? order[0] : 0],
+                             axis->position[order != NULL ? order[axis->n - 1] : axis->n - 1] + 1};
+}
+
+static refs_join_steps extent_of(const refs_join_cells *all, uint32_t path, size_t number) {
+    const refs_join_member *member = &all->join->members[number];
+    const bool has_it = path == REFS_JOIN_NONE || refs_join__find(member, path) != NULL;
+    return has_it ? refs_join__extent(&member->axes[all->line[0]]) : (refs_join_steps){0, 0};
+}
+
+static bool is_several(const refs_join_cells *all, refs_join_steps extent) {
+    return extent.begin < extent.end && refs_join__cell_at(&all->cuts[0], extent.begin) + 1 !=
+                                            refs_join__cell_at(&all->cuts[0], extent.end);
+}
+
+/* The part that cuts another into several cells: it has other steps of the same interval, and
+ * mostly more or fewer of them. */
+static size_t find_cutting(const refs_join_cells *all, uint32_t path, size_t number) {
+    const refs_join_member *members = all->join->members;
+    const refs_join_steps cut = extent_of(all, path, number);
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < all->join->n_parts; i++) {
+        const refs_join_steps other = extent_of(all, path, i);
+        if (i == number || other.begin >= cut.end || other.end <= cut.begin) continue;
+        if (found == SIZE_MAX) found = i;
+        if (other.begin != cut.begin || other.end != cut.end ||
+            members[i].axes[all->line[0]].n != members[number].axes[all->line[0]].n)
+            return i;
+    }
+    return found;
+}
+
+bool refs_join__find_across(const refs_join_cells *all, uint32_t path, size_t members[2]) {
+    size_t i = 0;
+    while (i < all->join->n_parts && !is_several(all, extent_of(all, path, i))) i++;
+    const size_t other = i < all->join->n_parts ? find_cutting(all, path, i) : SIZE_MAX;
+    if (other == SIZE_MAX) return false;
+    members[0] = i < other ? i : other;
+    members[1] = i < other ? other : i;
+    return true;
 }
 
 /* -- what no part has -------------------------------------------------------------------------- */

@@ -600,6 +600,7 @@ typedef struct refs_join_cells {
     refs_join_cuts cuts[REFS_JOIN_MAX_DIMS];  /**< along each of them */
     uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
     size_t n, n_missing;
+    bool are_whole;    /**< given: parts have what sets tell to be holes, too */
     bool wants_owners; /**< given: the next are known, too */
     uint32_t *owners;  /**< of each cell, the number of a piece and 1; 0: no part has it */
     uint32_t second;   /**< likewise, of a piece that has the cell `twice`, too; 0: none */
@@ -613,6 +614,15 @@ typedef struct refs_join_cells {
 refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
                                   refs_error *err);
 void refs_join__cells_clear(refs_join_cells *all);
+
+/** Finds two parts that are no tiles along the only dimension of cells that are known: one cuts the
+ * other. False where all parts with an array at `path`, or all where that is NONE, are one cell
+ * each. */
+bool refs_join__find_across(const refs_join_cells *all, uint32_t path, size_t members[2]);
+
+/** Positions that a part has along a joined dimension: of some step, from the first one on, below
+ * the end. Empty where it has no step. */
+refs_join_steps refs_join__extent(const refs_join_axis *axis);
 
 /** Appends what no part has as boxes, refs_join_steps along each dimension of the cells: the same
  * ones whatever the parts that the rest comes from. `covered` is known. */

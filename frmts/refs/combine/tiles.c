@@ -9,40 +9,11 @@
 
 #include "combine_internal.h"
 
-/* The interval of a part along one dimension: positions from `first` to `last`. */
-typedef struct tile {
-    uint64_t first, last, n;
-    size_t member;
-} tile;
-
 /* Along one dimension, tiles that are the same stand in one row. */
 typedef struct tiling {
-    tile *tiles; /* ascending */
     size_t *row; /* of each member */
     size_t n_rows;
 } tiling;
-
-static void clear(tiling *all) {
-    refs_free(all->tiles);
-    refs_free(all->row);
-}
-
-static tile tile_of(const refs_join *join, size_t line, size_t member) {
-    const refs_join_axis *axis = &join->members[member].axes[line];
-    tile covered = {UINT64_MAX, 0, axis->n, member};
-    for (uint64_t i = 0; i < axis->n; i++) {
-        if (axis->position[i] < covered.first) covered.first = axis->position[i];
-        if (axis->position[i] > covered.last) covered.last = axis->position[i];
-    }
-    return covered;
-}
-
-static int by_place(const void *left, const void *right) {
-    const tile *a = left, *b = right;
-    if (a->first != b->first) return a->first > b->first ? 1 : -1;
-    if (a->last != b->last) return a->last > b->last ? 1 : -1;
-    return (a->member > b->member) - (a->member < b->member);
-}
 
 /* "source (0.5 to 5.5)" */
 static refs_status describe(const refs_join *join, size_t line, size_t number, refs_buf *text,
@@ -106,38 +77,23 @@ static refs_status fail_pair(const refs_join *join, size_t line, const size_t me
     return status;
 }
 
-/* Whether two parts have the same steps of all between the first and the last of them. */
-static bool have_same_steps(const refs_join *join, size_t line, const tile *one,
-                            const tile *other) {
-    if (one->first != other->first || one->last != other->last || one->n != other->n) return false;
-    const uint64_t *mine = join->members[one->member].axes[line].position,
-                   *theirs = join->members[other->member].axes[line].position;
-    bool are_same = true, are_reversed = true;
-    for (uint64_t i = 0; i < one->n && (are_same || are_reversed); i++) {
-        are_same = are_same && mine[i] == theirs[i];
-        are_reversed = are_reversed && mine[i] == theirs[one->n - 1 - i];
+/* Each cell is a row, of which all parts have one. */
+static refs_status open_tiling(const refs_join *join, const refs_join_plan *plan, size_t line,
+                               tiling *all, refs_error *err) {
+    refs_join_cells cells = {.join = join, .n_lines = 1, .line = {line}};
+    size_t members[2];
+    all->row = refs_calloc(join->n_parts, sizeof *all->row);
+    if (all->row == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_join__cells_open(&cells, plan, REFS_JOIN_NONE, err);
+    if (status == REFS_OK && refs_join__find_across(&cells, REFS_JOIN_NONE, members))
+        status = fail_pair(join, line, members, err);
+    for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
+        const refs_join_steps extent = refs_join__extent(&join->members[i].axes[line]);
+        all->row[i] = refs_join__cell_at(&cells.cuts[0], extent.begin);
     }
-    return are_same || are_reversed;
-}
-
-static refs_status open_tiling(const refs_join *join, size_t line, tiling *all, refs_error *err) {
-    const size_t n = join->n_parts;
-    *all = (tiling){refs_calloc(n, sizeof *all->tiles), refs_calloc(n, sizeof *all->row), 0};
-    if (all->tiles == NULL || all->row == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < n; i++) all->tiles[i] = tile_of(join, line, i);
-    qsort(all->tiles, n, sizeof *all->tiles, by_place);
-    for (size_t i = 0; i < n; i++) {
-        const tile *at = &all->tiles[i], *before = i > 0 ? at - 1 : NULL;
-        const bool is_same = before != NULL && have_same_steps(join, line, before, at);
-        const bool is_across = before != NULL && !is_same && at->first <= before->last;
-        if (is_across) {
-            const size_t members[2] = {before->member, at->member};
-            return fail_pair(join, line, members, err);
-        }
-        all->n_rows += !is_same;
-        all->row[at->member] = all->n_rows - 1;
-    }
-    return REFS_OK;
+    all->n_rows = cells.n > 0 ? cells.n : 1;
+    refs_join__cells_clear(&cells);
+    return status;
 }
 
 /* Whether no place has two parts, and all have one. */
@@ -212,19 +168,19 @@ static bool counts_time(const refs_join *join, const refs_join_plan *plan, size_
 
 refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
                                    refs_error *err) {
-    tiling lines[REFS_JOIN_MAX_DIMS] = {{NULL, NULL, 0}};
+    tiling lines[REFS_JOIN_MAX_DIMS] = {{NULL, 0}};
     bool do_fill = true;
     refs_status status = REFS_OK;
     /* Times of sources may lie between each other. */
     if (join->n_dims == 1 && counts_time(join, plan, 0)) return REFS_OK;
     for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
-        status = open_tiling(join, i, &lines[i], err);
+        status = open_tiling(join, plan, i, &lines[i], err);
     if (status == REFS_OK && join->n_dims > 1) {
         status = fill_all(join, lines, &do_fill, err);
         if (status == REFS_OK)
             status = do_fill ? tell(join, lines, err) : fail_gaps(join, lines, err);
     }
-    for (size_t i = 0; i < join->n_dims; i++) clear(&lines[i]);
+    for (size_t i = 0; i < join->n_dims; i++) refs_free(lines[i].row);
     return status;
 }
 
