@@ -900,17 +900,22 @@ class Steps(Folder):
 
     def test_in_integers_of_nanoseconds_stay_exact_or_are_refused(self):
         start = 1700000000 * 10**9
-        for name, units, times in (("a.nc", "1970-01-01", (1, 2)), ("b.nc", "1970-01-01", (3, 4)), ("c.nc", "1970-01-02", (5, 6))):
+        for name, units, times in (("a.nc", "nanoseconds since 1970-01-01", start + np.array((1, 2))),
+                                   ("b.nc", "nanoseconds since 1970-01-01", start + np.array((3, 4))),
+                                   ("c.nc", "nanoseconds since 1970-01-02", start + np.array((5, 6))),
+                                   ("d.nc", "days since 1970-01-01", np.array((1, 2)))):
             with netCDF4.Dataset(name, "w") as file:
                 file.createDimension("time", 2)
                 file.createDimension("x", 2)
-                file.createVariable("time", "i8", ("time",)).units = "nanoseconds since " + units
-                file["time"][:] = np.int64(start) + times
+                file.createVariable("time", "i8", ("time",)).units = units
+                file["time"][:] = times
                 file.createVariable("v", "f4", ("time", "x"))[:] = 1
         self.combine("a.nc", "b.nc", options=("--along", "time"))
         self.assertEqual(read("m.nca", "time").tolist(), [start + i for i in (1, 2, 3, 4)])
+        self.combine("a.nc", "c.nc", options=("--along", "time"))
+        self.assertEqual(read("m.nca", "time").tolist(), [start + i for i in (1, 2, 5 + 86400 * 10**9, 6 + 86400 * 10**9)])
         self.assertIn("c.nc: time: cannot convert the time 1700000000000000005 to the units of the first source exactly",
-                      self.combine("a.nc", "c.nc", options=("--along", "time"), status=1))
+                      self.combine("c.nc", "d.nc", options=("--along", "time"), status=1))
 
     def test_a_second_apart_are_two(self):
         names = [self.tiles(f"{k}.nc", 1700000000 + k, "seconds since 1970-01-01", 10) for k in range(3)]

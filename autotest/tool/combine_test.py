@@ -450,9 +450,8 @@ class Times(InFolder):
         self.part("b.json", "days since 2024-01-01", self.HOURS / 24, "<f4")
         self.part("c.json", "days since 1979-01-01", self.HOURS / 24 + 1, "<f8")
         self.part("d.json", "seconds since 2024-01-02", self.HOURS * 3600, "<f4")
-        stored = (self.HOURS / 24).astype("<f4").astype("f8") * 86400
-        expected = np.concatenate([stored, self.HOURS * 3600 + 86400, stored + day * 86400,
-                                   self.HOURS * 3600 + (day + 1) * 86400])
+        seconds = self.HOURS * 3600  # which are what the floats were rounded from
+        expected = np.concatenate([seconds, seconds + 86400, seconds + day * 86400, seconds + (day + 1) * 86400])
         names = ["a.json", "b.json", "c.json", "d.json"]
         run("combine", *names, "-o", "all.json", "--along", "time")
         for variable in ("time", "time_bnds", "issued"):
@@ -465,7 +464,6 @@ class Times(InFolder):
             run("combine", "rest.json", "part.json", "-o", "again.json", "--along", "time")
             with open("all.json", "rb") as one, open("again.json", "rb") as other:
                 self.assertEqual(one.read(), other.read(), first)
-
 
     def forecast(self, time, step):
         """One field of a forecast, as files of GRIB are: its times are scalars."""

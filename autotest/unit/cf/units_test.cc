@@ -286,32 +286,114 @@ double rebased(const char *from, const char *to, double value) {
     return value;
 }
 
-TEST(Units, RebaseTimesWithoutRounding) {
-    EXPECT_EQ(rebased("hours since 2000-01-01", "days since 2000-01-01", 2.4), 0.1);
-    EXPECT_EQ(rebased("hours since 2000-01-02", "days since 2000-01-01", 2.4), 1.1);
-    for (int hour = 0; hour < 100000; hour += 7)
-        EXPECT_EQ(rebased("hours since 2000-01-01", "days since 2000-01-01", hour), hour / 24.);
-    for (int minute = 0; minute < 100000; minute += 7)
-        EXPECT_EQ(rebased("days since 2000-01-01", "minutes since 1950-01-01", minute / 1440.),
-                  18262 * 1440 + minute);
-    EXPECT_EQ(rebased("days since 0001-01-01", "seconds since 2000-01-01", 730121.00011574070), 10);
-    EXPECT_TRUE(std::isinf(rebased("hours since 2000-01-01", "days since 2000-01-01", INFINITY)));
-    EXPECT_TRUE(std::isnan(rebased("hours since 2000-01-01", "K", 1)));
+TEST(Units, RebaseDecimalsExactly) {
+    EXPECT_EQ(rebased("m", "cm", 0.35), 35);
+    EXPECT_EQ(rebased("hPa", "Pa", 850), 85000);
+    EXPECT_TRUE(std::isinf(rebased("m", "cm", INFINITY)));
+    EXPECT_TRUE(std::isnan(rebased("m", "K", 1)));
 }
 
-TEST(Units, RebaseWholeTimesOrNone) {
-    const refs_cf_units a = {refs_str_from("hours since 2000-01-01"), refs_str_view(nullptr, 0)};
-    const refs_cf_units b = {refs_str_from("days since 1999-12-31"), refs_str_view(nullptr, 0)};
-    refs_cf_rebase rebase;
-    ASSERT_EQ(refs_cf_rebase_open(&a, &b, &rebase, nullptr), REFS_OK);
-    int64_t value = 48;
-    EXPECT_TRUE(refs_cf_rebase_integer(&rebase, &value));
-    EXPECT_EQ(value, 3);
-    for (int64_t other : {INT64_C(25), INT64_MAX, INT64_MIN}) {
-        int64_t kept = other;
-        EXPECT_FALSE(refs_cf_rebase_integer(&rebase, &kept));
-        EXPECT_EQ(kept, other);
+refs_cf_clock clockOf(const char *units, const char *calendar = "") {
+    const refs_cf_units of = {refs_str_from(units), refs_str_from(calendar)};
+    refs_cf_clock clock = {};
+    EXPECT_TRUE(refs_cf_clock_of(&of, &clock)) << units;
+    return clock;
+}
+
+refs_cf_instant instantOf(const refs_cf_clock &clock, double value,
+                          refs_cf_precision precision = REFS_CF_DOUBLE) {
+    refs_cf_instant at = {};
+    EXPECT_TRUE(refs_cf_instant_of(&clock, value, precision, &at)) << value;
+    return at;
+}
+
+double counted(const char *from, const char *to, double value) {
+    const refs_cf_clock clock = clockOf(to);
+    return refs_cf_number_of_instant(&clock, instantOf(clockOf(from), value));
+}
+
+TEST(Instants, AreCountedInOtherUnitsWithoutRounding) {
+    EXPECT_EQ(counted("hours since 2000-01-01", "days since 2000-01-01", 2.4), 0.1);
+    EXPECT_EQ(counted("hours since 2000-01-02", "days since 2000-01-01", 2.4), 1.1);
+    for (int hour = 0; hour < 100000; hour++)
+        EXPECT_EQ(counted("hours since 2000-01-01", "days since 2000-01-01", hour), hour / 24.);
+    for (int minute = 0; minute < 100000; minute++)
+        EXPECT_EQ(counted("days since 2000-01-01", "minutes since 1950-01-01", minute / 1440.),
+                  18262 * 1440 + minute);
+    EXPECT_EQ(counted("days since 0001-01-01", "seconds since 2000-01-01", 730121.00011574070), 10);
+    EXPECT_EQ(counted("seconds since 2000-01-01", "microseconds since 2000-01-01", 0.123456),
+              123456);
+}
+
+TEST(Instants, OfEverySecondAreOneInAllUnitsAndTypes) {
+    static const struct {
+        const char *units;
+        double seconds;
+    } clocks[] = {{"seconds since 2000-01-01", 1},        {"minutes since 2000-01-01 00:00:30", 60},
+                  {"hours since 1900-01-01 -3:30", 3600}, {"days since 1970-01-01", 86400},
+                  {"days since 0001-01-01", 86400},       {"weeks since 1850-01-01", 604800}};
+    const refs_cf_clock seconds = clockOf("seconds since 2000-01-01");
+    for (const auto &to : clocks) {
+        const refs_cf_clock clock = clockOf(to.units);
+        const double origin = refs_cf_number_of_instant(&seconds, clock.origin);
+        for (int64_t second = -3; second < 40000000; second += 17 + second / 1000) {
+            refs_cf_instant exact;
+            ASSERT_TRUE(refs_cf_instant_of_integer(&seconds, second, &exact));
+            const double since = static_cast<double>(second) - origin;
+            /* Divided, multiplied by a rounded fraction, and that put behind the whole days. */
+            for (double value : {since / to.seconds, since * (1 / to.seconds)})
+                EXPECT_EQ(refs_cf_compare_instants(instantOf(clock, value), exact), 0)
+                    << to.units << " " << second;
+        }
     }
+}
+
+TEST(Instants, OfFloatsAreTheRoundestThatRoundToThem) {
+    const refs_cf_clock days = clockOf("days since 1970-01-01"),
+                        hours = clockOf("hours since 1970-01-01");
+    for (int quarter = 19000 * 96; quarter < 19100 * 96; quarter++) {
+        const float value = static_cast<float>(quarter / 96.);
+        refs_cf_instant exact;
+        ASSERT_TRUE(refs_cf_instant_of_integer(&hours, quarter / 4, &exact));
+        exact.seconds += quarter % 4 * 900;
+        EXPECT_EQ(refs_cf_compare_instants(instantOf(days, value, REFS_CF_SINGLE), exact), 0);
+    }
+    /* No rounder time than it is rounds to it. */
+    refs_cf_instant at = instantOf(hours, 0.125, REFS_CF_SINGLE);
+    EXPECT_EQ(at.seconds - hours.origin.seconds, 450);
+    at = instantOf(clockOf("hours since 0001-01-01"), 17531400.F, REFS_CF_SINGLE);
+    EXPECT_EQ(refs_cf_number_of_instant(&hours, at), 17531400 - 719164 * 24);
+}
+
+TEST(Instants, OfIntegersAreExact) {
+    const refs_cf_clock ns = clockOf("nanoseconds since 1970-01-01"),
+                        later = clockOf("nanoseconds since 1970-01-02"),
+                        days = clockOf("days since 1999-12-31");
+    refs_cf_instant at;
+    int64_t value;
+    ASSERT_TRUE(refs_cf_instant_of_integer(&ns, INT64_C(1700000000000000005), &at));
+    ASSERT_TRUE(refs_cf_integer_of_instant(&later, at, &value));
+    EXPECT_EQ(value, INT64_C(1700000000000000005) - INT64_C(86400000000000));
+    EXPECT_FALSE(refs_cf_integer_of_instant(&days, at, &value));
+    for (int64_t number : {INT64_MAX, INT64_MIN / 2}) {
+        ASSERT_TRUE(refs_cf_instant_of_integer(&ns, number, &at));
+        ASSERT_TRUE(refs_cf_integer_of_instant(&ns, at, &value));
+        EXPECT_EQ(value, number);
+        EXPECT_FALSE(refs_cf_instant_of_integer(&days, number, &at));
+    }
+    ASSERT_TRUE(refs_cf_instant_of_integer(&days, 3, &at));
+    const refs_cf_clock hours = clockOf("hours since 2000-01-01");
+    ASSERT_TRUE(refs_cf_integer_of_instant(&hours, at, &value));
+    EXPECT_EQ(value, 48);
+}
+
+TEST(Instants, AreNoneOfWhatIsNoTime) {
+    const refs_cf_clock days = clockOf("days since 1970-01-01");
+    refs_cf_instant at;
+    for (double value :
+         {static_cast<double>(NAN), static_cast<double>(INFINITY), 9.96921e36, 1e300})
+        for (auto precision : {REFS_CF_DOUBLE, REFS_CF_SINGLE})
+            EXPECT_FALSE(refs_cf_instant_of(&days, value, precision, &at)) << value;
 }
 
 TEST(Units, CountSinceAnInstant) {

@@ -519,6 +519,10 @@ bool refs_cf__numpy_unit_seconds(const refs_dtype *dtype, double *seconds);
 /** The clock of units and calendar as they are written; false where they are none of time. */
 bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
 
+/** The same as instants need it; false for units shorter than a nanosecond. Packing is ignored. */
+struct refs_cf_clock;
+bool refs_cf__clock_from(const refs_cf__clock *ticks, struct refs_cf_clock *clock);
+
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 

@@ -11,11 +11,16 @@
 extern "C" {
 #endif
 
+/** A point in time: whole nanoseconds since an origin that each calendar has for itself. */
+typedef struct refs_cf_instant {
+    int64_t seconds;
+    int32_t nanoseconds; /**< from 0 on, below 10^9 */
+} refs_cf_instant;
+
 /** "hours since 1970-01-01 06:00", understood. */
 typedef struct refs_cf_clock {
-    double unit_seconds;
-    int64_t origin_day;    /**< since an origin that each calendar has for itself */
-    double origin_seconds; /**< since the beginning of that day, time zone undone */
+    int64_t unit; /**< nanoseconds */
+    refs_cf_instant origin;
 } refs_cf_clock;
 
 /** Reads it; false where units and calendar are not those of times, or not understood. */
@@ -38,36 +43,54 @@ refs_cf_calendars refs_cf_compare_calendars(refs_str one, refs_str other);
 refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
                                refs_error *err);
 
-/* -- exact conversion ---------------------------------------------------------------------------
+/* -- exact times --------------------------------------------------------------------------------
+ *
+ * Times of any units are compared as instants, never as numbers that were converted: 2.4 hours are
+ * 0.1 days. All of these are thread-safe. */
+
+/** The type in which a number is stored. */
+typedef enum refs_cf_precision { REFS_CF_DOUBLE, REFS_CF_SINGLE } refs_cf_precision;
+
+/** The instant that a number means: the roundest (of days, hours, minutes, seconds, and decimals of
+ * these) of those that it may have been before it was rounded to be stored. A float may have been
+ * any that has no other float closer to it. A double of seconds or longer units is a whole number
+ * of microseconds where it can tell these apart, else it may have been rounded twice; in shorter
+ * units of nanoseconds. False for numbers that are not finite, and beyond 10^10 years. */
+bool refs_cf_instant_of(const refs_cf_clock *clock, double value, refs_cf_precision precision,
+                        refs_cf_instant *at);
+
+/** The same, exactly. */
+bool refs_cf_instant_of_integer(const refs_cf_clock *clock, int64_t value, refs_cf_instant *at);
+
+/** Below 0, 0 or above. Of one calendar. */
+int refs_cf_compare_instants(refs_cf_instant a, refs_cf_instant b);
+
+/** The number that stands for an instant, rounded once. The unit is one of those that CF has. */
+double refs_cf_number_of_instant(const refs_cf_clock *clock, refs_cf_instant at);
+
+/** The same as an integer; false where it is none. */
+bool refs_cf_integer_of_instant(const refs_cf_clock *clock, refs_cf_instant at, int64_t *value);
+
+/* -- exact conversion of other numbers ----------------------------------------------------------
  */
 
-/** How numbers in one unit become numbers in another. Times go by way of whole microseconds and are
- * rounded once: 2.4 hours are 0.1 days, whatever units they had before. */
+/** How numbers in one unit, which are not times, become numbers in another. */
 typedef struct refs_cf_rebase {
-    bool is_same;   /**< nothing is to be done */
-    bool is_linear; /**< not times: the next four hold, and nothing else */
+    bool is_same; /**< nothing is to be done */
     double scale, offset, back_scale, back_offset;
-    int64_t unit_us, to_unit_us; /**< microseconds; 0: not a whole number of them */
-    int64_t add_us;
-    double unit, to_unit; /**< seconds */
 } refs_cf_rebase;
 
 /** Decimal digits that a double, or a float, keeps with some to spare. */
 #define REFS_CF_DOUBLE_DIGITS 13
 #define REFS_CF_FLOAT_DIGITS  6
 
-/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Calendars are
- * not compared: the caller knows whether all times are ones that both have. Thread-safe. */
+/** Finds the conversion. REFS_UNSUPPORTED, with both units, where it is not known. Thread-safe. */
 refs_status refs_cf_rebase_open(const refs_cf_units *from, const refs_cf_units *to,
                                 refs_cf_rebase *rebase, refs_error *err);
 
-/** Converts a number of so many decimal digits in place. False where the result had to be rounded;
- * never for times. Numbers that are not finite stay. Thread-safe. */
+/** Converts a number of so many decimal digits in place. False where the result had to be rounded.
+ * Numbers that are not finite stay. Thread-safe. */
 bool refs_cf_rebase_number(const refs_cf_rebase *rebase, int digits, double *value);
-
-/** Converts a time that is a whole number in place; false, and nothing changes, where it is none in
- * the other units, or overflows. Not for linear conversions. Thread-safe. */
-bool refs_cf_rebase_integer(const refs_cf_rebase *rebase, int64_t *value);
 
 #ifdef __cplusplus
 }

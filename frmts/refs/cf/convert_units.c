@@ -15,9 +15,7 @@ static bool read_clock(const refs_cf_units *of, refs_cf__clock *ticks) {
 
 bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock) {
     refs_cf__clock ticks = {.scale = 1};
-    if (!read_clock(of, &ticks)) return false;
-    *clock = (refs_cf_clock){ticks.unit_seconds, ticks.origin_day, ticks.origin_seconds};
-    return true;
+    return read_clock(of, &ticks) && refs_cf__clock_from(&ticks, clock);
 }
 
 refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,

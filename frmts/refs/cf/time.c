@@ -1,5 +1,6 @@
 /* time.c -- times of CF ("hours since 1970-01-01") and of NumPy as ISO 8601. */
 #include "cf_internal.h"
+#include "clock.h"
 
 #include <math.h>
 
@@ -185,14 +186,20 @@ bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
 }
 
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds) {
-    bool not_a_time = isnan(value) || (ticks->numpy && value == -0x1p63);
+    const bool not_a_time = isnan(value) || (ticks->numpy && value == -0x1p63);
+    refs_cf__clock unit = *ticks;
+    refs_cf_clock clock;
+    refs_cf_instant at;
     value = value * ticks->scale + ticks->offset;
-    double days = floor(value * ticks->unit_seconds / 86400);
-    if (not_a_time || !(fabs(days) < max_days)) return false;
-    /* Whole days apart from the rest, which then keeps its digits. */
-    double seconds = value * ticks->unit_seconds - days * 86400 + ticks->origin_seconds;
-    *milliseconds = (ticks->origin_day + (int64_t)days) * REFS_CF__DAY_MILLISECONDS +
-                    (int64_t)floor(seconds * 1000 + 0.5);
+    if (unit.unit_seconds < 1e-9) { /* datetime64 in picoseconds */
+        value *= unit.unit_seconds / 1e-9;
+        unit.unit_seconds = 1e-9;
+    }
+    if (not_a_time || !(fabs(value * unit.unit_seconds) < max_days * 86400) ||
+        !refs_cf__clock_from(&unit, &clock) ||
+        !refs_cf_instant_of(&clock, value, REFS_CF_DOUBLE, &at))
+        return false;
+    *milliseconds = at.seconds * 1000 + (at.nanoseconds + 500000) / 1000000;
     return true;
 }
 

@@ -389,14 +389,12 @@ static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs
     return REFS_OK;
 }
 
-/* Times in single precision may have become double. */
+/* Times may have become double, or longer integers. */
 static void widen_type(const refs_joined *joined, described *of) {
-    if (!refs_join__is_single(&of->variable.dtype) || joined->dtype.size != sizeof(double)) return;
-    float single;
-    memcpy(&single, of->fill, sizeof single);
-    const double wide = (double)single;
-    memcpy(of->fill, &wide, sizeof wide);
-    of->variable.dtype = joined->dtype;
+    uint8_t narrow[16];
+    memcpy(narrow, of->fill, sizeof narrow);
+    if (refs_join__widen(&of->variable.dtype, narrow, &joined->dtype, of->fill))
+        of->variable.dtype = joined->dtype;
 }
 
 static refs_status put_values(aggregating *at, const refs_joined *joined, refs_str values,

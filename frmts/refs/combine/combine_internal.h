@@ -26,7 +26,7 @@
  * than this: its values may be put into the set. */
 #define REFS_JOIN_THIN_BYTES 64
 
-/** Steps along one joined dimension: of a coordinate, each takes 64 bytes while they are sorted. */
+/** Steps along one joined dimension: of a coordinate, each takes 80 bytes while they are sorted. */
 #define REFS_JOIN_MAX_STEPS ((uint64_t)1 << 25)
 
 /** Places along several joined dimensions of which it is told one by one whether they are holes. */
@@ -447,21 +447,32 @@ refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_
 /** Whether units are those of times, "days since ...". */
 bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
 
-/** Converts values of `array` in place. Times in single precision become double, which *dtype
- * tells: counted from another day, they would lose minutes. REFS_UNSUPPORTED where a value cannot
+/** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value cannot
  * be said exactly, so that another change of units gives what one would have, or where they are
  * packed. */
 refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
-                             refs_buf *values, refs_dtype *dtype, refs_error *err);
+                             refs_buf *values, refs_error *err);
 
 /** Whether a type is a float of 32 bits. */
 bool refs_join__is_single(const refs_dtype *dtype);
 
-/** Makes doubles of floats. */
-refs_status refs_join__widen_values(refs_buf *values, refs_error *err);
+/** Whether attributes say that values are packed. */
+bool refs_join__is_packed(const refs_join_unpacking *unpacking);
 
-/** The instant that a value in `units` is, in microseconds; false where it is none. */
-bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
+struct refs_value;
+
+/** REFS_UNSUPPORTED: packed values are not converted. */
+refs_status refs_join__fail_packed(refs_error *err);
+
+/** Widens `*type`, integers of 32 bits before, to that in which times are written in `clock` among
+ * which is `time`, stored as a `dtype`: integers, if all are and stay so; else doubles. */
+void refs_join__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
+                                 const struct refs_value *time, refs_dtype *type);
+
+/** Appends a time as a number in `clock`. REFS_UNSUPPORTED for one stored as an integer that the
+ * number does not stand for. A value that is no time, NaN, stays. */
+refs_status refs_join__write_time(const refs_cf_clock *clock, const struct refs_value *time,
+                                  const refs_dtype *type, refs_buf *values, refs_error *err);
 
 /* -- value.c ------------------------------------------------------------------------------------
  */
@@ -471,17 +482,22 @@ typedef enum refs_value_kind {
     REFS_VALUE_INTEGER,
     REFS_VALUE_NUMBER,
     REFS_VALUE_COMPLEX, /**< in the order of the real part, then of the imaginary one */
-    REFS_VALUE_TEXT
+    REFS_VALUE_TEXT,
+    REFS_VALUE_TIME /**< a number, or an integer, in units of time: an instant */
 } refs_value_kind;
 
 /** One value of a coordinate. */
 typedef struct refs_value {
     refs_value_kind kind;
-    bool is_missing; /**< a time that is none */
+    bool is_missing;        /**< a time that is none */
+    bool is_stored_integer; /**< of a time */
     int64_t integer;
     double number;    /**< of an integer, too; the real part */
     double imaginary; /**< 0 except of COMPLEX */
-    refs_str text;
+    union {
+        refs_str text;
+        refs_cf_instant instant;
+    };
 } refs_value;
 
 /** Room for a value as text. */
@@ -490,9 +506,15 @@ typedef struct refs_value {
 /** Value number `i` of `values`, which are in this machine's order. */
 refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
 
+/** Whether it has a number: INTEGER, NUMBER and TIME. */
 bool refs_join__is_number(const refs_value *value);
 
-/** Below 0, 0 or above; of one kind, or both numbers. NaN comes last. */
+/** Makes a number of one type another one of the same value: a float or an integer a double, an
+ * integer one of 64 bits. False, and nothing, for other types. */
+bool refs_join__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
+                      uint8_t *widened);
+
+/** Below 0, 0 or above; of one kind, or both INTEGER or NUMBER. NaN comes last. */
 int refs_join__compare_values(const refs_value *a, const refs_value *b);
 
 const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
@@ -502,7 +524,12 @@ typedef struct refs_values {
     refs_join_unpacking unpacking;
     refs_str bytes;
     refs_str missing; /**< of each a byte, 1 where it is missing; empty: none is */
+    bool are_times;
+    refs_cf_clock clock; /**< of these */
 } refs_values;
+
+/** Lets values be times where these are their units. */
+void refs_join__set_clock(refs_values *values, const refs_cf_units *units);
 
 refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
 
@@ -510,8 +537,13 @@ refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
  * section 2.5.1), whatever attributes say. */
 refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array);
 
-/** Value number `i`, unpacked. */
+/** Value number `i`, unpacked; of times, an instant. */
 refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
+
+/** Whether a value that is stored in single precision is another one that is not, but for rounding:
+ * the float of a number, or of an instant in the clock of the float. */
+bool refs_join__is_float_of(const refs_value *single, const refs_cf_clock *clock,
+                            const refs_value *other);
 
 /** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
  * of the shorter one where there are more in the other. Missing values are the same. */

@@ -102,15 +102,19 @@ static refs_status differ_in_units(const refs_join *join, const refs_join_array 
                            REFS_STR_ARG(one), REFS_STR_ARG(other));
 }
 
-/* Times of which some are in single precision become double, and so does what serves fields. */
-static bool are_single_and_double(const refs_join *join, const refs_join_place *one,
-                                  const refs_join_place *other) {
-    const refs_cf_units units = refs_join__count_in(join, one->member, one->array);
+/* Times of several types become double, and so do floats that serve fields. */
+static bool get_one_type(const refs_join *join, const refs_join_place *one,
+                         const refs_join_place *other) {
+    const refs_cf_units units = refs_join__count_in(join, one->member, one->array),
+                        theirs = refs_join__count_in(join, other->member, other->array);
+    const refs_dtype *a = &one->array->dtype, *b = &other->array->dtype;
     refs_cf_clock clock;
-    return one->array->dtype.type == REFS_TYPE_FLOAT &&
-           other->array->dtype.type == REFS_TYPE_FLOAT && one->array->dtype.size >= 4 &&
-           other->array->dtype.size >= 4 &&
-           (refs_join__is_of_fields(join) || refs_cf_clock_of(&units, &clock));
+    const bool are_times = refs_cf_clock_of(&units, &clock) && refs_cf_clock_of(&theirs, &clock);
+    const bool are_packed = refs_join__is_packed(&one->array->unpacking) ||
+                            refs_join__is_packed(&other->array->unpacking);
+    if (are_times && !are_packed) return a->type <= REFS_TYPE_FLOAT && b->type <= REFS_TYPE_FLOAT;
+    return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 &&
+           b->size >= 4 && (refs_join__is_of_fields(join) || are_times);
 }
 
 /* -- fill values ------------------------------------------------------------------------------- */
@@ -186,7 +190,7 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
         REFS_TRY(append_differences(refs_join__text(join, a->layout),
                                     refs_join__text(join, b->layout), text, err));
     bool is_other_type = a->dtype.type != b->dtype.type || a->dtype.size != b->dtype.size;
-    if (are_thin && is_other_type && !are_single_and_double(join, one, other) &&
+    if (are_thin && is_other_type && !get_one_type(join, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
     static const char *const missing[] = {"missing_value", "_FillValue", NULL};

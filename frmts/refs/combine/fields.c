@@ -127,9 +127,13 @@ static const refs_join_array *coordinate_of(const refs_join *join, const refs_jo
 
 static bool are_one_axis(const refs_join *join, const refs_join_array *a,
                          const refs_join_array *b) {
-    if (a->units != b->units || a->calendar != b->calendar) return false;
-    if (a->values == b->values && a->packing == b->packing && a->dtype.type == b->dtype.type &&
-        a->dtype.size == b->dtype.size)
+    const bool count_alike = a->units == b->units && a->calendar == b->calendar;
+    const bool are_times = refs_join__counts_time(join, a) && refs_join__counts_time(join, b);
+    if (!count_alike &&
+        (!are_times || refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_UNKNOWN))
+        return false;
+    if (count_alike && a->values == b->values && a->packing == b->packing &&
+        a->dtype.type == b->dtype.type && a->dtype.size == b->dtype.size)
         return true;
     const refs_values one = refs_join__coordinates_of(join, a),
                       other = refs_join__coordinates_of(join, b);

@@ -18,22 +18,38 @@ static refs_status load(const refs_join_source *source, const refs_array_meta *m
     return refs_join__load(source, &meta, 1, &sink, err);
 }
 
+static refs_values values_of(const refs_array_meta *meta, refs_str bytes) {
+    const refs_cf_units units = refs_cf_units_of(meta->attributes);
+    refs_values values = {
+        .dtype = &meta->dtype, .unpacking = refs_join__unpacking_of(meta), .bytes = bytes};
+    refs_join__set_clock(&values, &units);
+    return values;
+}
+
+/* Times in other units are the same where their instants are. */
+static bool count_alike(const refs_array_meta *const metas[2]) {
+    const refs_cf_units one = refs_cf_units_of(metas[0]->attributes),
+                        other = refs_cf_units_of(metas[1]->attributes);
+    double scale, offset;
+    return refs_str_equal(one.units, other.units) ||
+           (refs_cf_counts_since(one.units) && refs_cf_counts_since(other.units) &&
+            refs_cf_convert_units(&one, &other, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN);
+}
+
 /* Whether values differ, or what they are counted in. */
 static bool are_different(const refs_array_meta *const metas[2], const refs_str values[2]) {
-    const refs_values mine = {
-        &metas[0]->dtype, refs_join__unpacking_of(metas[0]), values[0], {NULL, 0}};
-    const refs_values theirs = {
-        &metas[1]->dtype, refs_join__unpacking_of(metas[1]), values[1], {NULL, 0}};
-    return refs_join__first_difference(&mine, &theirs) != UINT64_MAX ||
-           !refs_str_equal(refs_json_text(refs_json_get(metas[0]->attributes, "units")),
-                           refs_json_text(refs_json_get(metas[1]->attributes, "units")));
+    const refs_values mine = values_of(metas[0], values[0]),
+                      theirs = values_of(metas[1], values[1]);
+    return !count_alike(metas) || refs_join__first_difference(&mine, &theirs) != UINT64_MAX;
 }
 
 static bool are_of_one_type(const refs_array_meta *const metas[2]) {
     const refs_dtype *a = &metas[0]->dtype, *b = &metas[1]->dtype;
     const refs_join_unpacking p = refs_join__unpacking_of(metas[0]),
                               q = refs_join__unpacking_of(metas[1]);
-    return refs_dtype_equal(a, b) && p.scale == q.scale && p.offset == q.offset;
+    return refs_dtype_equal(a, b) && p.scale == q.scale && p.offset == q.offset &&
+           refs_str_equal(refs_cf_units_of(metas[0]->attributes).units,
+                          refs_cf_units_of(metas[1]->attributes).units);
 }
 
 /* Long axes are compared by samples at the beginning, in the middle and at the end: by sums, and
@@ -138,10 +154,7 @@ static bool is_standard(const refs_array_meta *meta, const char *name) {
 }
 
 static bool is_clock(const refs_array_meta *meta) {
-    const refs_cf_units units = {
-        refs_json_text(refs_json_get(meta->attributes, "units")),
-        refs_json_text(refs_json_get(meta->attributes, "calendar")),
-    };
+    const refs_cf_units units = refs_cf_units_of(meta->attributes);
     refs_cf_clock clock;
     return refs_cf_clock_of(&units, &clock);
 }

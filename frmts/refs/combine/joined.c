@@ -342,22 +342,23 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
 /* -- arrays that are not joined ---------------------------------------------------------------- */
 
 static refs_values values_of(const refs_join *join, const refs_join_array *array) {
-    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values),
-                         refs_join__text(join, array->missing)};
+    refs_values values = refs_join__coordinates_of(join, array);
+    values.missing = refs_join__text(join, array->missing);
+    return values;
 }
 
-/* Values of another unit in that of `mine`; false where nobody knows how. */
+/* Values of another unit in that of `mine`; false where nobody knows how. Times need not be
+ * converted to be compared. */
 static bool convert_units(const refs_join *join, const refs_join_array *mine,
-                          const refs_join_array *theirs, refs_join_unpacking *unpacking) {
-    const refs_cf_units from = {refs_join__text(join, theirs->units),
-                                refs_join__text(join, theirs->calendar)};
-    const refs_cf_units to = {refs_join__text(join, mine->units),
-                              refs_join__text(join, mine->calendar)};
+                          const refs_join_array *theirs, refs_values *values) {
+    const refs_cf_units from = refs_join__count_of(join, theirs),
+                        to = refs_join__count_of(join, mine);
     double scale, offset;
     if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
         return mine->is_grid && theirs->is_grid;
-    unpacking->scale *= scale;
-    unpacking->offset = unpacking->offset * scale + offset;
+    if (values->are_times) return true;
+    values->unpacking.scale *= scale;
+    values->unpacking.offset = values->unpacking.offset * scale + offset;
     return true;
 }
 
@@ -365,7 +366,7 @@ bool refs_join__have_one_value(const refs_join *join, const refs_join_array *min
                                const refs_join_array *theirs) {
     const refs_values one = values_of(join, mine);
     refs_values other = values_of(join, theirs);
-    return convert_units(join, mine, theirs, &other.unpacking) &&
+    return convert_units(join, mine, theirs, &other) &&
            refs_join__first_difference(&one, &other) == UINT64_MAX;
 }
 
@@ -485,7 +486,7 @@ static refs_status compare_spots(const refs_join *join, const refs_joined *joine
     for (size_t spot = 0; spot < REFS_JOIN_N_SPOTS; spot++) {
         const refs_values one = value_at_spot(join, mine, spot);
         refs_values other = value_at_spot(join, theirs, spot);
-        if (!convert_units(join, mine, theirs, &other.unpacking)) return REFS_OK;
+        if (!convert_units(join, mine, theirs, &other)) return REFS_OK;
         if (refs_join__first_difference(&one, &other) == UINT64_MAX) continue;
         const refs_value values[2] = {refs_join__unpacked_at(&one, 0),
                                       refs_join__unpacked_at(&other, 0)};
@@ -556,7 +557,7 @@ static refs_status compare_values(const refs_join *join, const refs_joined *join
     if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
     const refs_values one = values_of(join, mine);
     refs_values other = values_of(join, theirs);
-    const bool is_known = convert_units(join, mine, theirs, &other.unpacking);
+    const bool is_known = convert_units(join, mine, theirs, &other);
     if (!is_known && !mine->gets_new && joined->rank == 0)
         return fail_other_units(join, joined, at, err);
     const uint64_t i = is_known ? refs_join__first_difference(&one, &other) : 0;

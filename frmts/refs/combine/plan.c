@@ -14,7 +14,7 @@ typedef struct step {
     refs_value value;
     size_t member; /* in the order of their numbers */
     uint64_t step;
-    bool is_single;    /* stored in single precision */
+    bool is_single;    /* stored in single precision, and not packed */
     bool is_only_told; /* it is one of the result where another part has it */
 } step;
 
@@ -22,7 +22,8 @@ typedef struct step {
 typedef struct line_steps {
     refs_join *join;
     size_t line;
-    step *steps; /* of parts that have a coordinate */
+    step *steps;           /* of parts that have a coordinate */
+    refs_cf_clock *clocks; /* of coordinates of all members, where they count times */
     size_t n, capacity;
     uint64_t n_plain;   /* steps of parts that have none */
     size_t first_plain; /* such a part */
@@ -66,9 +67,9 @@ static uint64_t count_values(const refs_join_array *array, refs_str values) {
 }
 
 /* Value number `i`; of strings, that which `rest` begins with, which is taken from it. */
-static refs_value take_value(const refs_join_array *array, refs_str values, uint64_t i,
+static refs_value take_value(const refs_join_array *array, const refs_values *values, uint64_t i,
                              refs_str *rest) {
-    if (!array->are_texts) return refs_join__value_at(&array->dtype, values, i);
+    if (!array->are_texts) return refs_join__unpacked_at(values, i);
     const refs_str text = refs_str_from(rest->data);
     *rest = refs_str_part(*rest, text.size + 1, rest->size);
     return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
@@ -78,11 +79,13 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
     refs_join_member *member = &all->join->members[number];
     const refs_join_array *array = coordinate_of(member, all->line);
     uint64_t n = member->axes[all->line].n;
-    refs_str values = refs_join__text(all->join, array != NULL ? array->values : REFS_JOIN_NONE);
-    refs_str rest = values;
-    if (array != NULL && count_values(array, values) != n)
+    refs_values values = {.dtype = NULL};
+    if (array != NULL) values = refs_join__coordinates_of(all->join, array);
+    refs_str rest = values.bytes;
+    all->clocks[number] = values.clock;
+    if (array != NULL && count_values(array, values.bytes) != n)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
-                         member->name, all->join->options.dims[all->line], values.size,
+                         member->name, all->join->options.dims[all->line], values.bytes.size,
                          (unsigned long long)n);
     if (n > REFS_JOIN_MAX_STEPS - all->n - all->n_plain)
         return refs_fail(err, REFS_LIMIT,
@@ -96,8 +99,9 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
             return refs_fail_nomem(err);
         step *at = &all->steps[all->n++];
         *at = (step){.member = number, .step = i};
-        at->value = take_value(array, values, i, &rest);
-        at->is_single = refs_join__is_single(&array->dtype);
+        at->value = take_value(array, &values, i, &rest);
+        at->is_single =
+            refs_join__is_single(&array->dtype) && !refs_join__is_packed(&array->unpacking);
         at->is_only_told = refs_join__is_only_told(all->join, member, all->line, i);
         if (all->join->numbers == NULL) REFS_TRY(check_place(all, at, err));
     }
@@ -111,15 +115,6 @@ static refs_status fail_kinds(const line_steps *all, size_t one, size_t other, r
                      "one has none",
                      all->join->members[first].name, all->join->members[second].name,
                      all->join->options.dims[all->line]);
-}
-
-static refs_status check_kinds(const line_steps *all, refs_error *err) {
-    if (all->n > 0 && all->n_plain > 0)
-        return fail_kinds(all, all->steps[0].member, all->first_plain, err);
-    for (size_t i = 1; i < all->n; i++)
-        if (all->steps[i].value.kind != all->steps[0].value.kind)
-            return fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
-    return REFS_OK;
 }
 
 /* Coordinates are put together as they are stored. */
@@ -189,28 +184,45 @@ static refs_status fail_units(const line_steps *all, size_t other, refs_error *e
                      REFS_STR_ARG(calendar_of(join, arrays[1])));
 }
 
-/* A value as one that can be compared with others, whatever their units: an instant, or a number
- * in the units of the first part. */
+static refs_status check_kinds(const line_steps *all, refs_error *err) {
+    if (all->n > 0 && all->n_plain > 0)
+        return fail_kinds(all, all->steps[0].member, all->first_plain, err);
+    for (size_t i = 1; i < all->n; i++) {
+        const refs_value *first = &all->steps[0].value, *value = &all->steps[i].value;
+        if (value->kind == first->kind) continue;
+        const bool is_time = value->kind == REFS_VALUE_TIME || first->kind == REFS_VALUE_TIME;
+        return is_time && refs_join__is_number(value) && refs_join__is_number(first)
+                   ? fail_units(all, i, err)
+                   : fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
+    }
+    return REFS_OK;
+}
+
+/* A value that can be compared with others, whatever their units: an instant, or a number in the
+ * units of the first part. */
 static bool common_value(const refs_join *join, const refs_join_array *first,
-                         const refs_join_array *array, double value, double *common) {
-    const refs_cf_units from = refs_join__count_of(join, array);
-    const refs_cf_units to = refs_join__count_of(join, first);
+                         const refs_join_array *array, refs_value *value) {
+    const refs_cf_units from = refs_join__count_of(join, array),
+                        to = refs_join__count_of(join, first);
     double scale, offset;
-    if (refs_join__instant(from.units, from.calendar, value, common)) return true;
-    if (from.units.size == 0 || to.units.size == 0 || refs_join__counts_time(join, first) ||
+    if (value->kind == REFS_VALUE_TIME) return true;
+    if (from.units.size == 0 || to.units.size == 0 ||
         refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
         return false;
-    *common = value * scale + offset;
+    value->kind = REFS_VALUE_NUMBER;
+    value->number = value->number * scale + offset;
     return scale > 0;
 }
 
 /* If two are the same but for what converting rounds, which is nothing of times, the one in the
  * units that come first by name counts: whatever the order of parts. */
 static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
-                      double difference, double least) {
+                      const refs_value *value, const refs_value *least) {
     const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
-    const double least_difference = refs_join__counts_time(join, a) ? 0 : 1e-9 * fabs(least);
-    if (fabs(difference) > least_difference) return difference < 0;
+    const bool are_close = value->kind != REFS_VALUE_TIME &&
+                           fabs(value->number - least->number) <= 1e-9 * fabs(least->number);
+    const int difference = are_close ? 0 : refs_join__compare_values(value, least);
+    if (difference != 0) return difference < 0;
     const size_t size = one.size < other.size ? one.size : other.size;
     const int order = memcmp(one.data, other.data, size);
     return order != 0 ? order < 0 : one.size < other.size;
@@ -222,7 +234,7 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
     refs_join *join = all->join;
     const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
     const size_t other = find_other_units(all);
-    double least = INFINITY, us = 0;
+    refs_value least = all->steps[0].value;
     bool are_mixed = false;
     *earliest = SIZE_MAX;
     for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
@@ -230,90 +242,159 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
             coordinate_of(&join->members[all->steps[i].member], all->line);
         const refs_cf_calendars found = compare_calendars(join, array, first);
         const bool is_alike = array->units == first->units && found == REFS_CF_CALENDARS_SAME;
+        refs_value value = all->steps[i].value;
         are_mixed = are_mixed || found == REFS_CF_CALENDARS_SAME_SINCE_REFORM;
-        if (found == REFS_CF_CALENDARS_DIFFERENT ||
-            !common_value(join, first, array, all->steps[i].value.number, &us))
+        if (found == REFS_CF_CALENDARS_DIFFERENT || !common_value(join, first, array, &value))
             return fail_units(all, is_alike ? other : i, err);
         const bool is_first =
             *earliest == SIZE_MAX ||
-            is_before(join, array, coordinate_of(&join->members[*earliest], all->line), us - least,
-                      least);
+            is_before(join, array, coordinate_of(&join->members[*earliest], all->line), &value,
+                      &least);
         if (is_first) *earliest = all->steps[i].member;
-        if (is_first) least = us;
+        if (is_first) least = value;
     }
-    if (are_mixed && least < REFS_CF_REFORM_DAY * 86400e6) return fail_units(all, other, err);
+    if (are_mixed && least.instant.seconds < (int64_t)REFS_CF_REFORM_DAY * 86400)
+        return fail_units(all, other, err);
     return REFS_OK;
 }
 
-static refs_status keep_values(refs_join *join, refs_join_array *array, const refs_buf *values,
-                               refs_error *err) {
-    return refs_intern_add(&join->strings, refs_str_view((const char *)values->data, values->size),
-                           &array->values, err);
+/* -- units of times ----------------------------------------------------------------------------
+ */
+
+/* The units in which times are written. */
+typedef struct counting {
+    refs_cf_units units;
+    bool are_own; /* those of the options, for which packed times are unpacked */
+    refs_cf_clock clock;
+    refs_dtype type;
+} counting;
+
+static bool are_packed(const refs_join_array *array) {
+    return refs_join__is_packed(&array->unpacking);
 }
 
-/* Coordinates that get units of their own are unpacked. */
-static bool is_to_unpack(const refs_join *join, const refs_join_array *array) {
-    const refs_join_unpacking *by = &array->unpacking;
-    return join->options.time_units != NULL && refs_join__counts_time(join, array) &&
-           (by->scale != 1 || by->offset != 0 || by->is_unsigned);
+static bool gets_units(const refs_join *join, const refs_join_array *array, const counting *to) {
+    const refs_cf_units own = refs_join__count_of(join, array);
+    double scale, offset;
+    return (to->are_own && are_packed(array)) ||
+           refs_cf_convert_units(&own, &to->units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
 }
 
-static refs_status take_values(refs_join *join, refs_join_array *array, refs_buf *values,
-                               refs_error *err) {
-    const refs_values packed = refs_join__coordinates_of(join, array);
-    if (!is_to_unpack(join, array)) return refs_buf_append_str(values, packed.bytes, err);
-    for (uint64_t i = 0; i < packed.bytes.size / array->dtype.size; i++) {
-        const double number = refs_join__unpacked_at(&packed, i).number;
-        REFS_TRY(refs_buf_append(values, &number, sizeof number, err));
+static bool is_of_type(const refs_join_array *array, const refs_dtype *type) {
+    return are_packed(array) || refs_dtype_equal(&array->dtype, type);
+}
+
+/* Finds the type of all; false where all have it, and the units, already. */
+static bool find_time_type(const line_steps *all, counting *to) {
+    const refs_join *join = all->join;
+    bool differs = false;
+    size_t member = SIZE_MAX;
+    to->type = coordinate_of(&join->members[all->steps[0].member], all->line)->dtype;
+    for (size_t i = 0; i < all->n && !differs; i++) {
+        if (all->steps[i].member == member) continue;
+        member = all->steps[i].member;
+        const refs_join_array *array = coordinate_of(&join->members[member], all->line);
+        differs = gets_units(join, array, to) || !is_of_type(array, &to->type);
     }
-    array->dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    if (!differs) return false;
+    to->type = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
+    for (size_t i = 0; i < all->n; i++) {
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        refs_join__common_time_type(&to->clock, &array->dtype, &all->steps[i].value, &to->type);
+    }
+    return true;
+}
+
+static refs_status write_times(const line_steps *all, size_t begin, const counting *to,
+                               refs_error *err) {
+    refs_join *join = all->join;
+    const size_t number = all->steps[begin].member;
+    refs_join_array *array = coordinate_of(&join->members[number], all->line);
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = begin; i < all->n && all->steps[i].member == number && status == REFS_OK; i++)
+        status = refs_join__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
+                            &array->values, err);
+    refs_buf_clear(&values);
+    array->dtype = to->type;
     array->unpacking = (refs_join_unpacking){.scale = 1};
-    array->declares_fill = array->has_fill = false;
+    array->declares_fill = array->has_fill = false; /* a joined coordinate has no missing values */
+    return status;
+}
+
+/* Steps of a part stand one behind the other. */
+static refs_status write_all_times(line_steps *all, refs_join_line *line, const counting *to,
+                                   refs_error *err) {
+    refs_join *join = all->join;
+    for (size_t i = 0; i < all->n; i++) {
+        const size_t number = all->steps[i].member;
+        refs_join_array *array = coordinate_of(&join->members[number], all->line);
+        if (i > 0 && all->steps[i - 1].member == number) continue;
+        const bool is_converted = gets_units(join, array, to);
+        refs_status status = REFS_OK;
+        if (is_converted && are_packed(array) && !to->are_own)
+            status = refs_join__fail_packed(err);
+        else if (is_converted || !is_of_type(array, &to->type))
+            status = write_times(all, i, to, err);
+        line->is_converted = line->is_converted || is_converted;
+        if (status != REFS_OK)
+            refs_error_prefix(err, "%s: %s", join->members[number].name,
+                              join->options.dims[all->line]);
+        REFS_TRY(status);
+    }
     return REFS_OK;
 }
+
+/* From here on, numbers of times are those of the result: widths of gaps are. */
+static refs_status count_times(line_steps *all, refs_join_line *line, size_t earliest,
+                               refs_error *err) {
+    refs_join *join = all->join;
+    const size_t first = earliest != SIZE_MAX ? earliest : all->steps[0].member;
+    const refs_cf_units found =
+        refs_join__count_of(join, coordinate_of(&join->members[first], all->line));
+    counting to = {.are_own = join->options.time_units != NULL};
+    const refs_str wanted = to.are_own ? refs_str_from(join->options.time_units) : found.units;
+    /* Strings move when others are added. */
+    char *units = refs_str_copy(wanted), *calendar = refs_str_copy(found.calendar);
+    refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) {
+        to.units = (refs_cf_units){refs_str_from(units), refs_str_from(calendar)};
+        (void)refs_cf_clock_of(&to.units, &to.clock);
+        if (find_time_type(all, &to)) status = write_all_times(all, line, &to, err);
+    }
+    if (earliest != SIZE_MAX || to.are_own) line->first = first;
+    line->has_own_units = to.are_own;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->steps[i].value.kind == REFS_VALUE_TIME)
+            all->steps[i].value.number =
+                refs_cf_number_of_instant(&to.clock, all->steps[i].value.instant);
+    refs_free(units);
+    refs_free(calendar);
+    return status;
+}
+
+/* -- units of other coordinates ---------------------------------------------------------------- */
 
 static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
                                      const refs_cf_units *units, refs_error *err) {
     refs_cf_rebase rebase;
     refs_buf values = REFS_BUF_INIT;
-    refs_dtype dtype = array->dtype;
     if (array->dtype.size == 0) return REFS_OK;
     const refs_cf_units from = refs_join__count_of(join, array);
     REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
-    if (rebase.is_same && !is_to_unpack(join, array)) return REFS_OK;
-    refs_status status = take_values(join, array, &values, err);
-    dtype = array->dtype;
-    if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, &dtype, err);
-    if (status == REFS_OK) status = keep_values(join, array, &values, err);
-    array->dtype = dtype;
+    if (rebase.is_same) return REFS_OK;
+    refs_status status = refs_buf_append_str(&values, refs_join__text(join, array->values), err);
+    if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
+                            &array->values, err);
     refs_buf_clear(&values);
     return status;
-}
-
-/* Times of which some are double, or became so, are all double. */
-static refs_status widen_times(const line_steps *all, refs_error *err) {
-    refs_join *join = all->join;
-    bool any_double = false;
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = coordinate_of(&join->members[i], all->line);
-        any_double = any_double || (array != NULL && array->dtype.type == REFS_TYPE_FLOAT &&
-                                    array->dtype.size == sizeof(double));
-    }
-    for (size_t i = 0; i < join->n_members && any_double; i++) {
-        refs_join_array *array = coordinate_of(&join->members[i], all->line);
-        refs_buf values = REFS_BUF_INIT;
-        if (array == NULL || !refs_join__is_single(&array->dtype) ||
-            !refs_join__counts_time(join, array))
-            continue;
-        refs_status status =
-            refs_buf_append_str(&values, refs_join__text(join, array->values), err);
-        if (status == REFS_OK) status = refs_join__widen_values(&values, err);
-        if (status == REFS_OK) status = keep_values(join, array, &values, err);
-        array->dtype.size = sizeof(double);
-        refs_buf_clear(&values);
-        REFS_TRY(status);
-    }
-    return REFS_OK;
 }
 
 static refs_status collect(line_steps *all, refs_error *err) {
@@ -327,73 +408,102 @@ static refs_status collect(line_steps *all, refs_error *err) {
     return check_packing(all, err);
 }
 
-/* Strings move when others are added: what was collected before is collected again. A part without
- * steps need not have a coordinate. */
-static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
-    refs_join *join = all->join;
-    size_t earliest;
-    if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
-    REFS_TRY(find_earliest(all, &earliest, err));
-    refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
-    const bool has_own = join->options.time_units != NULL && refs_join__counts_time(join, first);
-    if (earliest == SIZE_MAX && !has_own) {
-        REFS_TRY(widen_times(all, err));
-        return collect(all, err);
-    }
-    line->first = earliest != SIZE_MAX ? earliest : all->steps[0].member;
-    line->has_own_units = has_own;
-    const refs_join_array *counted = coordinate_of(&join->members[line->first], all->line);
-    for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_array *array = coordinate_of(&join->members[i], all->line);
-        if (array == NULL) continue;
-        refs_cf_units units = refs_join__count_of(join, counted);
-        if (has_own) units.units = refs_str_from(join->options.time_units);
-        char *text = refs_str_copy(units.units), *calendar = refs_str_copy(units.calendar);
-        const refs_cf_units kept = {refs_str_from(text != NULL ? text : ""),
-                                    refs_str_from(calendar != NULL ? calendar : "")};
-        const uint32_t before = array->values;
-        refs_status status = text != NULL && calendar != NULL
-                                 ? rebase_coordinate(join, array, &kept, err)
-                                 : refs_fail_nomem(err);
-        line->is_converted = line->is_converted || array->values != before;
-        refs_free(text);
-        refs_free(calendar);
-        if (status != REFS_OK)
-            refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
-        REFS_TRY(status);
-    }
-    REFS_TRY(widen_times(all, err));
-    return collect(all, err);
-}
-
 /* -- precision --------------------------------------------------------------------------------- */
 
-static int by_single(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return ((float)a > (float)b) - ((float)a < (float)b);
+static int by_value(const void *left, const void *right) {
+    const refs_value *a = left, *b = right;
+    return refs_join__compare_values(a, b);
+}
+
+static double distance_of(const refs_value *a, const refs_value *b) {
+    if (a->kind != REFS_VALUE_TIME) return fabs(a->number - b->number);
+    return fabs((double)(a->instant.seconds - b->instant.seconds) +
+                1e-9 * (a->instant.nanoseconds - b->instant.nanoseconds));
+}
+
+/* Among values that ascend, the closest to another that is the same in single precision, or NULL.
+ */
+static const refs_value *find_double(const refs_value *doubles, size_t n, const refs_value *single,
+                                     const refs_cf_clock *clock) {
+    const refs_value *found = NULL;
+    size_t low = 0, high = n;
+    refs_value exact = *single; /* times that are rounded are elsewhere */
+    if (single->kind == REFS_VALUE_TIME &&
+        !refs_cf_instant_of(clock, single->number, REFS_CF_DOUBLE, &exact.instant))
+        return NULL;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (refs_join__compare_values(&doubles[middle], &exact) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < n && refs_join__is_float_of(single, clock, &doubles[low])) found = &doubles[low];
+    if (low == 0 || !refs_join__is_float_of(single, clock, &doubles[low - 1])) return found;
+    const double below = distance_of(&exact, &doubles[low - 1]);
+    return found != NULL && distance_of(&exact, found) < below ? found : &doubles[low - 1];
 }
 
 /* A value in single precision in some parts and double in others is one if it is the same in single
  * precision. */
 static refs_status match_singles(line_steps *all, refs_error *err) {
     size_t n_double = 0;
-    if (all->n == 0 || all->steps[0].value.kind != REFS_VALUE_NUMBER) return REFS_OK;
+    const refs_value_kind kind = all->steps[0].value.kind;
+    if (kind != REFS_VALUE_NUMBER && kind != REFS_VALUE_TIME) return REFS_OK;
     for (size_t i = 0; i < all->n; i++) n_double += !all->steps[i].is_single;
     if (n_double == 0 || n_double == all->n) return REFS_OK;
-    double *doubles = refs_calloc(n_double, sizeof *doubles);
+    refs_value *doubles = refs_calloc(n_double, sizeof *doubles);
     if (doubles == NULL) return refs_fail_nomem(err);
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++)
-        if (!all->steps[i].is_single) doubles[n++] = all->steps[i].value.number;
-    qsort(doubles, n, sizeof *doubles, by_single);
+        if (!all->steps[i].is_single) doubles[n++] = all->steps[i].value;
+    qsort(doubles, n, sizeof *doubles, by_value);
     for (size_t i = 0; i < all->n; i++) {
-        if (!all->steps[i].is_single) continue;
-        const double *found =
-            bsearch(&all->steps[i].value.number, doubles, n, sizeof *doubles, by_single);
-        if (found != NULL) all->steps[i].value.number = *found;
+        step *at = &all->steps[i];
+        const refs_value *found =
+            at->is_single ? find_double(doubles, n, &at->value, &all->clocks[at->member]) : NULL;
+        if (found != NULL && kind == REFS_VALUE_TIME) at->value.instant = found->instant;
+        if (found != NULL && kind == REFS_VALUE_NUMBER) at->value.number = found->number;
     }
     refs_free(doubles);
     return REFS_OK;
+}
+
+/* Strings move when others are added: what was collected before is collected again. A part without
+ * steps need not have a coordinate. */
+static refs_status rebase_all(line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    const refs_join_array *counted = coordinate_of(&join->members[line->first], all->line);
+    const refs_cf_units found = refs_join__count_of(join, counted);
+    char *text = refs_str_copy(found.units);
+    const refs_cf_units units = {refs_str_from(text != NULL ? text : ""), refs_str_from("")};
+    refs_status status = text != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        if (array == NULL) continue;
+        const uint32_t before = array->values;
+        status = rebase_coordinate(join, array, &units, err);
+        line->is_converted = line->is_converted || array->values != before;
+        if (status != REFS_OK)
+            refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
+    }
+    refs_free(text);
+    return status == REFS_OK ? collect(all, err) : status;
+}
+
+static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
+    size_t earliest;
+    if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
+    REFS_TRY(find_earliest(all, &earliest, err));
+    if (all->steps[0].value.kind == REFS_VALUE_TIME) {
+        REFS_TRY(match_singles(all, err));
+        return count_times(all, line, earliest, err);
+    }
+    if (earliest != SIZE_MAX) {
+        line->first = earliest;
+        REFS_TRY(rebase_all(all, line, err));
+    }
+    return match_singles(all, err);
 }
 
 /* -- order ------------------------------------------------------------------------------------- */
@@ -659,9 +769,9 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
                              refs_error *err) {
     line_steps all = {.join = join, .line = number};
     line->first = SIZE_MAX;
-    refs_status status = collect(&all, err);
+    all.clocks = refs_calloc(join->n_members, sizeof *all.clocks);
+    refs_status status = all.clocks != NULL ? collect(&all, err) : refs_fail_nomem(err);
     if (status == REFS_OK) status = same_units(&all, line, err);
-    if (status == REFS_OK) status = match_singles(&all, err);
     if (status == REFS_OK) {
         if (all.n > 0)
             qsort(all.steps, all.n, sizeof *all.steps,
@@ -675,6 +785,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
         status = sort_steps(&join->members[i].axes[number], err);
     if (status == REFS_OK && join->numbers == NULL) status = look_for_gaps(&all, err);
     refs_free(all.steps);
+    refs_free(all.clocks);
     return status;
 }
 

@@ -56,6 +56,7 @@ typedef struct gathered {
                             none may */
     const uint8_t *fill; /* an element; or NULL: none */
     refs_intern *texts;  /* elements are numbers of these, where they are strings of any length */
+    refs_values result;  /* times of it are the same where their instants are */
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
@@ -111,6 +112,15 @@ static bool is_element(const uint8_t *there, size_t to_size, const uint8_t *move
     for (size_t i = size; i < to_size; i++)
         if (there[i] != 0) return false;
     return true;
+}
+
+/* Whether an element of the result, and one of its type, are one instant. */
+static bool is_one_time(const gathered *to, const uint8_t *there, elements moved) {
+    refs_values one = to->result, other = to->result;
+    if (!to->result.are_times || moved.size != to->result.dtype->size) return false;
+    one.bytes = refs_str_view((const char *)there, moved.size);
+    other.bytes = refs_str_view((const char *)moved.at, moved.size);
+    return refs_join__first_difference(&one, &other) == UINT64_MAX;
 }
 
 static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
@@ -194,8 +204,10 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
                              (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
-        const bool is_other = (taken == A_PART || taken == ONLY_TOLD) &&
-                              !is_element(to->values + place * to_size, to_size, moved, size);
+        const bool is_other =
+            (taken == A_PART || taken == ONLY_TOLD) &&
+            !is_element(to->values + place * to_size, to_size, moved, size) &&
+            !is_one_time(to, to->values + place * to_size, (elements){moved, size});
         if (is_other && taken == A_PART && !is_reported) REFS_TRY(fail_twice(to, at, places, err));
         if (is_other && taken == ONLY_TOLD && to->is_place && size == to_size &&
             !is_close(&joined->dtype, to->values + place * to_size, moved))
@@ -219,28 +231,15 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, elemen
     return status;
 }
 
-static bool is_widened(const refs_dtype *from, const refs_dtype *to) {
-    return refs_join__is_single(from) && to->size == sizeof(double);
-}
-
-static void widen(const uint8_t *from, uint8_t *to) {
-    float single;
-    memcpy(&single, from, sizeof single);
-    const double wide = (double)single;
-    memcpy(to, &wide, sizeof wide);
-}
-
 /* What is missing in a result, as its attributes say it. */
 static void find_missing(const refs_joined *joined, const refs_dtype *dtype, uint8_t *fill) {
     const refs_join_array *like = joined->like;
     const uint8_t *declared = joined->has_hole_fill                          ? joined->hole
                               : like->declares_fill && !joined->drops_stored ? like->declared
                                                                              : NULL;
-    if (declared != NULL && like->dtype.size == dtype->size)
+    if (declared != NULL && refs_dtype_equal(&like->dtype, dtype))
         memcpy(fill, declared, dtype->size);
-    else if (declared != NULL && is_widened(&like->dtype, dtype))
-        widen(declared, fill);
-    else
+    else if (declared == NULL || !refs_join__widen(&like->dtype, declared, dtype, fill))
         (void)refs_cf_default_fill(dtype, fill);
 }
 
@@ -281,7 +280,7 @@ static void put_missing(const refs_joined *joined, const refs_join_array *array,
         const uint8_t *value = (const uint8_t *)before->bytes.data + i * before->dtype->size;
         if (before->missing.data[i] == 0) continue;
         memcpy(own, value, before->dtype->size);
-        if (is_widened(before->dtype, dtype)) widen(own, own);
+        (void)refs_join__widen(before->dtype, value, dtype, own);
         const void *put = is_nan(before, i)
                               ? (dtype->size == sizeof(double) ? (const void *)&nan_double
                                                                : (const void *)&nan_single)
@@ -291,36 +290,95 @@ static void put_missing(const refs_joined *joined, const refs_join_array *array,
     }
 }
 
-/* Values that get other units. */
+/* Values that get other units, or another type. */
 typedef struct rebasing {
     const refs_join *join;
     const refs_joined *joined;
     const refs_cf_units *units;
+    refs_dtype type;  /* of numbers of all parts */
     refs_buf values;  /* the result … */
     refs_dtype dtype; /* … and its type */
 } rebasing;
 
-static refs_status rebase_values(rebasing *to, const refs_join_place *at, refs_error *err) {
-    const refs_join *join = to->join;
-    refs_cf_rebase rebase = {.is_same = true};
-    const refs_join_array *array = at->array;
-    const refs_cf_units own = refs_join__count_in(join, at->member, array);
-    refs_values before = {.dtype = &array->dtype, .bytes = refs_join__text(join, array->values)};
-    to->dtype = array->dtype;
-    REFS_TRY(refs_buf_append_str(&to->values, before.bytes, err));
-    if (own.units.size > 0 &&
-        !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
-        REFS_TRY(refs_cf_rebase_open(&own, to->units, &rebase, err));
-    if (!rebase.is_same && before.bytes.size > 0)
-        before.missing = refs_join__text(join, array->missing);
-    if (!hide_missing(before.missing, to->dtype.size, &to->values)) rebase.is_same = true;
-    if (array->dtype.size > 0)
-        REFS_TRY(refs_join__apply(&rebase, array, &to->values, &to->dtype, err));
-    if (refs_join__is_single(&to->dtype) && to->joined->dtype.size > to->dtype.size) {
-        REFS_TRY(refs_join__widen_values(&to->values, err));
-        to->dtype.size = to->joined->dtype.size;
+/* The values of an array, those of bounds in the units of the coordinate. */
+static refs_values values_in(const refs_join *join, const refs_join_place *at) {
+    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
+    refs_values values = refs_join__coordinates_of(join, at->array);
+    refs_join__set_clock(&values, &own);
+    values.missing = refs_join__text(join, at->array->missing);
+    return values;
+}
+
+/* Missing ones get a value later. */
+static refs_status rebase_times(rebasing *to, const refs_join_place *at, const refs_values *before,
+                                refs_error *err) {
+    static const uint8_t none[8] = {0};
+    refs_cf_clock clock;
+    if (refs_join__is_packed(&at->array->unpacking)) return refs_join__fail_packed(err);
+    if (!refs_cf_clock_of(to->units, &clock))
+        return refs_fail(err, REFS_UNSUPPORTED, "expected units of time, found \"%.*s\"",
+                         REFS_STR_ARG(to->units->units));
+    to->dtype = to->type;
+    for (size_t i = 0; i < before->bytes.size / before->dtype->size; i++) {
+        const refs_value value = refs_join__unpacked_at(before, i);
+        REFS_TRY(value.is_missing
+                     ? refs_buf_append(&to->values, none, to->type.size, err)
+                     : refs_join__write_time(&clock, &value, &to->type, &to->values, err));
     }
-    put_missing(to->joined, array, &before, &to->dtype, &to->values);
+    return REFS_OK;
+}
+
+static refs_status rebase_numbers(rebasing *to, const refs_join_place *at, refs_values *before,
+                                  refs_error *err) {
+    refs_cf_rebase rebase;
+    const refs_cf_units own = refs_join__count_in(to->join, at->member, at->array);
+    REFS_TRY(refs_cf_rebase_open(&own, to->units, &rebase, err));
+    if (rebase.is_same) before->missing.size = 0;
+    if (!hide_missing(before->missing, to->dtype.size, &to->values)) rebase.is_same = true;
+    return refs_join__apply(&rebase, at->array, &to->values, err);
+}
+
+/* Whether values of a part get other units than they have: those of coordinates have them. */
+static bool changes_units(const refs_join *join, const refs_cf_units *units,
+                          const refs_join_place *at) {
+    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
+    double scale, offset;
+    return own.units.size > 0 && !refs_join__is_coordinate(join, at->member, at->array) &&
+           refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+}
+
+static refs_status widen_all(rebasing *to, const refs_values *before, refs_error *err) {
+    const size_t size = before->dtype->size;
+    uint8_t wide[16];
+    if (size == 0 ||
+        !refs_join__widen(before->dtype, (const uint8_t *)before->bytes.data, &to->type, wide))
+        return REFS_OK;
+    to->values.size = 0;
+    to->dtype = to->type;
+    for (size_t at = 0; at + size <= before->bytes.size; at += size) {
+        (void)refs_join__widen(before->dtype, (const uint8_t *)before->bytes.data + at, &to->type,
+                               wide);
+        REFS_TRY(refs_buf_append(&to->values, wide, to->type.size, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status rebase_values(rebasing *to, const refs_join_place *at, refs_error *err) {
+    refs_values before = values_in(to->join, at);
+    const bool is_converted = changes_units(to->join, to->units, at);
+    const bool is_packed = refs_join__is_packed(&at->array->unpacking);
+    to->dtype = at->array->dtype;
+    if (to->dtype.size > 0 && before.are_times &&
+        (is_converted ||
+         (!is_packed && to->type.size > 0 && !refs_dtype_equal(&to->dtype, &to->type)))) {
+        REFS_TRY(rebase_times(to, at, &before, err));
+    } else {
+        REFS_TRY(refs_buf_append_str(&to->values, before.bytes, err));
+        if (is_converted && to->dtype.size > 0) REFS_TRY(rebase_numbers(to, at, &before, err));
+        if (!is_converted) before.missing.size = 0;
+        if (!is_converted) REFS_TRY(widen_all(to, &before, err));
+    }
+    put_missing(to->joined, at->array, &before, &to->dtype, &to->values);
     return REFS_OK;
 }
 
@@ -388,7 +446,8 @@ static refs_status gather_texts(const gathered *to, const refs_join_place *at, r
 
 static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
                               const refs_cf_units *units, refs_error *err) {
-    rebasing moved = {.join = join, .joined = to->joined, .units = units};
+    rebasing moved = {
+        .join = join, .joined = to->joined, .units = units, .type = to->joined->dtype};
     if (to->texts != NULL) return gather_texts(to, at, err);
     refs_status status = rebase_part(&moved, at, err);
     if (status == REFS_OK)
@@ -397,32 +456,47 @@ static refs_status gather_one(refs_join *join, const gathered *to, const refs_jo
     return status;
 }
 
-/* Whether values of a part get other units than they have: those of coordinates have them. */
-static bool changes_units(const refs_join *join, const refs_cf_units *units,
-                          const refs_join_place *at) {
-    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
-    double scale, offset;
-    return own.units.size > 0 && !refs_join__is_coordinate(join, at->member, at->array) &&
-           refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
+/* The type of times, of which some are counted otherwise, or have another type; false where all are
+ * alike. */
+static bool find_time_type(const refs_join *join, const refs_joined *joined,
+                           const refs_cf_units *units, refs_dtype *type) {
+    const refs_dtype least = {.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
+    bool differs = false;
+    refs_cf_clock clock;
+    if (!refs_cf_clock_of(units, &clock)) return false;
+    *type = least;
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_place at = {&join->members[i], NULL};
+        for (size_t k = 0; (at.array = refs_join__piece(at.member, joined->path, k)) != NULL; k++) {
+            const refs_values values = values_in(join, &at);
+            const size_t size = at.array->dtype.size;
+            if (!values.are_times || size == 0 || refs_join__is_packed(&at.array->unpacking))
+                return false;
+            differs = differs || changes_units(join, units, &at) ||
+                      !refs_dtype_equal(&at.array->dtype, &joined->like->dtype);
+            for (size_t n = 0; n < values.bytes.size / size; n++) {
+                const refs_value value = refs_join__unpacked_at(&values, n);
+                refs_join__common_time_type(&clock, &at.array->dtype, &value, type);
+            }
+        }
+    }
+    return differs;
 }
 
-/* Strings get the size of the longest; times in single precision that are counted otherwise, or
- * stand beside double ones, become double. */
-static void find_type(const refs_join *join, refs_joined *joined, const refs_cf_units *units) {
-    refs_cf_clock clock;
-    joined->dtype = joined->like->dtype;
+/* Strings get the size of the longest; times that are counted otherwise, or have several types,
+ * become double unless all are integers and stay so. */
+static refs_dtype find_type(const refs_join *join, const refs_joined *joined,
+                            const refs_cf_units *units) {
+    refs_dtype type = joined->like->dtype;
     if (joined->like->are_texts)
-        joined->dtype = (refs_dtype){.type = REFS_TYPE_UINT, .size = sizeof(uint32_t)};
-    if (joined->like->are_texts) return;
+        return (refs_dtype){.type = REFS_TYPE_UINT, .size = sizeof(uint32_t)};
+    if (find_time_type(join, joined, units, &type)) return type;
+    type = joined->like->dtype;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_place at = {&join->members[i],
-                                    refs_join__find(&join->members[i], joined->path)};
-        if (at.array == NULL) continue;
-        if (at.array->dtype.size > joined->dtype.size) joined->dtype.size = at.array->dtype.size;
-        if (refs_join__is_single(&joined->dtype) && refs_cf_clock_of(units, &clock) &&
-            changes_units(join, units, &at))
-            joined->dtype.size = sizeof(double);
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && array->dtype.size > type.size) type.size = array->dtype.size;
     }
+    return type;
 }
 
 /* The fill value in the type of the values; false where there is none. */
@@ -430,11 +504,10 @@ static bool find_fill(const refs_joined *joined, uint8_t *fill) {
     const refs_dtype *dtype = &joined->like->dtype;
     if (!joined->like->has_fill && !joined->has_hole_fill) return false;
     memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
-    if (is_widened(dtype, &joined->dtype)) {
-        widen(fill, fill);
-        return true;
-    }
-    return dtype->size == joined->dtype.size;
+    uint8_t narrow[16];
+    memcpy(narrow, fill, sizeof narrow);
+    return refs_join__widen(dtype, narrow, &joined->dtype, fill) ||
+           dtype->size == joined->dtype.size;
 }
 
 static refs_status make_room(const refs_join *join, refs_joined *joined, refs_error *err) {
@@ -473,8 +546,9 @@ static refs_cf_units find_units(const refs_join *join, const refs_join_plan *pla
         if (plan->lines[line].first == SIZE_MAX) continue;
         const refs_join_member *member = &join->members[plan->lines[line].first];
         const refs_join_array *array = refs_join__find(member, joined->path);
-        if (array != NULL && array->units == REFS_JOIN_NONE &&
-            refs_join__units_of(join, member, array) != REFS_JOIN_NONE)
+        const uint32_t number = member->axes[line].array;
+        if (array != NULL && array->units == REFS_JOIN_NONE && number != REFS_JOIN_NONE &&
+            bounded_by(join, member, array) == &member->arrays[number])
             units = refs_join__count_in(join, member, array);
     }
     if (refs_join__has_own_units(join, plan, joined))
@@ -488,22 +562,14 @@ static refs_status replace_values(refs_join *join, refs_join_array *array, const
     REFS_TRY(refs_intern_add(&join->strings,
                              refs_str_view((const char *)values->data, values->size),
                              &array->values, err));
-    if (is_widened(&array->dtype, &dtype)) {
-        if (array->has_fill) widen(array->fill, array->fill);
-        if (array->declares_fill) widen(array->declared, array->declared);
-    }
+    uint8_t narrow[2][16];
+    memcpy(narrow[0], array->fill, sizeof array->fill);
+    memcpy(narrow[1], array->declared, sizeof array->declared);
+    if (array->has_fill) (void)refs_join__widen(&array->dtype, narrow[0], &dtype, array->fill);
+    if (array->declares_fill)
+        (void)refs_join__widen(&array->dtype, narrow[1], &dtype, array->declared);
     array->dtype = dtype;
     return REFS_OK;
-}
-
-static refs_status widen_one(refs_join *join, refs_join_array *array, refs_error *err) {
-    const refs_dtype wide = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
-    refs_buf values = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&values, refs_join__text(join, array->values), err);
-    if (status == REFS_OK) status = refs_join__widen_values(&values, err);
-    if (status == REFS_OK) status = replace_values(join, array, &values, wide, err);
-    refs_buf_clear(&values);
-    return status;
 }
 
 /* The next small array at the path of the result from *member and *k on, in any part; or NULL. */
@@ -518,24 +584,19 @@ static refs_join_array *next_array(const refs_join *join, const refs_joined *joi
     return NULL;
 }
 
-/* Where some become double, all do. */
 static refs_status rebase_all(refs_join *join, const refs_joined *joined,
                               const refs_cf_units *units, refs_error *err) {
-    bool any_double = false;
+    const refs_dtype type = find_type(join, joined, units);
     refs_join_array *array;
     for (size_t i = 0, k = 0; (array = next_array(join, joined, &i, &k)) != NULL;) {
-        rebasing moved = {.join = join, .joined = joined, .units = units};
+        rebasing moved = {.join = join, .joined = joined, .units = units, .type = type};
         const refs_join_place at = {&join->members[i], array};
         refs_status status = rebase_part(&moved, &at, err);
         if (status == REFS_OK)
             status = replace_values(join, array, &moved.values, moved.dtype, err);
         refs_buf_clear(&moved.values);
         REFS_TRY(status);
-        any_double = any_double ||
-                     (array->dtype.type == REFS_TYPE_FLOAT && array->dtype.size == sizeof(double));
     }
-    for (size_t i = 0, k = 0; any_double && (array = next_array(join, joined, &i, &k)) != NULL;)
-        if (refs_join__is_single(&array->dtype)) REFS_TRY(widen_one(join, array, err));
     return REFS_OK;
 }
 
@@ -578,8 +639,10 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
 static refs_status declare_missing(refs_join *join, refs_joined *joined, refs_error *err) {
     const refs_join_array *like = joined->like;
     const bool is_coordinate = refs_join__is_coordinate(join, &join->members[joined->first], like);
-    const bool is_declared = like->declares_fill && (like->dtype.size == joined->dtype.size ||
-                                                     is_widened(&like->dtype, &joined->dtype));
+    uint8_t fill[16];
+    const bool is_declared = like->declares_fill &&
+                             (refs_dtype_equal(&like->dtype, &joined->dtype) ||
+                              refs_join__widen(&like->dtype, like->declared, &joined->dtype, fill));
     if (is_declared || is_coordinate || !refs_dtype_is_numeric(&like->dtype) ||
         like->dtype.type == REFS_TYPE_COMPLEX)
         return REFS_OK;
@@ -615,7 +678,7 @@ static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathere
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                               refs_error *err) {
     const refs_cf_units units = find_units(join, plan, joined);
-    find_type(join, joined, &units);
+    joined->dtype = find_type(join, joined, &units);
     REFS_TRY(make_room(join, joined, err));
     const bool is_coordinate =
         refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
@@ -633,7 +696,9 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
                    is_checked ? refs_calloc(n + 1, 1) : NULL,
                    joined->n_lines < join->n_dims ? &differs : NULL,
                    find_fill(joined, fill) ? fill : NULL,
-                   are_texts ? &texts : NULL};
+                   are_texts ? &texts : NULL,
+                   {.dtype = &joined->dtype, .unpacking = {.scale = 1}}};
+    refs_join__set_clock(&to.result, &units);
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     /* Number 0 is what is there before anything is put. */
     refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool read_clock(refs_str units, refs_str calendar, refs_cf_clock *clock) {
-    const refs_cf_units of = {units, calendar};
-    return refs_cf_clock_of(&of, clock);
-}
-
 refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array) {
     return (refs_cf_units){refs_join__text(join, array->units),
                            refs_join__text(join, array->calendar)};
@@ -43,7 +38,19 @@ static refs_status fail_type(refs_error *err) {
                      "its values are of a type whose units cannot be changed");
 }
 
-/* Levels, heights: of a decimal that single precision holds. Times are made double before. */
+refs_status refs_join__fail_packed(refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "its values are packed (scale_factor, add_offset or _Unsigned) and in other "
+                     "units than those of the first part, and not converted");
+}
+
+static refs_status fail_time(const refs_value *time, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "cannot convert the time %lld to the units of the first source exactly",
+                     (long long)time->integer);
+}
+
+/* Levels, heights: of a decimal that single precision holds. */
 static refs_status apply_float(const refs_cf_rebase *rebase, uint8_t *at, refs_error *err) {
     float single;
     char text[40];
@@ -71,13 +78,6 @@ static refs_status apply_double(const refs_cf_rebase *rebase, uint8_t *at, refs_
 
 static refs_status convert_integer(const refs_cf_rebase *rebase, int64_t *value, refs_error *err) {
     double number = (double)*value;
-    if (!rebase->is_linear)
-        return refs_cf_rebase_integer(rebase, value)
-                   ? REFS_OK
-                   : refs_fail(
-                         err, REFS_UNSUPPORTED,
-                         "cannot convert the time %lld to the units of the first source exactly",
-                         (long long)*value);
     if (!refs_cf_rebase_number(rebase, REFS_CF_DOUBLE_DIGITS, &number) || fabs(number) >= 0x1p53 ||
         number != floor(number))
         return fail_inexact((double)*value, err);
@@ -109,7 +109,7 @@ static refs_status apply_one(const refs_cf_rebase *rebase, const refs_dtype *dty
 }
 
 /* A scale of zero is that of arrays that no part has. */
-static bool is_packed(const refs_join_unpacking *unpacking) {
+bool refs_join__is_packed(const refs_join_unpacking *unpacking) {
     return (unpacking->scale != 1 && unpacking->scale != 0) || unpacking->offset != 0 ||
            unpacking->is_unsigned;
 }
@@ -123,40 +123,54 @@ bool refs_join__is_single(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
-refs_status refs_join__widen_values(refs_buf *values, refs_error *err) {
-    const size_t n = values->size / sizeof(float);
-    REFS_TRY(refs_buf_resize(values, n * sizeof(double), err));
-    for (size_t i = n; i-- > 0;) {
-        float single;
-        memcpy(&single, values->data + i * sizeof single, sizeof single);
-        const double wide = (double)single;
-        memcpy(values->data + i * sizeof wide, &wide, sizeof wide);
-    }
-    return REFS_OK;
-}
-
 refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
-                             refs_buf *values, refs_dtype *dtype, refs_error *err) {
-    *dtype = array->dtype;
+                             refs_buf *values, refs_error *err) {
+    const refs_dtype *dtype = &array->dtype;
     if (rebase->is_same) return REFS_OK;
     if (!has_units(dtype)) return fail_type(err);
-    if (is_packed(&array->unpacking))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "its values are packed (scale_factor, add_offset or _Unsigned) and in "
-                         "other units than those of the first part, and not converted");
-    if (!rebase->is_linear && refs_join__is_single(dtype)) {
-        REFS_TRY(refs_join__widen_values(values, err));
-        dtype->size = sizeof(double);
-    }
+    if (refs_join__is_packed(&array->unpacking)) return refs_join__fail_packed(err);
     for (size_t i = 0; i < values->size / dtype->size; i++)
         REFS_TRY(apply_one(rebase, dtype, values->data + i * dtype->size, err));
     return REFS_OK;
 }
 
-bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us) {
-    refs_cf_clock clock;
-    if (!read_clock(units, calendar, &clock)) return false;
-    *us = value * clock.unit_seconds * 1e6 + clock.origin_seconds * 1e6 +
-          (double)clock.origin_day * 86400e6;
-    return true;
+/* -- times ------------------------------------------------------------------------------------- */
+
+/* Whether an integer of a type stands for an instant. */
+static bool is_integer(const refs_cf_clock *clock, const refs_value *time, size_t size,
+                       int64_t *value) {
+    return refs_cf_integer_of_instant(clock, time->instant, value) &&
+           (size == 8 || (*value >= INT32_MIN && *value <= INT32_MAX));
+}
+
+void refs_join__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
+                                 const refs_value *time, refs_dtype *type) {
+    const bool is_time = time->kind == REFS_VALUE_TIME;
+    int64_t value;
+    if (type->type == REFS_TYPE_FLOAT) return;
+    if (dtype->type == REFS_TYPE_FLOAT || (is_time && !is_integer(clock, time, 8, &value)))
+        *type = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = sizeof(double)};
+    else if (dtype->size == 8 || (is_time && !is_integer(clock, time, 4, &value)))
+        type->size = 8;
+}
+
+static refs_status write_integer(const refs_cf_clock *clock, const refs_value *time, size_t size,
+                                 refs_buf *values, refs_error *err) {
+    int64_t value;
+    if (time->kind != REFS_VALUE_TIME || !is_integer(clock, time, size, &value))
+        return fail_time(time, err);
+    const int32_t narrow = (int32_t)value;
+    return refs_buf_append(values, size == 8 ? (const void *)&value : &narrow, size, err);
+}
+
+refs_status refs_join__write_time(const refs_cf_clock *clock, const refs_value *time,
+                                  const refs_dtype *type, refs_buf *values, refs_error *err) {
+    const bool is_time = time->kind == REFS_VALUE_TIME;
+    const double value = is_time ? refs_cf_number_of_instant(clock, time->instant) : time->number;
+    refs_cf_instant back;
+    if (type->type == REFS_TYPE_INT) return write_integer(clock, time, type->size, values, err);
+    if (time->is_stored_integer && (!refs_cf_instant_of(clock, value, REFS_CF_DOUBLE, &back) ||
+                                    refs_cf_compare_instants(back, time->instant) != 0))
+        return fail_time(time, err);
+    return refs_buf_append(values, &value, sizeof value, err);
 }

@@ -76,7 +76,27 @@ refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_
 }
 
 bool refs_join__is_number(const refs_value *value) {
-    return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER;
+    return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER ||
+           value->kind == REFS_VALUE_TIME;
+}
+
+static bool is_integer(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_INT || dtype->type == REFS_TYPE_UINT;
+}
+
+bool refs_join__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
+                      uint8_t *widened) {
+    const bool are_wide = to->size == 8 && (from->size < 8 || is_integer(from));
+    if (!are_wide || !(is_integer(from) || from->type == REFS_TYPE_FLOAT)) return false;
+    const refs_value value =
+        refs_join__value_at(from, refs_str_view((const char *)at, from->size), 0);
+    if (to->type == REFS_TYPE_FLOAT)
+        memcpy(widened, &value.number, sizeof value.number);
+    else if (to->type == REFS_TYPE_INT && is_integer(from))
+        memcpy(widened, &value.integer, sizeof value.integer);
+    else
+        return false;
+    return true;
 }
 
 static int compare_strings(refs_str a, refs_str b) {
@@ -92,6 +112,8 @@ static int compare_numbers(double a, double b) {
 
 int refs_join__compare_values(const refs_value *a, const refs_value *b) {
     if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
+    if (a->kind == REFS_VALUE_TIME && b->kind == REFS_VALUE_TIME)
+        return refs_cf_compare_instants(a->instant, b->instant);
     if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER)
         return (a->integer > b->integer) - (a->integer < b->integer);
     const int order = compare_numbers(a->number, b->number);
@@ -101,9 +123,9 @@ int refs_join__compare_values(const refs_value *a, const refs_value *b) {
 const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
     if (value->is_missing)
         (void)snprintf(text, REFS_VALUE_TEXT, "missing");
-    else if (value->kind == REFS_VALUE_INTEGER)
+    else if (value->kind == REFS_VALUE_INTEGER || value->is_stored_integer)
         (void)snprintf(text, REFS_VALUE_TEXT, "%lld", (long long)value->integer);
-    else if (value->kind == REFS_VALUE_NUMBER)
+    else if (value->kind == REFS_VALUE_NUMBER || value->kind == REFS_VALUE_TIME)
         (void)snprintf(text, REFS_VALUE_TEXT, "%.15g", value->number);
     else if (value->kind == REFS_VALUE_COMPLEX)
         (void)snprintf(text, REFS_VALUE_TEXT, "%.15g%+.15gi", value->number, value->imaginary);
@@ -121,13 +143,37 @@ refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
     return unpacking;
 }
 
+void refs_join__set_clock(refs_values *values, const refs_cf_units *units) {
+    values->are_times = refs_cf_clock_of(units, &values->clock);
+}
+
 refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array) {
-    return (refs_values){
-        &array->dtype, array->unpacking, refs_join__text(join, array->values), {NULL, 0}};
+    const refs_cf_units units = refs_join__count_of(join, array);
+    refs_values values = {.dtype = &array->dtype,
+                          .unpacking = array->unpacking,
+                          .bytes = refs_join__text(join, array->values)};
+    refs_join__set_clock(&values, &units);
+    return values;
 }
 
 static bool is_packed(const refs_values *values) {
     return values->unpacking.scale != 1 || values->unpacking.offset != 0;
+}
+
+static bool is_float(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
+}
+
+/* A number that is no instant, as NaN, stays a number. */
+static void set_instant(const refs_values *values, refs_value *value) {
+    const bool is_integer = value->kind == REFS_VALUE_INTEGER;
+    const refs_cf_precision precision =
+        is_float(values->dtype) && !is_packed(values) ? REFS_CF_SINGLE : REFS_CF_DOUBLE;
+    if (is_integer ? !refs_cf_instant_of_integer(&values->clock, value->integer, &value->instant)
+                   : !refs_cf_instant_of(&values->clock, value->number, precision, &value->instant))
+        return;
+    value->is_stored_integer = is_integer;
+    value->kind = REFS_VALUE_TIME;
 }
 
 refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
@@ -138,10 +184,20 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
         value.integer += (int64_t)1 << (8 * values->dtype->size);
         value.number = (double)value.integer;
     }
-    if (!is_packed(values)) return value;
-    value.kind = REFS_VALUE_NUMBER;
-    value.number = value.number * values->unpacking.scale + values->unpacking.offset;
+    if (is_packed(values)) {
+        value.kind = REFS_VALUE_NUMBER;
+        value.number = value.number * values->unpacking.scale + values->unpacking.offset;
+    }
+    if (values->are_times && !value.is_missing) set_instant(values, &value);
     return value;
+}
+
+bool refs_join__is_float_of(const refs_value *single, const refs_cf_clock *clock,
+                            const refs_value *other) {
+    const double number = single->kind == REFS_VALUE_TIME
+                              ? refs_cf_number_of_instant(clock, other->instant)
+                              : other->number;
+    return single->kind == other->kind && (float)single->number == (float)number;
 }
 
 /* A difference by the rounding of unpacking is none; `step` is one of the packed values. */
@@ -154,15 +210,27 @@ static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, 
     return refs_join__compare_values(a, b) == 0;
 }
 
-static bool is_float(const refs_dtype *dtype) {
-    return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
+static bool are_one_time(const refs_values *a, const refs_value *one, const refs_values *b,
+                         const refs_value *other) {
+    if (one->kind != REFS_VALUE_TIME || other->kind != REFS_VALUE_TIME)
+        return one->kind != REFS_VALUE_TIME && other->kind != REFS_VALUE_TIME;
+    if (refs_cf_compare_instants(one->instant, other->instant) == 0) return true;
+    if (is_float(a->dtype) == is_float(b->dtype)) return false;
+    return is_float(a->dtype) ? refs_join__is_float_of(one, &a->clock, other)
+                              : refs_join__is_float_of(other, &b->clock, one);
+}
+
+static bool have_one_clock(const refs_values *a, const refs_values *b) {
+    return a->are_times == b->are_times &&
+           (!a->are_times || (a->clock.unit == b->clock.unit &&
+                              refs_cf_compare_instants(a->clock.origin, b->clock.origin) == 0));
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
     return refs_dtype_equal(a->dtype, b->dtype) && a->unpacking.scale == b->unpacking.scale &&
            a->unpacking.offset == b->unpacking.offset &&
            a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
-           refs_str_equal(a->missing, b->missing);
+           refs_str_equal(a->missing, b->missing) && have_one_clock(a, b);
 }
 
 static double step_of(const refs_values *values) {
@@ -181,7 +249,10 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
         return UINT64_MAX;
     for (uint64_t i = 0; i < n_a && i < n_b; i++) {
         const refs_value one = refs_join__unpacked_at(a, i), other = refs_join__unpacked_at(b, i);
-        if (!are_equal(&one, &other, as_floats, step)) return i;
+        const bool are_same = a->are_times && b->are_times
+                                  ? are_one_time(a, &one, b, &other)
+                                  : are_equal(&one, &other, as_floats, step);
+        if (!are_same) return i;
     }
     return n_a == n_b ? UINT64_MAX : (n_a < n_b ? n_a : n_b);
 }
