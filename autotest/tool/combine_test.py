@@ -465,6 +465,20 @@ class Times(InFolder):
             with open("all.json", "rb") as one, open("again.json", "rb") as other:
                 self.assertEqual(one.read(), other.read(), first)
 
+    def test_of_numpy_in_other_units_are_one(self):
+        """datetime64 counts in units of its own: the shortest of all."""
+        for name, dates, unit in (("a.json", ("2000-01-03", "2000-01-04"), "D"), ("b.json", ("2000-01-01", "2000-01-02T12"), "s"), ("c.json", ("2000-01-05",), "ms")):
+            write(name, array("time", ["time"], np.array(dates, f"M8[{unit}]")), array("v", ["time", "x"], np.zeros((len(dates), 20), "<f4")))
+        run("combine", "a.json", "b.json", "c.json", "-o", "all.json", "--along", "time")
+        with open("all.json", encoding="utf-8") as file:
+            self.assertEqual(json.loads(json.load(file)["refs"]["time/.zarray"])["dtype"], "<M8[ms]")
+        found = read("all.json", "time").astype("i8").astype("M8[ms]")
+        np.testing.assert_array_equal(found, np.array(("2000-01-01", "2000-01-02T12", "2000-01-03", "2000-01-04", "2000-01-05"), "M8[ms]"))
+        write("d.json", array("time", ["time"], np.array(("2000-01-04",), "M8[ns]")), array("v", ["time", "x"], np.zeros((1, 20), "<f4")))
+        self.assertIn("v: duplicate step 1 of time", run("combine", "a.json", "d.json", "-o", "all.json", "--along", "time", status=1))
+        write("e.json", array("time", ["time"], np.array((1.,)), units="days since 2000-01-01"), array("v", ["time", "x"], np.zeros((1, 20), "<f4")))
+        self.assertIn("a.json and e.json cannot be ordered along time", run("combine", "a.json", "e.json", "-o", "all.json", "--along", "time", status=1))
+
     def forecast(self, time, step):
         """One field of a forecast, as files of GRIB are: its times are scalars."""
         return write(f"{time}_{step}.json", array("time", [], np.float64(24 * time), units="hours since 2020-01-01", standard_name="forecast_reference_time"),

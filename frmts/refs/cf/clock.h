@@ -26,6 +26,10 @@ typedef struct refs_cf_clock {
 /** Reads it; false where units and calendar are not those of times, or not understood. */
 bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock);
 
+/** The clock of datetime64 and timedelta64; false for any other type, and for units that are no
+ * whole nanoseconds. */
+bool refs_cf_clock_of_ticks(const refs_dtype *dtype, refs_cf_clock *clock);
+
 /** How the dates of two calendars compare (CF 4.4.1). */
 typedef enum refs_cf_calendars {
     REFS_CF_CALENDARS_SAME,

@@ -173,6 +173,15 @@ static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {
     return refs_cf__numpy_unit_seconds(dtype, &ticks->unit_seconds);
 }
 
+bool refs_cf_clock_of_ticks(const refs_dtype *dtype, refs_cf_clock *clock) {
+    refs_cf__clock ticks = {.calendar = REFS_CF__STANDARD, .scale = 1};
+    const bool is_known = dtype->type == REFS_TYPE_DATETIME
+                              ? read_numpy_clock(dtype, &ticks)
+                              : dtype->type == REFS_TYPE_TIMEDELTA &&
+                                    refs_cf__numpy_unit_seconds(dtype, &ticks.unit_seconds);
+    return is_known && refs_cf__clock_from(&ticks, clock);
+}
+
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
     *ticks = (refs_cf__clock){.calendar = REFS_CF__STANDARD, .scale = 1};
     if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL) return false;

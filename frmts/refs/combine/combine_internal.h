@@ -528,7 +528,13 @@ typedef struct refs_values {
     refs_cf_clock clock; /**< of these */
 } refs_values;
 
-/** Lets values be times where these are their units. */
+/** Whether values are datetime64 or timedelta64. */
+bool refs_join__has_ticks(const refs_dtype *dtype);
+
+/** Whether types are the same, with the units of these. */
+bool refs_join__is_one_type(const refs_dtype *a, const refs_dtype *b);
+
+/** Lets values be times where these are their units, or their type is one of times. */
 void refs_join__set_clock(refs_values *values, const refs_cf_units *units);
 
 refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);

@@ -189,7 +189,7 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (!are_thin && a->layout != b->layout)
         REFS_TRY(append_differences(refs_join__text(join, a->layout),
                                     refs_join__text(join, b->layout), text, err));
-    bool is_other_type = a->dtype.type != b->dtype.type || a->dtype.size != b->dtype.size;
+    bool is_other_type = !refs_join__is_one_type(&a->dtype, &b->dtype);
     if (are_thin && is_other_type && !get_one_type(join, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));

@@ -184,11 +184,26 @@ static refs_status fail_units(const line_steps *all, size_t other, refs_error *e
                      REFS_STR_ARG(calendar_of(join, arrays[1])));
 }
 
+/* Whether types of steps are, or are not, those of times that have units of their own: of which one
+ * kind is not converted into another, nor what is shorter than nanoseconds. */
+static bool have_ticks_alike(const line_steps *all, size_t one, size_t other) {
+    const refs_join_array *arrays[2];
+    for (size_t k = 0; k < 2; k++)
+        arrays[k] =
+            coordinate_of(&all->join->members[all->steps[k == 0 ? one : other].member], all->line);
+    const refs_dtype *a = &arrays[0]->dtype, *b = &arrays[1]->dtype;
+    if (!refs_join__has_ticks(a) && !refs_join__has_ticks(b)) return true;
+    return refs_join__is_one_type(a, b) ||
+           (a->type == b->type && all->steps[one].value.kind == REFS_VALUE_TIME);
+}
+
 static refs_status check_kinds(const line_steps *all, refs_error *err) {
     if (all->n > 0 && all->n_plain > 0)
         return fail_kinds(all, all->steps[0].member, all->first_plain, err);
     for (size_t i = 1; i < all->n; i++) {
         const refs_value *first = &all->steps[0].value, *value = &all->steps[i].value;
+        if (!have_ticks_alike(all, 0, i))
+            return fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
         if (value->kind == first->kind) continue;
         const bool is_time = value->kind == REFS_VALUE_TIME || first->kind == REFS_VALUE_TIME;
         return is_time && refs_join__is_number(value) && refs_join__is_number(first)
@@ -281,7 +296,17 @@ static bool gets_units(const refs_join *join, const refs_join_array *array, cons
 }
 
 static bool is_of_type(const refs_join_array *array, const refs_dtype *type) {
-    return are_packed(array) || refs_dtype_equal(&array->dtype, type);
+    return are_packed(array) || refs_join__is_one_type(&array->dtype, type);
+}
+
+/* The type of datetime64 or timedelta64 with the shortest unit. */
+static void find_shortest_tick(const line_steps *all, counting *to) {
+    for (size_t i = 0; i < all->n; i++) {
+        const refs_cf_clock *clock = &all->clocks[all->steps[i].member];
+        if (i > 0 && clock->unit >= to->clock.unit) continue;
+        to->clock = *clock;
+        to->type = coordinate_of(&all->join->members[all->steps[i].member], all->line)->dtype;
+    }
 }
 
 /* Finds the type of all; false where all have it, and the units, already. */
@@ -297,6 +322,10 @@ static bool find_time_type(const line_steps *all, counting *to) {
         differs = gets_units(join, array, to) || !is_of_type(array, &to->type);
     }
     if (!differs) return false;
+    if (refs_join__has_ticks(&to->type)) {
+        find_shortest_tick(all, to);
+        return true;
+    }
     to->type = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
     for (size_t i = 0; i < all->n; i++) {
         const refs_join_array *array =
@@ -363,7 +392,7 @@ static refs_status count_times(line_steps *all, refs_join_line *line, size_t ear
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
         to.units = (refs_cf_units){refs_str_from(units), refs_str_from(calendar)};
-        (void)refs_cf_clock_of(&to.units, &to.clock);
+        if (!refs_cf_clock_of(&to.units, &to.clock)) to.clock = all->clocks[first];
         if (find_time_type(all, &to)) status = write_all_times(all, line, &to, err);
     }
     if (earliest != SIZE_MAX || to.are_own) line->first = first;

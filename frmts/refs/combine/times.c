@@ -12,8 +12,7 @@ static bool counts_time(const refs_join *join, size_t first, size_t line) {
     if (number == REFS_JOIN_NONE) return false;
     const refs_join_array *array = &member->arrays[number];
     const refs_cf_units units = refs_join__count_of(join, array);
-    return array->dtype.type == REFS_TYPE_DATETIME || array->dtype.type == REFS_TYPE_TIMEDELTA ||
-           refs_join__counts_time(join, array) ||
+    return refs_join__has_ticks(&array->dtype) || refs_join__counts_time(join, array) ||
            (units.units.size > 0 &&
             refs_cf_convert_units(&units, &seconds, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN);
 }

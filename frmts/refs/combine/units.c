@@ -168,7 +168,8 @@ refs_status refs_join__write_time(const refs_cf_clock *clock, const refs_value *
     const bool is_time = time->kind == REFS_VALUE_TIME;
     const double value = is_time ? refs_cf_number_of_instant(clock, time->instant) : time->number;
     refs_cf_instant back;
-    if (type->type == REFS_TYPE_INT) return write_integer(clock, time, type->size, values, err);
+    if (type->type == REFS_TYPE_INT || refs_join__has_ticks(type))
+        return write_integer(clock, time, type->size, values, err);
     if (time->is_stored_integer && (!refs_cf_instant_of(clock, value, REFS_CF_DOUBLE, &back) ||
                                     refs_cf_compare_instants(back, time->instant) != 0))
         return fail_time(time, err);

@@ -58,10 +58,9 @@ refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_
     const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
     refs_value value = {.kind = kind_of(dtype)};
     if (value.kind == REFS_VALUE_INTEGER) {
-        bool is_time = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
         value.integer = integer_at(dtype, at);
         value.number = (double)value.integer;
-        value.is_missing = is_time && value.integer == INT64_MIN; /* NaT */
+        value.is_missing = refs_join__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
     } else if (value.kind == REFS_VALUE_NUMBER) {
         value.number = float_at(at, dtype->size);
     } else if (value.kind == REFS_VALUE_COMPLEX) {
@@ -143,8 +142,19 @@ refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
     return unpacking;
 }
 
+bool refs_join__has_ticks(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+}
+
+bool refs_join__is_one_type(const refs_dtype *a, const refs_dtype *b) {
+    return refs_dtype_equal(a, b) &&
+           (!refs_join__has_ticks(a) || (strcmp(a->unit, b->unit) == 0 && a->step == b->step));
+}
+
 void refs_join__set_clock(refs_values *values, const refs_cf_units *units) {
-    values->are_times = refs_cf_clock_of(units, &values->clock);
+    values->are_times = refs_join__has_ticks(values->dtype)
+                            ? refs_cf_clock_of_ticks(values->dtype, &values->clock)
+                            : refs_cf_clock_of(units, &values->clock);
 }
 
 refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array) {
@@ -227,7 +237,7 @@ static bool have_one_clock(const refs_values *a, const refs_values *b) {
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
-    return refs_dtype_equal(a->dtype, b->dtype) && a->unpacking.scale == b->unpacking.scale &&
+    return refs_join__is_one_type(a->dtype, b->dtype) && a->unpacking.scale == b->unpacking.scale &&
            a->unpacking.offset == b->unpacking.offset &&
            a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
            refs_str_equal(a->missing, b->missing) && have_one_clock(a, b);
