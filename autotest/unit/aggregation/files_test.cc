@@ -479,6 +479,38 @@ TEST(UnitsOfFragments, ThatAreKnownAreConverted) {
     }
 }
 
+TEST(UnitsOfFragments, OfTimesAreConvertedExactly) {
+    AggregatedFiles files;
+    std::vector<double> hours, days, found;
+    for (int hour = 0; hour < 240; hour++) {
+        hours.push_back(hour);
+        days.push_back(hour / 24.);
+    }
+    const std::string ofDays = R"("units":"days since 2000-01-01")",
+                      ofHours = R"("units":"hours since 2000-01-01")";
+    const auto read = [&](const std::vector<double> &stored, const std::string &from,
+                          const std::string &to) {
+        files.put("f.json", {{"t", numbers<double>({240}, stored, from)}});
+        files.put("m.json", ofOneFragment(numbers<double>({}, {0}, to), 240, "f.json", "t"));
+        EXPECT_EQ(files.open("m.json"), REFS_OK);
+        EXPECT_EQ(files.read("v", &found), REFS_OK) << files.error.message;
+        return found;
+    };
+    EXPECT_EQ(read(hours, ofHours, ofDays), days);
+    EXPECT_EQ(read(days, ofDays, ofHours), hours);
+
+    const int64_t time = INT64_C(1700000000000000005);
+    std::vector<int64_t> whole;
+    files.put("f.json",
+              {{"t", numbers<int64_t>({1}, {time}, R"("units":"nanoseconds since 1970-01-02")")}});
+    files.put("m.json",
+              ofOneFragment(numbers<int64_t>({}, {0}, R"("units":"nanoseconds since 1970-01-01")"),
+                            1, "f.json", "t"));
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    EXPECT_EQ(files.read("v", &whole), REFS_OK) << files.error.message;
+    EXPECT_EQ(whole, std::vector<int64_t>{time + INT64_C(86400000000000)});
+}
+
 /* -- after fork -------------------------------------------------------------------------------- */
 
 TEST_F(Rows, AreReadInAChildThatIsForkedWhileTheirNamesAreRead) {

@@ -15,6 +15,7 @@
 #include "encoding.h"
 #include "fragment_grid.h"
 #include "refs/aggregation.h"
+#include "refs/clock.h"
 #include "refs/fork.h"
 #include "refs/refset.h"
 
@@ -245,6 +246,8 @@ typedef struct refs_agg_values {
     double to_scale, to_offset; /**< of the container */
     bool is_linear;             /**< value = element * scale + offset, before packing */
     double scale, offset;
+    bool are_times; /**< linear, and counted by these clocks: converted exactly */
+    refs_cf_clock from_clock, to_clock;
     bool is_wide; /**< integers of 64 bits become floats, which cannot hold all of them */
     size_t n_missing;
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */

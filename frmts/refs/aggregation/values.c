@@ -106,6 +106,9 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     values->to_offset = to.offset;
     values->scale = is_alike ? 1 : from.scale * scale / to.scale;
     values->offset = is_alike ? 0 : (from.offset * scale + offset - to.offset) / to.scale;
+    const bool is_packed = from.scale != 1 || from.offset != 0 || to.scale != 1 || to.offset != 0;
+    values->are_times = !is_alike && !is_packed && refs_cf_clock_of(&units, &values->from_clock) &&
+                        refs_cf_clock_of(&wanted, &values->to_clock);
     return REFS_OK;
 }
 
@@ -453,6 +456,18 @@ static refs_status fail_integer(const refs_agg_values *values, int64_t number, r
     return fail_text(values, text, err);
 }
 
+/* What is no whole number of the container's units does not fit. */
+static refs_status count_integers(const refs_agg_values *values, const bool *is_missing,
+                                  int64_t *numbers, size_t n, refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        refs_cf_instant at;
+        if (!is_missing[i] && (!refs_cf_instant_of_integer(&values->from_clock, numbers[i], &at) ||
+                               !refs_cf_integer_of_instant(&values->to_clock, at, &numbers[i])))
+            return fail_integer(values, numbers[i], err);
+    }
+    return REFS_OK;
+}
+
 static refs_status convert_integers(const refs_agg_values *values, const void *src, size_t n,
                                     void *dst, refs_error *err) {
     int64_t numbers[BLOCK];
@@ -465,6 +480,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
         load_doubles(&values->from, src, n, rounded);
         find_invalid(values, rounded, n, is_missing);
     }
+    if (values->are_times) REFS_TRY(count_integers(values, is_missing, numbers, n, err));
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = (uint64_t)numbers[i];
         uint8_t *to = (uint8_t *)dst + i * size;
@@ -526,6 +542,23 @@ static refs_status check_exact(const refs_agg_values *values, const void *src, s
 
 /* -- converting -------------------------------------------------------------------------------- */
 
+/* A number that is no time, as infinity, stays. */
+static void count_times(const refs_agg_values *values, const void *src, double *numbers, size_t n) {
+    int64_t integers[BLOCK];
+    const refs_cf_precision precision =
+        values->from.type == REFS_TYPE_FLOAT && values->from.size < sizeof(double) ? REFS_CF_SINGLE
+                                                                                   : REFS_CF_DOUBLE;
+    const bool are_integers = values->from.type == REFS_TYPE_INT;
+    if (are_integers) load_integers(&values->from, src, n, integers);
+    for (size_t i = 0; i < n; i++) {
+        refs_cf_instant at;
+        const refs_cf_clock *from = &values->from_clock;
+        if (are_integers ? refs_cf_instant_of_integer(from, integers[i], &at)
+                         : refs_cf_instant_of(from, numbers[i], precision, &at))
+            numbers[i] = refs_cf_number_of_instant(&values->to_clock, at);
+    }
+}
+
 static refs_status convert_numbers(const refs_agg_values *values, const void *src, size_t n,
                                    void *dst, refs_error *err) {
     double numbers[BLOCK];
@@ -535,7 +568,9 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
     find_invalid(values, numbers, n, is_missing);
     if (values->is_wide) REFS_TRY(check_exact(values, src, n, is_missing, err));
-    if (values->is_linear)
+    if (values->are_times)
+        count_times(values, src, numbers, n);
+    else if (values->is_linear)
         for (size_t i = 0; i < n; i++) numbers[i] = numbers[i] * values->scale + values->offset;
     const converted from = {numbers, is_missing, n};
     REFS_TRY(values->to.type == REFS_TYPE_FLOAT ? store_floats(values, &from, dst, err)
@@ -548,9 +583,10 @@ refs_status refs_agg_values__convert(const void *user, const void *src, size_t n
                                      refs_error *err) {
     const refs_agg_values *values = user;
     if (values->is_text) return convert_strings(values, src, n, dst, err);
-    bool integers = values->from.type != REFS_TYPE_FLOAT && values->to.type != REFS_TYPE_FLOAT &&
-                    !values->is_linear &&
-                    (is_wide_integer(&values->from) || is_wide_integer(&values->to));
+    bool integers =
+        values->from.type != REFS_TYPE_FLOAT && values->to.type != REFS_TYPE_FLOAT &&
+        (is_wide_integer(&values->from) || is_wide_integer(&values->to)) &&
+        (!values->is_linear || (values->are_times && values->from.type == REFS_TYPE_INT));
     for (size_t i = 0; i < n; i += BLOCK) {
         size_t part = n - i < BLOCK ? n - i : BLOCK;
         const uint8_t *from = (const uint8_t *)src + i * values->from.size;
