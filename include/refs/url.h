@@ -84,6 +84,11 @@ size_t refs_url_authority_begin(refs_str name);
  * 0 without a URL. */
 size_t refs_url_path_begin(refs_str name);
 
+/** The file that a location of GDAL's is a member or a part of, or made of in other ways: the name
+ * behind "/vsizip/" and its kin, whose first slash may be missing where it is one of GDAL's, too.
+ * Other locations are returned as they are. */
+refs_str refs_location_file(refs_str location);
+
 /** Whether a location is of an object store, as "/vsis3/bucket/key". */
 bool refs_location_is_of_store(refs_str location);
 

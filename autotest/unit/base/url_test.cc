@@ -315,6 +315,38 @@ TEST(Location, OfALinkLocalDocumentMayBeLinkLocal) {
 
 } // namespace
 
+TEST(Location, IsOfTheFileBehindItsWrappers) {
+    const struct {
+        const char *location, *file;
+    } rows[] = {
+        {"/data/a.zip", "/data/a.zip"},
+        {"vsizip/a.zip", "vsizip/a.zip"}, // a folder of that name
+        {"/vsizip//data/a.zip/b", "/data/a.zip/b"},
+        {"/vsizip/a.zip/b", "a.zip/b"},
+        {"/vsizip/{/data/a.zip}/b", "/data/a.zip"},
+        {"/vsizip/{/vsitar/{/data/a.tar}/b.zip}/c", "/data/a.tar"},
+        {"/vsigzip//vsistdin/", "/vsistdin/"},
+        {"/vsigzip/vsistdin/", "vsistdin/"},
+        {"/vsisubfile/10_20,/data/a", "/data/a"},
+        {"/vsisubfile/10_20", "/vsisubfile/10_20"},
+        {"/vsicached?file=/data/a", "/data/a"},
+        {"/vsisparse/a.xml", "a.xml"},
+        {"/vsicrypt//data/a", "/data/a"},
+        {"/vsimem/a", "/vsimem/a"},
+    };
+    for (const auto &row : rows) {
+        const refs_str file = refs_location_file(refs_str_from(row.location));
+        EXPECT_EQ(std::string(file.data, file.size), row.file) << row.location;
+    }
+}
+
+/* They may name files of this machine. */
+TEST(Location, OfAFileThatNamesOthersIsNotRemote) {
+    for (const char *location :
+         {"/vsisparse//vsicurl/http://host/a.xml", "/vsicrypt//vsicurl/http://host/a"})
+        EXPECT_FALSE(refs_location_is_remote(refs_str_from(location))) << location;
+}
+
 TEST(Url, OfTheWebIsRecognisedInAnyCase) {
     for (const char *url : {"http://host/a", "https://host/a", "HTTP://host/a", "hTTps://host/a"}) {
         refs_str rest = refs_str_from(url);

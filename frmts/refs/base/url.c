@@ -42,8 +42,11 @@ static const char *const remote[] = {"vsicurl", "vsis3",    "vsigs",      "vsiaz
 /* File systems of this machine alone. */
 static const char *const local[] = {"vsimem/", "vsistdin/", "vsistdin?"};
 
-/* File systems over another file, whose name follows. */
-static const char *const wrappers[] = {"vsizip/", "vsitar/", "vsigzip/", "vsi7z/", "vsirar/"};
+/* File systems over another file, whose name follows. What the first ones return is of that file
+ * alone; the others may read further files, or have options in their names. */
+static const char *const wrappers[] = {"vsizip/", "vsitar/",         "vsigzip/",  "vsi7z/",
+                                       "vsirar/", "vsicached?file=", "vsicrypt/", "vsisparse/"};
+enum { N_WRAPPERS = sizeof wrappers / sizeof wrappers[0], N_CLOSED_WRAPPERS = 5 };
 
 static refs_str drop(refs_str text, size_t size) {
     return refs_str_part(text, size, text.size);
@@ -192,16 +195,22 @@ refs_str refs_url_without_caches(refs_str name) {
 
 /* -- local or remote --------------------------------------------------------------------------- */
 
+/* Moves on to what follows one of the first `n` wrappers, or the offsets of a part; false for
+ * other names. */
+static bool take_wrapper(refs_str *name, size_t n) {
+    const size_t comma = refs_str_find(*name, ',');
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        if (refs_str_starts(*name, wrappers[i])) size = strlen(wrappers[i]);
+    if (refs_str_starts(*name, "vsisubfile/") && comma != SIZE_MAX) size = comma + 1;
+    *name = drop(*name, size);
+    return size > 0;
+}
+
 /* Moves on to the name of the file that an archive or a part is made of; false for plain names.
  * The slash before that name may be missing: "/vsizip/vsicurl/...". */
 static bool unwrap(refs_str *name) {
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++)
-        if (refs_str_starts(*name, wrappers[i])) size = strlen(wrappers[i]);
-    if (refs_str_starts(*name, "vsisubfile/")) size = refs_str_find(*name, ',');
-    if (size == 0 || size == SIZE_MAX) return false;
-    *name = drop(*name, size);
-    if (refs_str_starts(*name, ",")) *name = drop(*name, 1);
+    if (!take_wrapper(name, N_CLOSED_WRAPPERS)) return false;
     if (refs_str_starts(*name, "{")) *name = drop(*name, 1);
     if (refs_str_starts(*name, "/")) *name = drop(*name, 1);
     return true;
@@ -212,6 +221,18 @@ static refs_str unwrapped(refs_str location) {
     refs_str name = drop(location, 1);
     while (unwrap(&name)) continue;
     return name;
+}
+
+refs_str refs_location_file(refs_str location) {
+    refs_str file = location, name = drop(location, 1);
+    if (!refs_str_starts(location, "/vsi")) return location;
+    while (take_wrapper(&name, N_WRAPPERS)) {
+        const size_t closing = refs_str_starts(name, "{") ? find_closing(name) : SIZE_MAX;
+        if (closing != SIZE_MAX) name = refs_str_part(name, 1, closing);
+        file = name;
+        if (refs_str_starts(name, "/")) name = drop(name, 1);
+    }
+    return file;
 }
 
 static bool has_remote_scheme(refs_str location) {

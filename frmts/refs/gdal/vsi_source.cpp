@@ -88,34 +88,13 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
     return refs_fail(err, status, "%s: %s", location, why.c_str());
 }
 
-/** The name of a file of this machine that `name` is a part of, or made of: what is left of it
- * without the prefixes of archives, parts and the like. */
-std::string withoutWrappers(std::string name) {
-    static const char *const wrappers[] = {
-        "/vsizip/",         "/vsitar/",     "/vsigzip/",  "/vsi7z/",    "/vsirar/",
-        "/vsicached?file=", "/vsisubfile/", "/vsicrypt/", "/vsisparse/"};
-    for (bool found = true; found;) {
-        found = false;
-        for (const char *wrapper : wrappers) {
-            if (!STARTS_WITH(name.c_str(), wrapper)) continue;
-            found = true;
-            const size_t comma =
-                EQUAL(wrapper, "/vsisubfile/") ? name.find(',') : std::string::npos;
-            name.erase(0, comma == std::string::npos ? strlen(wrapper) : comma + 1);
-            const size_t brace = name.rfind('}');
-            if (name.substr(0, 1) == "{" && brace != std::string::npos)
-                name = name.substr(1, brace - 1);
-            if (STARTS_WITH(name.c_str(), "vsi")) name.insert(0, "/");
-        }
-    }
-    return name;
-}
-
 /** Pipes, devices and standard input are not opened: a read of one may never end, and they are read
  * only once. Members of archives have the name of the archive before theirs. */
 refs_status refuseSpecial(const char *location, refs_error *err) {
     if (isRemote(location)) return REFS_OK;
-    const std::string name = withoutWrappers(location);
+    const refs_str file = refs_location_file(refs_str_from(location));
+    std::string name(file.data, file.size);
+    if (STARTS_WITH(name.c_str(), "vsi") && name != location) name.insert(0, "/");
     if (STARTS_WITH(name.c_str(), "/vsistdin"))
         return refs_fail(
             err, REFS_UNSUPPORTED,
