@@ -722,6 +722,35 @@ TEST(Blocks, OfLargeChunksDecodeEachChunkOnce) {
     refs_cache_free(cache);
 }
 
+/** 24 chunks of a mebibyte side by side, each in eight blocks. Readahead has the blocks of a row
+ * loaded in turn, and must not have chunks thrown away that the next row needs. */
+TEST(Blocks, OfChunksDecodeThemOnceMoreWhenTheReaderComesBack) {
+    const uint64_t side = 512, n = 24;
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    for (uint64_t i = 0; i < n; i++)
+        v.store.put("v/0." + std::to_string(i),
+                    std::string(side * side * 4, static_cast<char>('a' + i)));
+    v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[512,12288],"chunks":[512,512],)"
+                             R"("order":"C","dtype":"<i4","fill_value":-1,"compressor":null,)"
+                             R"("filters":[{"id":"shuffle","elementsize":4}]})");
+    ASSERT_EQ(refs_cache_open(8 << 20, &cache, nullptr), REFS_OK);
+    v.open(cache, MemoryArray::WithPrefetch);
+    std::vector<int32_t> block(side * side / 8);
+    for (uint64_t y = 0; y < side; y += side / 8)
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t start[] = {y, i * side}, count[] = {side / 8, side};
+            const refs_region region = {start, count, nullptr};
+            ASSERT_EQ(refs_reader_read(v.reader, &region, block.data(), nullptr, nullptr), REFS_OK);
+            ASSERT_EQ(reinterpret_cast<char *>(block.data())[0], static_cast<char>('a' + i));
+        }
+    refs_array_stats stats;
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_LE(stats.chunks_decoded, 2 * n) << "the first row, and what is gone in the second one";
+    v.close();
+    refs_cache_free(cache);
+}
+
 /** Twelve bands of two chunks of 128 KiB, of each in turn some lines. */
 class LinesOfBands : public testing::Test {
   protected:

@@ -238,7 +238,7 @@ static void pass_boxes(refs_readahead *readahead, uint64_t k) {
     uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
              n_fit = refs_cache__max_bytes(array->context.cache) / box_bytes;
     if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
-    if (array->mosaic.gather != NULL) return;
+    if (readahead->comes_back || array->mosaic.gather != NULL) return;
     if (READS_BEFORE + k <= n_fit || k < n_kept) return;
     const uint64_t end = k - n_kept + 1, next = readahead->window.next,
                    known = next < end ? next : end;

@@ -83,6 +83,7 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     if (array->context.cache == NULL) return;
     refs_lock(&reader->lock);
     if (array->mosaic.gather == NULL) hold(reader, refs_held__note(&reader->held, array, cut));
+    reader->readahead.comes_back = reader->held.n_held > 0;
     if (refs_readahead__is_possible(array) &&
         refs_box_read__describe(array->meta, &array->grid, cut, &read))
         is_to_begin = expects(reader, &read, &stride);
