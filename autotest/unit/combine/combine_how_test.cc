@@ -91,8 +91,8 @@ TEST(CombineHow, TakesNoInlineBytesIfTheseAreRequested) {
 std::string Result(const std::vector<std::string> &parts, const char *own) {
     MemoryVfs vfs;
     How how(own);
-    refs_combine_parts *all = nullptr;
-    EXPECT_EQ(refs_combine_parts_open(&all, nullptr), REFS_OK);
+    refs_combine_common_how *all = nullptr;
+    EXPECT_EQ(refs_combine_common_how_open(&all, nullptr), REFS_OK);
     for (const std::string &part : parts) {
         refs_set *set = nullptr;
         std::string escaped;
@@ -104,14 +104,14 @@ std::string Result(const std::vector<std::string> &parts, const char *own) {
         const bool isSet = part != "file";
         EXPECT_EQ(isSet ? refs_set_open(vfs.get(), "s.json", nullptr, &set, nullptr) : REFS_OK,
                   REFS_OK);
-        EXPECT_EQ(refs_combine_parts_add(all, set, &how.along, nullptr), REFS_OK);
+        EXPECT_EQ(refs_combine_common_how_add(all, set, &how.along, nullptr), REFS_OK);
         refs_set_free(set);
     }
     refs_buf text = REFS_BUF_INIT;
-    EXPECT_EQ(refs_combine_parts_print(all, &how, &text, nullptr), REFS_OK);
+    EXPECT_EQ(refs_combine_common_how_print(all, &how, &text, nullptr), REFS_OK);
     const std::string printed = Text(text);
     refs_buf_clear(&text);
-    refs_combine_parts_free(all);
+    refs_combine_common_how_free(all);
     return printed;
 }
 
@@ -132,7 +132,7 @@ TEST(CombineHow, OfACopyIsThatOfTheSet) {
     EXPECT_EQ(Result({"file"}, R"({"group":"h"})"), R"({"group":"h"})");
 }
 
-refs_join_values_from ValuesFrom(const char *was, const std::string &source, bool grows = true) {
+refs_combine_values_from ValuesFrom(const char *was, const std::string &source, bool grows = true) {
     MemoryVfs vfs;
     refs_set *set = nullptr, *other = nullptr;
     vfs.files["grown.json"] = R"({".zgroup":"{\"zarr_format\":2}"})";
@@ -141,9 +141,9 @@ refs_join_values_from ValuesFrom(const char *was, const std::string &source, boo
     EXPECT_EQ(refs_set_open(vfs.get(), "s.json", nullptr, &other, nullptr), REFS_OK);
     const How how(was);
     refs_combine_grown grown = {grows ? set : nullptr, how, &how.along};
-    EXPECT_EQ(refs_combine_values_from(&grown, set),
-              grows ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME);
-    const refs_join_values_from from = refs_combine_values_from(&grown, other);
+    EXPECT_EQ(refs_combine_find_values_from(&grown, set),
+              grows ? REFS_COMBINE_FROM_SET : REFS_COMBINE_FROM_NAME);
+    const refs_combine_values_from from = refs_combine_find_values_from(&grown, other);
     refs_set_free(set);
     refs_set_free(other);
     return from;
@@ -155,12 +155,12 @@ TEST(CombineHow, SaysWhereValuesOfPartsComeFrom) {
     const std::string coordinate = R"(,"time/.zarray":"{}")";
     const std::string named =
         R"(,".zsources/.zattrs":"{\"joined\":{\"pattern\":\"{time:d}.nc\"}}")";
-    EXPECT_EQ(ValuesFrom(plain, coordinate), REFS_JOIN_FROM_NAME);
-    EXPECT_EQ(ValuesFrom(group, coordinate), REFS_JOIN_FROM_SET);
-    EXPECT_EQ(ValuesFrom(pattern, coordinate), REFS_JOIN_FROM_SET);
-    EXPECT_EQ(ValuesFrom(pattern, ""), REFS_JOIN_FROM_NAME_OF_SET);
-    EXPECT_EQ(ValuesFrom(pattern, "", false), REFS_JOIN_FROM_NAME);
-    EXPECT_EQ(ValuesFrom(pattern, named, false), REFS_JOIN_FROM_SET);
+    EXPECT_EQ(ValuesFrom(plain, coordinate), REFS_COMBINE_FROM_NAME);
+    EXPECT_EQ(ValuesFrom(group, coordinate), REFS_COMBINE_FROM_SET);
+    EXPECT_EQ(ValuesFrom(pattern, coordinate), REFS_COMBINE_FROM_SET);
+    EXPECT_EQ(ValuesFrom(pattern, ""), REFS_COMBINE_FROM_NAME_OF_SET);
+    EXPECT_EQ(ValuesFrom(pattern, "", false), REFS_COMBINE_FROM_NAME);
+    EXPECT_EQ(ValuesFrom(pattern, named, false), REFS_COMBINE_FROM_SET);
 }
 
 } // namespace

@@ -13,9 +13,9 @@ namespace {
 
 std::string Url(const char *location, const char *relative_to, const char *rewrite = nullptr) {
     const char *const rewrites[] = {rewrite, nullptr};
-    const refs_join_urls urls = {relative_to, rewrites, nullptr};
+    const refs_combine_urls urls = {relative_to, rewrites, nullptr};
     refs_buf url = REFS_BUF_INIT;
-    EXPECT_EQ(refs_join_url(&urls, refs_str_from(location), &url, nullptr), REFS_OK);
+    EXPECT_EQ(refs_combine_url(&urls, refs_str_from(location), &url, nullptr), REFS_OK);
     const std::string text(reinterpret_cast<const char *>(url.data), url.size);
     refs_buf_clear(&url);
     return text;

@@ -41,8 +41,8 @@ typedef struct aggregation {
     tool_session session;
     tool_names names;
     source *sources; /* of the names */
-    refs_join_options options;
-    refs_join *join;
+    refs_combine_options options;
+    refs_combine *join;
     char folder[PATH_MAX]; /* of the master, where that is local */
     bool is_replacing;     /* a file that sources may refer to */
     refs_buf output_shown;
@@ -165,14 +165,15 @@ static refs_status add_open(aggregation *all, size_t number, const open_source *
     source *of = &all->sources[number];
     if (opened->is_filler) return note_filler(all, name, err);
     const bool is_outline = tool_is_outline(name);
-    const refs_join_part part = {number, name, opened->arrays.set.set, REFS_JOIN_FROM_NAME};
-    const refs_join_fragment fragment = {is_outline ? REFS_JOIN_IS_OUTLINE : REFS_JOIN_IS_FRAGMENT,
-                                         of->named, opened->format, number < all->master.files.n};
+    const refs_combine_part part = {number, name, opened->arrays.set.set, REFS_COMBINE_FROM_NAME};
+    const refs_combine_fragment fragment = {
+        is_outline ? REFS_COMBINE_IS_OUTLINE : REFS_COMBINE_IS_FRAGMENT, of->named, opened->format,
+        number < all->master.files.n};
     of->is_fragment = !is_outline;
     refs_lock(&all->lock);
     all->n_fragments += !is_outline;
     refs_unlock(&all->lock);
-    return refs_join_add_fragment(all->join, &part, &fragment, err);
+    return refs_combine_add_fragment(all->join, &part, &fragment, err);
 }
 
 static refs_status add_source(void *user, size_t number, refs_error *err) {
@@ -221,8 +222,8 @@ static refs_status name_recorded(aggregation *all, const char **as, refs_error *
 }
 
 static refs_status join_master(aggregation *all, const tool_joined_files *joined, refs_error *err) {
-    const refs_join_part part = {all->names.n, all->output, all->before.set.set,
-                                 REFS_JOIN_FROM_NAME};
+    const refs_combine_part part = {all->names.n, all->output, all->before.set.set,
+                                    REFS_COMBINE_FROM_NAME};
     REFS_TRY(name_recorded(all, joined->as, err));
     REFS_TRY(tool_master_join(&all->master, &part, all->join, joined, err));
     for (size_t i = 0; i < all->master.files.n; i++) {
@@ -250,7 +251,7 @@ static refs_status add_sources(aggregation *all, refs_error *err) {
     const tool_work work = {.arguments = all->arguments,
                             .items = "sources",
                             .n = all->names.n,
-                            .n_threads = refs_join_n_threads(names, all->names.n),
+                            .n_threads = refs_combine_n_threads(names, all->names.n),
                             .run = add_source,
                             .user = all};
     if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "expected at least one source");
@@ -330,7 +331,7 @@ static refs_status record(aggregation *all, refs_master *master, size_t number, 
 static refs_status write_master(aggregation *all, refs_master *master, refs_error *err) {
     for (size_t i = 0; i < all->names.n; i++)
         if (all->sources[i].is_fragment) REFS_TRY(record(all, master, i, err));
-    REFS_TRY(refs_join_aggregate(all->join, master, err));
+    REFS_TRY(refs_combine_aggregate(all->join, master, err));
     return tool_check_interrupted(err);
 }
 
@@ -371,14 +372,14 @@ static refs_status read_options(aggregation *all, refs_error *err) {
 }
 
 static void set_options(aggregation *all) {
-    all->options.parts_are = REFS_JOIN_OF_FIELDS;
+    all->options.parts_are = REFS_COMBINE_OF_FIELDS;
     all->options.dims = all->arguments->along.n > 0 ? all->arguments->along.items : NULL;
     all->options.time_units = all->arguments->common_date;
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
     all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
-    if (all->arguments->strict) all->options.unlike = REFS_JOIN_REFUSE;
+    if (all->arguments->strict) all->options.unlike = REFS_COMBINE_REFUSE;
     if (!all->arguments->quiet) all->options.notes = (refs_notes){tool_note, NULL};
 }
 
@@ -396,7 +397,7 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
     set_options(all);
     all->is_replacing =
         !is_append && !tool_is_remote(all->output) && access(all->output, F_OK) == 0;
-    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
     REFS_TRY(add_sources(all, err));
     return make_master(all, err);
 }
@@ -404,14 +405,14 @@ static refs_status aggregate(aggregation *all, refs_error *err) {
 static void begin(const tool_arguments *arguments, const char *output, aggregation *all) {
     *all = (aggregation){.arguments = arguments,
                          .output = output,
-                         .options = REFS_JOIN_OPTIONS_INIT,
+                         .options = REFS_COMBINE_OPTIONS_INIT,
                          .writing = REFS_MASTER_OPTIONS_INIT};
     all->master = (tool_master){.how = REFS_BUF_INIT, .options = REFS_MASTER_OPTIONS_INIT};
     pthread_mutex_init(&all->lock, NULL);
 }
 
 static tool_exit end(aggregation *all, refs_status status, const refs_error *err) {
-    refs_join_free(all->join);
+    refs_combine_free(all->join);
     for (size_t i = 0; all->sources != NULL && i < all->names.n; i++)
         refs_free(all->sources[i].named);
     refs_free(all->sources);

@@ -35,22 +35,22 @@ typedef struct build {
     bool keeps_chunks;    /* of that */
     refs_combine_how was; /* how what the output is before was combined */
     refs_combine_how how; /* how it is combined now */
-    refs_combine_parts *parts;
+    refs_combine_common_how *parts;
     tool_master master; /* that the output is before, where it is one */
     tool_session session;
     refs_scan_shared *scans; /* what those of the sources share */
     tool_names names;
     size_t n_own; /* names, the first ones, that the output has already: none can be left out */
-    refs_join_options options;
-    refs_join *join;
-    refs_join_sources *sources;
+    refs_combine_options options;
+    refs_combine *join;
+    refs_combine_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_part part; /* of the sources; zeroed: all */
     refs_name_list dims;
     tool_sending sending; /* a master that grows */
     tool_selection selection;
-    tool_cuts *cuts;                 /* of each source */
-    const refs_join_cut **cut_items; /* their items */
+    tool_cuts *cuts;                    /* of each source */
+    const refs_combine_cut **cut_items; /* their items */
     refs_buf dim_names;
     refs_buf message;      /* of a commit */
     char parent[24];       /* of a commit: the snapshot that grows; "": none */
@@ -96,45 +96,45 @@ static void keep_values(void *self, size_t number, refs_str path, refs_bytes val
 
 /* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
  * waited for until it is on the disk. */
-static refs_status keep_part(build *all, const refs_join_part *part, const refs_vfs_validators *now,
-                             refs_error *err) {
+static refs_status keep_part(build *all, const refs_combine_part *part,
+                             const refs_vfs_validators *now, refs_error *err) {
     refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
-    refs_join_options options = all->options;
+    refs_combine_options options = all->options;
     refs_buf name = REFS_BUF_INIT;
     refs_writer *writer = NULL;
-    refs_join *copy = NULL;
+    refs_combine *copy = NULL;
     options.dims = NULL;
     options.cuts = NULL;
-    options.parts_are = REFS_JOIN_OF_CHUNKS;
+    options.parts_are = REFS_COMBINE_OF_CHUNKS;
     options.pattern = options.group = NULL;
     options.variables = NULL;
-    options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
+    options.unlike = REFS_COMBINE_REFUSE; /* a set does not tell what was left out of it */
     options.inline_bytes = 0;
-    options.urls = (refs_join_urls){NULL, NULL, NULL};
-    options.kept = (refs_join_kept_values){NULL, NULL, NULL};
+    options.urls = (refs_combine_urls){NULL, NULL, NULL};
+    options.kept = (refs_combine_kept_values){NULL, NULL, NULL};
     writing.sync = REFS_WRITE_UNSYNCED;
     const char *location = part->name;
     refs_status status = resumed_name(all, location, &name, err);
-    if (status == REFS_OK) status = refs_join_open(&options, &copy, err);
-    if (status == REFS_OK) status = refs_join_add(copy, part, err);
+    if (status == REFS_OK) status = refs_combine_open(&options, &copy, err);
+    if (status == REFS_OK) status = refs_combine_add(copy, part, err);
     if (status == REFS_OK)
         status = refs_writer_open((const char *)name.data, &writing, &writer, err);
     const refs_source_state state = {refs_str_from(location), now->size, now->modified_s,
                                      refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
-    const refs_join_sink sink = refs_join_sink_of_writer(writer);
-    if (status == REFS_OK) status = refs_join_write(copy, &sink, err);
+    const refs_combine_sink sink = refs_combine_sink_of_writer(writer);
+    if (status == REFS_OK) status = refs_combine_write(copy, &sink, err);
     if (status == REFS_OK)
         status = refs_writer_finish(writer, err);
     else
         refs_writer_free(writer);
-    refs_join_free(copy);
+    refs_combine_free(copy);
     refs_buf_clear(&name);
     return status;
 }
 
 /* Some chunks cannot be said in a set of their own: they are indexed again. */
-static refs_status keep_what_can_be(build *all, const refs_join_part *part,
+static refs_status keep_what_can_be(build *all, const refs_combine_part *part,
                                     const refs_vfs_validators *now, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = keep_part(all, part, now, &problem);
@@ -197,7 +197,7 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     refs_error problem = REFS_ERROR_INIT;
     const refs_status status =
         refs_set_open(all->session.vfs, (const char *)location->data, &options, set, &problem);
-    const char *advice = refs_join_advice_for(all->names.items[number]);
+    const char *advice = refs_combine_advice_for(all->names.items[number]);
     if (status != REFS_NOT_FOUND || advice == NULL)
         return refs_fail(err, status, "%s", problem.message);
     return refs_fail(err, status, "%s: %s", problem.message, advice);
@@ -263,12 +263,13 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
         all->states[number] = tool_kept_source(name, &now);
     if (status == REFS_OK) {
         const refs_combine_grown grown = {all->grown, all->was, &all->dims};
-        const refs_join_part part = {number, name, set, refs_combine_values_from(&grown, set)};
-        status = is_source ? refs_join_sources_add_state(all->sources, name, &now, err)
-                           : refs_join_sources_add(all->sources, &part, err);
-        if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+        const refs_combine_part part = {number, name, set,
+                                        refs_combine_find_values_from(&grown, set)};
+        status = is_source ? refs_combine_sources_add_state(all->sources, name, &now, err)
+                           : refs_combine_sources_add(all->sources, &part, err);
+        if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);
         if (status == REFS_OK && all->grown == NULL)
-            status = refs_combine_parts_add(all->parts, is_file ? NULL : set, &all->dims, err);
+            status = refs_combine_common_how_add(all->parts, is_file ? NULL : set, &all->dims, err);
         if (status == REFS_OK && is_to_keep) status = keep_what_can_be(all, &part, &now, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
@@ -301,12 +302,12 @@ static refs_status add_recorded(build *all, refs_error *err) {
     for (size_t i = 0; i < all->master.files.n; i++) {
         refs_buf location = REFS_BUF_INIT;
         if (!all->is_added[i]) continue;
-        REFS_TRY(refs_combine_parts_add(all->parts, NULL, &all->dims, err));
+        REFS_TRY(refs_combine_common_how_add(all->parts, NULL, &all->dims, err));
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
         if (status == REFS_OK)
-            status = refs_join_sources_add_state(all->sources, (const char *)location.data,
-                                                 &all->master.recorded[i].was, err);
+            status = refs_combine_sources_add_state(all->sources, (const char *)location.data,
+                                                    &all->master.recorded[i].was, err);
         refs_buf_clear(&location);
         REFS_TRY(status);
     }
@@ -315,7 +316,8 @@ static refs_status add_recorded(build *all, refs_error *err) {
 
 /* The files of a master that grows are described by it. */
 static refs_status add_master(build *all, refs_error *err) {
-    const refs_join_part part = {all->names.n, all->output, all->master.set, REFS_JOIN_FROM_SET};
+    const refs_combine_part part = {all->names.n, all->output, all->master.set,
+                                    REFS_COMBINE_FROM_SET};
     if (all->master.files.n == 0) return REFS_OK;
     all->is_added = refs_calloc(all->master.files.n, sizeof *all->is_added);
     if (all->is_added == NULL) return refs_fail_nomem(err);
@@ -334,7 +336,7 @@ static refs_status check_repeated(const build *all, refs_error *err) {
         refs_status status = tool_location(all->names.items[i], &location, err);
         if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
         if (status == REFS_OK)
-            status = refs_join_sources_count(all->sources, (const char *)location.data, &n, err);
+            status = refs_combine_sources_count(all->sources, (const char *)location.data, &n, err);
         refs_buf_clear(&location);
         if (status == REFS_OK && n > 1)
             status = refs_fail(err, REFS_INVALID,
@@ -351,7 +353,7 @@ static refs_status add_sources(build *all, refs_error *err) {
     const tool_work work = {.arguments = all->arguments,
                             .items = "sources",
                             .n = all->names.n,
-                            .n_threads = refs_join_n_threads(names, all->names.n),
+                            .n_threads = refs_combine_n_threads(names, all->names.n),
                             .run = run_source,
                             .user = all};
     REFS_TRY(tool_work_run(&work, err));
@@ -382,16 +384,17 @@ static refs_status guess_dims(build *all, refs_error *err) {
     refs_set *first = NULL, *last = NULL;
     size_t begin = 0, end = all->names.n - 1;
     const char *const *names = (const char *const *)all->names.items;
-    REFS_TRY(refs_join_check_names(names, all->names.n, err));
+    REFS_TRY(refs_combine_check_names(names, all->names.n, err));
     refs_status status = open_readable(all, &begin, 1, &first, err);
     if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
-    const refs_join_part ends[2] = {{begin, all->names.items[begin], first, REFS_JOIN_FROM_NAME},
-                                    {end, all->names.items[end], last, REFS_JOIN_FROM_NAME}};
+    const refs_combine_part ends[2] = {
+        {begin, all->names.items[begin], first, REFS_COMBINE_FROM_NAME},
+        {end, all->names.items[end], last, REFS_COMBINE_FROM_NAME}};
     /* If only one can be read, it is joined with nothing. */
     if (status == REFS_OK && begin < end)
-        status = refs_join_guess_dims(ends, &all->options,
-                                      "--along, and --pattern where names tell its values",
-                                      &all->dim_names, err);
+        status = refs_combine_guess_dims(ends, &all->options,
+                                         "--along, and --pattern where names tell its values",
+                                         &all->dim_names, err);
     close_source(all, first);
     close_source(all, last);
     return status;
@@ -438,9 +441,9 @@ static refs_status choose_dims(build *all, refs_error *err) {
         if (!refs_name_list_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
     if (along->n == 0) {
         if (all->how.pattern != NULL)
-            REFS_TRY(refs_join_pattern_dims(all->how.pattern, &all->dim_names, err));
+            REFS_TRY(refs_combine_pattern_dims(all->how.pattern, &all->dim_names, err));
         if (all->dim_names.size == 0 && all->names.n > 1) {
-            all->options.dims_are = REFS_JOIN_GUESSED;
+            all->options.dims_are = REFS_COMBINE_GUESSED;
             REFS_TRY(guess_dims(all, err));
         }
     }
@@ -474,7 +477,7 @@ static void set_writer_options(const build *all, refs_writer_options *options) {
 static refs_status print_how(const build *all, refs_buf *text, refs_error *err) {
     refs_combine_how how = all->how;
     how.along = all->dims;
-    return refs_combine_parts_print(all->parts, &how, text, err);
+    return refs_combine_common_how_print(all->parts, &how, text, err);
 }
 
 /* What the history of a repository says. */
@@ -690,7 +693,7 @@ static refs_status leave_out_output(build *all, const refs_name_list *given, ref
     size_t n = 0;
     if (stat(all->output, &output) != 0) return REFS_OK;
     const bool is_master =
-        all->master.set != NULL || refs_join_is_data_file(refs_vfs_posix(), all->output);
+        all->master.set != NULL || refs_combine_is_data_file(refs_vfs_posix(), all->output);
     for (size_t i = 0; is_master && i < given->n; i++)
         if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
             source.st_ino == output.st_ino)
@@ -726,7 +729,7 @@ static bool names_relatively(const refs_set *set) {
 
 static refs_status set_options(build *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
-    all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    all->options = (refs_combine_options)REFS_COMBINE_OPTIONS_INIT;
     const refs_combine_how requested = {.along = given->along,
                                         .variables = given->variables,
                                         .pattern = given->pattern,
@@ -743,9 +746,9 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.http = all->session.http;
     all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
-    if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
-    if (is_aggregation(all->output)) all->options.parts_are = REFS_JOIN_OF_FILES;
-    if (all->keeps_chunks) all->options.values = REFS_JOIN_VALUES_GROW;
+    if (given->strict) all->options.unlike = REFS_COMBINE_REFUSE;
+    if (is_aggregation(all->output)) all->options.parts_are = REFS_COMBINE_OF_FILES;
+    if (all->keeps_chunks) all->options.values = REFS_COMBINE_VALUES_GROW;
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
@@ -769,15 +772,15 @@ static void tell_unused_rewrites(const build *all) {
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
     REFS_TRY(choose_dims(all, err));
-    REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
+    REFS_TRY(refs_combine_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) {
         REFS_TRY(make_kept(all, err));
         all->states = refs_calloc(all->names.n, sizeof *all->states);
         if (all->states == NULL) return refs_fail_nomem(err);
-        all->options.kept = (refs_join_kept_values){all, find_values, keep_values};
+        all->options.kept = (refs_combine_kept_values){all, find_values, keep_values};
     }
-    REFS_TRY(refs_combine_parts_open(&all->parts, err));
-    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_common_how_open(&all->parts, err));
+    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
     REFS_TRY(add_master(all, err));
     REFS_TRY(add_sources(all, err));
     if (all->skipped.n - all->n_not_sources == all->names.n - all->n_own)
@@ -791,7 +794,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 }
 
 static void clear(build *all) {
-    refs_join_free(all->join);
+    refs_combine_free(all->join);
     close_source(all, all->only);
     refs_set_free(all->grown);
     refs_free(all->options.urls.used);
@@ -803,10 +806,10 @@ static void clear(build *all) {
     for (size_t i = 0; all->cuts != NULL && i < all->names.n; i++) tool_cuts_clear(&all->cuts[i]);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
-    refs_join_sources_free(all->sources);
+    refs_combine_sources_free(all->sources);
     refs_combine_how_clear(&all->was);
     refs_combine_how_clear(&all->how);
-    refs_combine_parts_free(all->parts);
+    refs_combine_common_how_free(all->parts);
     tool_master_clear(&all->master);
     refs_free(all->dims.items);
     refs_free(all->cuts);
@@ -936,8 +939,8 @@ static tool_exit make(const tool_arguments *arguments, const char *output, outpu
     }
     const bool is_master =
         kind == GROWING_MASTER ||
-        (refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output));
-    if (!is_master && refs_join_check_output(output, &err) != REFS_OK) {
+        (refs_combine_is_data_file(refs_vfs_posix(), output) && tool_is_master(output));
+    if (!is_master && refs_combine_check_output(output, &err) != REFS_OK) {
         tool_complain(&err);
         return TOOL_USAGE;
     }

@@ -21,7 +21,7 @@ refs_status tool_check_target(tool_checking *at, refs_str location, uint32_t *id
 }
 
 unsigned tool_check_n_threads(const tool_checking *at) {
-    return at->is_remote ? REFS_JOIN_REMOTE_THREADS : refs_join_n_threads(NULL, 0);
+    return at->is_remote ? REFS_COMBINE_REMOTE_THREADS : refs_combine_n_threads(NULL, 0);
 }
 
 /* References of an array. */

@@ -277,17 +277,18 @@ void tool_master_clear(tool_master *master) {
     refs_buf_clear(&master->how);
 }
 
-refs_status tool_master_join(const tool_master *master, const refs_join_part *part, refs_join *join,
-                             const tool_joined_files *joined, refs_error *err) {
+refs_status tool_master_join(const tool_master *master, const refs_combine_part *part,
+                             refs_combine *join, const tool_joined_files *joined, refs_error *err) {
     const size_t n_files = master->files.n;
     size_t n = 0;
-    refs_join_recorded *files = refs_calloc(n_files + 1, sizeof *files);
+    refs_combine_recorded *files = refs_calloc(n_files + 1, sizeof *files);
     if (files == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n_files; i++)
         if (master->recorded[i].was.size > 0 && !master->recorded[i].has_other_names)
-            files[n++] = (refs_join_recorded){i, master->files.items[i], master->recorded[i].file,
-                                              joined->as != NULL ? joined->as[i] : NULL, false};
-    const refs_status status = refs_join_add_master(join, part, files, n, err);
+            files[n++] =
+                (refs_combine_recorded){i, master->files.items[i], master->recorded[i].file,
+                                        joined->as != NULL ? joined->as[i] : NULL, false};
+    const refs_status status = refs_combine_add_master(join, part, files, n, err);
     for (size_t i = 0; status == REFS_OK && i < n; i++)
         joined->is_added[files[i].number] = files[i].is_added;
     refs_free(files);

@@ -52,8 +52,8 @@ typedef struct tool_joined_files {
 
 /** Adds the master to a join, whose set is open, with those of its files that it records under one
  * name: their number in the join is that among the files. */
-refs_status tool_master_join(const tool_master *master, const refs_join_part *part, refs_join *join,
-                             const tool_joined_files *joined, refs_error *err);
+refs_status tool_master_join(const tool_master *master, const refs_combine_part *part,
+                             refs_combine *join, const tool_joined_files *joined, refs_error *err);
 
 /** The name of the format of a netCDF file in a master ("NETCDF4"), or NULL where it cannot be
  * read. */

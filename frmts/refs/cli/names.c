@@ -90,7 +90,7 @@ static refs_status add_expanded(const tool_session *session, tool_names *names, 
                                 refs_error *err) {
     const refs_names_host host = tool_names_host(session);
     refs_buf found = REFS_BUF_INIT;
-    refs_status status = refs_join_expand(&host, name, &found, err);
+    refs_status status = refs_combine_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {
         const refs_str one = refs_str_from((const char *)found.data + at);
         status = tool_names_add(names, one, err);

@@ -68,7 +68,7 @@ static refs_status check_object(const char *output, const tool_names *sources, r
     refs_status status = tool_session_open(&session, err);
     if (status == REFS_OK) status = tool_location(output, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
-    if (status == REFS_OK && refs_join_is_data_file(session.vfs, (const char *)location.data) &&
+    if (status == REFS_OK && refs_combine_is_data_file(session.vfs, (const char *)location.data) &&
         !tool_is_master(output))
         status = fail_data(output, err);
     refs_buf_clear(&location);
@@ -84,7 +84,8 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
         if (stat(sources->items[i], &source) == 0 && source.st_dev == there.st_dev &&
             source.st_ino == there.st_ino)
             return fail_source(output, err);
-    if (!refs_join_is_data_file(refs_vfs_posix(), output) || tool_is_master(output)) return REFS_OK;
+    if (!refs_combine_is_data_file(refs_vfs_posix(), output) || tool_is_master(output))
+        return REFS_OK;
     return fail_data(output, err);
 }
 

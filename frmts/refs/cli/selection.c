@@ -51,10 +51,10 @@ static refs_status read_coordinates(void *user, const refs_array_meta *meta, dou
 }
 
 /* Selections of several variables are the same where they have a dimension in common. */
-static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_join_cut *cut,
+static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_combine_cut *cut,
                            refs_error *err) {
     for (size_t i = 0; i < cuts->n; i++) {
-        const refs_join_cut *other = &cuts->items[i];
+        const refs_combine_cut *other = &cuts->items[i];
         if (strcmp(other->dim, cut->dim) != 0 || strcmp(other->coordinate, cut->coordinate) != 0)
             continue;
         if (other->first == cut->first && other->n == cut->n && other->size == cut->size)
@@ -67,7 +67,7 @@ static refs_status add_cut(tool_cuts *cuts, const char *variable, const refs_joi
                          (unsigned long long)cut->first,
                          (unsigned long long)(cut->first + cut->n - 1));
     }
-    refs_join_cut *items = refs_calloc(cuts->n + 2, sizeof *items);
+    refs_combine_cut *items = refs_calloc(cuts->n + 2, sizeof *items);
     if (items == NULL) return refs_fail_nomem(err);
     if (cuts->n > 0) memcpy(items, cuts->items, cuts->n * sizeof *items);
     refs_free(cuts->items);
@@ -90,8 +90,8 @@ static refs_status add_cuts(const refs_hierarchy *hierarchy, const refs_array_me
             const char *name = slash != NULL ? slash + 1 : meta->dims[dim];
             const refs_array_meta *coordinate =
                 refs_hierarchy_resolve(hierarchy, meta->group, refs_str_from(name));
-            const refs_join_cut cut = {name, coordinate != NULL ? coordinate->path : "",
-                                       axis->first, axis->n, meta->shape[dim]};
+            const refs_combine_cut cut = {name, coordinate != NULL ? coordinate->path : "",
+                                          axis->first, axis->n, meta->shape[dim]};
             if (strcmp(name, axis->name) == 0 && axis->n < meta->shape[dim])
                 REFS_TRY(add_cut(cuts, meta->path + 1, &cut, err));
         }

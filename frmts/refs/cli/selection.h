@@ -2,7 +2,7 @@
 #ifndef REFS_CLI_SELECTION_H
 #define REFS_CLI_SELECTION_H
 
-#include "refs/join.h"
+#include "refs/combine.h"
 #include "tool.h"
 
 /** A variable, and what is taken of it. */
@@ -18,8 +18,8 @@ typedef struct tool_selection {
 
 /** The parts of one source that selections take. */
 typedef struct tool_cuts {
-    tool_names names;     /**< of dimensions and their variables */
-    refs_join_cut *items; /**< as in refs_join_options; NULL: all is taken */
+    tool_names names;        /**< of dimensions and their variables */
+    refs_combine_cut *items; /**< as in refs_combine_options; NULL: all is taken */
     size_t n;
     bool is_none; /**< the source can be read, and has nothing of what is selected */
 } tool_cuts;

@@ -244,7 +244,7 @@ void tool_set_close(tool_set *set) {
 }
 
 refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
-    refs_join_n_keys(array, n);
+    refs_combine_n_keys(array, n);
     const refs_chunk_keys keys = {refs_str_from(array->key_prefix), array->separator, array->rank,
                                   n};
     return keys;

@@ -2,12 +2,12 @@
 #ifndef REFS_CLI_TOOL_H
 #define REFS_CLI_TOOL_H
 
+#include "refs/combine.h"
 #include "refs/fetch.h"
 #include "refs/file_pool.h"
 #include "refs/host.h"
 #include "refs/http.h"
 #include "refs/intern.h"
-#include "refs/join.h"
 #include "refs/session.h"
 #include "refs/store.h"
 #include "refs/watch.h"
@@ -102,7 +102,7 @@ typedef struct tool_set {
 } tool_set;
 
 /** Opens the references at a location, or those of the files that it stands for as one
- * (refs_join_open_name), again where a writer replaces them meanwhile. */
+ * (refs_combine_open_name), again where a writer replaces them meanwhile. */
 refs_status tool_references_open(const tool_session *session, const char *location, refs_set **set,
                                  refs_error *err);
 

@@ -1,4 +1,4 @@
-/* aggregate.c -- parts as the fragments of an aggregation on disk, see refs/join.h.
+/* aggregate.c -- parts as the fragments of an aggregation on disk, see refs/combine.h.
  *
  * Here a fragment is an array of a part, whatever its chunks are: parts are boxes of the grid that
  * all of them make up.
@@ -14,12 +14,12 @@
 #include "refs/utf8.h"
 
 typedef struct aggregating {
-    refs_join *join;
-    const refs_join_plan *plan;
+    refs_combine *join;
+    const refs_combine_plan *plan;
     refs_master *master;
-    char **urls;                     /* of each member */
-    const refs_join_member **owners; /* of fragments of the array that is placed */
-    size_t n_fields;                 /* that were put */
+    char **urls;                        /* of each member */
+    const refs_combine_member **owners; /* of fragments of the array that is placed */
+    size_t n_fields;                    /* that were put */
     refs_buf path, text;
 } aggregating;
 
@@ -28,7 +28,7 @@ typedef struct aggregating {
 /* A dimension of an array, along which parts are joined, that is cut into intervals: gaps are
  * some, too. */
 typedef struct cutting {
-    const refs_join *join;
+    const refs_combine *join;
     uint32_t path;
     size_t dim, line;
     refs_fragment_dim *into;
@@ -40,9 +40,10 @@ static int by_edge(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-static refs_status check_steps(const cutting *at, const refs_join_member *member, refs_error *err) {
-    const refs_join_axis *axis = &member->axes[at->line];
-    if (refs_join__find(member, at->path) == NULL) return REFS_OK;
+static refs_status check_steps(const cutting *at, const refs_combine_member *member,
+                               refs_error *err) {
+    const refs_combine_axis *axis = &member->axes[at->line];
+    if (refs_combine__find(member, at->path) == NULL) return REFS_OK;
     for (uint64_t k = 1; k < axis->n; k++)
         if (axis->position[k] != axis->position[0] + k)
             return refs_fail(err, REFS_UNSUPPORTED,
@@ -78,15 +79,15 @@ static refs_status add_gap(const cutting *at, uint64_t begin, uint64_t end, refs
 
 static refs_status add_edge(cutting *at, uint64_t position, uint64_t behind, refs_error *err) {
     const uint64_t edge = position + behind;
-    return position != REFS_JOIN_NOWHERE ? refs_buf_append(&at->edges, &edge, sizeof edge, err)
-                                         : REFS_OK;
+    return position != REFS_COMBINE_NOWHERE ? refs_buf_append(&at->edges, &edge, sizeof edge, err)
+                                            : REFS_OK;
 }
 
-static refs_status add_told_edges(cutting *at, const refs_join_member *member,
-                                  const refs_join_told *told, refs_error *err) {
-    const refs_join_axis *axis = &member->axes[at->line];
+static refs_status add_told_edges(cutting *at, const refs_combine_member *member,
+                                  const refs_combine_told *told, refs_error *err) {
+    const refs_combine_axis *axis = &member->axes[at->line];
     for (size_t dim = 0; dim < told->array.rank; dim++) {
-        if (refs_join__line_of(at->join, &told->array, dim) != at->line) continue;
+        if (refs_combine__line_of(at->join, &told->array, dim) != at->line) continue;
         for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
             const refs_fragment_interval *interval = &told->grid.dims[dim].intervals[i];
             if (interval->end > axis->n) break;
@@ -98,13 +99,13 @@ static refs_status add_told_edges(cutting *at, const refs_join_member *member,
 }
 
 static refs_status find_edges(cutting *at, refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_axis *axis = &member->axes[at->line];
-        const refs_join_told *told = refs_join__find_told(member, at->path);
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_axis *axis = &member->axes[at->line];
+        const refs_combine_told *told = refs_combine__find_told(member, at->path);
         if (told != NULL) REFS_TRY(add_told_edges(at, member, told, err));
-        if (member->role != REFS_JOIN_IS_FRAGMENT || axis->n == 0) continue;
+        if (member->role != REFS_COMBINE_IS_FRAGMENT || axis->n == 0) continue;
         REFS_TRY(add_edge(at, axis->position[0], 0, err));
         REFS_TRY(add_edge(at, axis->position[axis->n - 1], 1, err));
     }
@@ -114,9 +115,10 @@ static refs_status find_edges(cutting *at, refs_error *err) {
 }
 
 static refs_status fail_overlap(const cutting *at, const size_t members[2], refs_error *err) {
-    const refs_join *join = at->join;
-    const refs_join_member *one = &join->members[members[0]], *other = &join->members[members[1]];
-    const refs_join_axis *axes[2] = {&one->axes[at->line], &other->axes[at->line]};
+    const refs_combine *join = at->join;
+    const refs_combine_member *one = &join->members[members[0]],
+                              *other = &join->members[members[1]];
+    const refs_combine_axis *axes[2] = {&one->axes[at->line], &other->axes[at->line]};
     if (axes[0]->position[0] == axes[1]->position[0])
         return refs_fail(err, REFS_INVALID,
                          "%s: is cut otherwise than %s along %s: expected fragments that begin at "
@@ -127,7 +129,7 @@ static refs_status fail_overlap(const cutting *at, const size_t members[2], refs
                      other->name, join->options.dims[at->line]);
 }
 
-static refs_status add_cells(const cutting *at, const refs_join_cells *cells, refs_error *err) {
+static refs_status add_cells(const cutting *at, const refs_combine_cells *cells, refs_error *err) {
     const uint64_t *edges = cells->cuts[0].at;
     if (cells->n == 0) return refs_fragment_dim_append(at->into, 0, err);
     for (size_t i = 0; i < cells->n; i++)
@@ -137,17 +139,17 @@ static refs_status add_cells(const cutting *at, const refs_join_cells *cells, re
     return REFS_OK;
 }
 
-static refs_status cut_by_parts(cutting *at, const refs_join_plan *plan, refs_error *err) {
-    const refs_join *join = at->join;
-    refs_join_cells cells = {.join = join, .n_lines = 1, .line = {at->line}, .are_whole = true};
+static refs_status cut_by_parts(cutting *at, const refs_combine_plan *plan, refs_error *err) {
+    const refs_combine *join = at->join;
+    refs_combine_cells cells = {.join = join, .n_lines = 1, .line = {at->line}, .are_whole = true};
     size_t members[2];
     for (size_t i = 0; i < join->n_parts; i++) REFS_TRY(check_steps(at, &join->members[i], err));
     REFS_TRY(find_edges(at, err));
-    refs_status status = refs_join__cells_open(&cells, plan, at->path, err);
-    if (status == REFS_OK && refs_join__find_across(&cells, at->path, members))
+    refs_status status = refs_combine__cells_open(&cells, plan, at->path, err);
+    if (status == REFS_OK && refs_combine__find_across(&cells, at->path, members))
         status = fail_overlap(at, members, err);
     if (status == REFS_OK) status = add_cells(at, &cells, err);
-    refs_join__cells_clear(&cells);
+    refs_combine__cells_clear(&cells);
     return status;
 }
 
@@ -159,8 +161,8 @@ static refs_status cut_as(const refs_fragment_dim *other, refs_fragment_dim *int
     return REFS_OK;
 }
 
-static refs_status find_intervals(const refs_join_plan *plan, cutting *at, refs_error *err) {
-    const refs_join_numbers *numbers = refs_join__numbers_of(at->join, at->path);
+static refs_status find_intervals(const refs_combine_plan *plan, cutting *at, refs_error *err) {
+    const refs_combine_numbers *numbers = refs_combine__numbers_of(at->join, at->path);
     if (numbers != NULL) return cut_as(&numbers->dims[at->dim], at->into, err);
     const refs_status status = cut_by_parts(at, plan, err);
     refs_buf_clear(&at->edges);
@@ -169,7 +171,7 @@ static refs_status find_intervals(const refs_join_plan *plan, cutting *at, refs_
 
 /* A field that is put, and its fragments. */
 typedef struct field {
-    refs_joined *joined;
+    refs_combined *joined;
     refs_fragment_grid grid;
 } field;
 
@@ -177,13 +179,13 @@ static refs_status name_files(aggregating *at, refs_error *err) {
     at->urls = refs_calloc(at->join->n_members, sizeof *at->urls);
     if (at->urls == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < at->join->n_members; i++) {
-        const refs_join_member *member = &at->join->members[i];
+        const refs_combine_member *member = &at->join->members[i];
         at->text.size = 0;
         if (member->fragment != NULL)
             REFS_TRY(refs_buf_append_str(&at->text, refs_str_from(member->fragment), err));
         else
-            REFS_TRY(refs_join_url(&at->join->options.urls, refs_str_from(member->name), &at->text,
-                                   err));
+            REFS_TRY(refs_combine_url(&at->join->options.urls, refs_str_from(member->name),
+                                      &at->text, err));
         const refs_str url = refs_str_view((const char *)at->text.data, at->text.size);
         if (!refs_utf8_is_valid(url))
             return refs_fail(err, REFS_UNSUPPORTED, "%.*s: is not UTF-8, which names in netCDF are",
@@ -196,11 +198,11 @@ static refs_status name_files(aggregating *at, refs_error *err) {
 /* A fragment of the master that is added to has steps that are there, or without a coordinate would
  * be one more step. */
 static refs_status check_repeated(const aggregating *at, refs_error *err) {
-    const refs_join *join = at->join;
-    const refs_join_member *last = &join->members[join->n_members - 1];
+    const refs_combine *join = at->join;
+    const refs_combine_member *last = &join->members[join->n_members - 1];
     refs_intern names = {0};
     refs_status status = REFS_OK;
-    if (last->role != REFS_JOIN_IS_MASTER) return REFS_OK;
+    if (last->role != REFS_COMBINE_IS_MASTER) return REFS_OK;
     for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
         const size_t n_known = names.count;
         uint32_t id;
@@ -231,10 +233,10 @@ static void clear(described *of) {
     refs_json_doc_free(of->attributes);
 }
 
-static refs_str dim_text(const refs_join *join, const refs_joined *joined, size_t dim) {
-    const size_t own = refs_join__own_dim(joined, joined->like, dim);
-    return refs_join__text(join, own == SIZE_MAX ? join->dims[joined->line[dim]]
-                                                 : joined->like->dims[own]);
+static refs_str dim_text(const refs_combine *join, const refs_combined *joined, size_t dim) {
+    const size_t own = refs_combine__own_dim(joined, joined->like, dim);
+    return refs_combine__text(join, own == SIZE_MAX ? join->dims[joined->line[dim]]
+                                                    : joined->like->dims[own]);
 }
 
 /* Whether a master or an outline says that a dimension of a group has no limit; what `list` names
@@ -246,18 +248,18 @@ static bool is_listed(const refs_json *list, refs_str name) {
 }
 
 static refs_cfa_growth growth_of(const aggregating *at, refs_str group, refs_str name) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     bool is_unlimited = false;
     for (size_t i = join->n_parts; i < join->n_members; i++)
         for (size_t k = 0; k < join->members[i].n_documents && !is_unlimited; k++) {
-            const refs_join_document *document = &join->members[i].documents[k];
-            const refs_str key = refs_join__text(join, document->key);
+            const refs_combine_document *document = &join->members[i].documents[k];
+            const refs_str key = refs_combine__text(join, document->key);
             refs_json_doc *doc = NULL;
             const bool is_of_group = key.size == group.size + strlen(".zattrs") &&
                                      refs_str_ends(key, ".zattrs") &&
                                      memcmp(key.data, group.data, group.size) == 0;
             if (!is_of_group ||
-                refs_json_parse(refs_join__text(join, document->text), &doc, NULL) != REFS_OK)
+                refs_json_parse(refs_combine__text(join, document->text), &doc, NULL) != REFS_OK)
                 continue;
             is_unlimited =
                 is_listed(refs_json_get(refs_json_root(doc), REFS_UNLIMITED_DIMENSIONS), name);
@@ -279,15 +281,15 @@ static refs_status put_dim_of(aggregating *at, refs_str group, refs_str name, ui
 /* Dimensions are the file's; only where one of this name has another size, the group's. */
 static refs_status put_dim(aggregating *at, refs_str path, refs_str name, uint64_t size,
                            refs_error *err) {
-    const refs_str group = refs_str_part(path, 0, path.size - refs_join__own_name(path).size);
+    const refs_str group = refs_str_part(path, 0, path.size - refs_combine__own_name(path).size);
     refs_error problem = REFS_ERROR_INIT;
     if (put_dim_of(at, refs_str_from(""), name, size, &problem) == REFS_OK) return REFS_OK;
     return put_dim_of(at, group, name, size, err);
 }
 
-static refs_str attributes_of(const aggregating *at, const refs_joined *joined) {
-    return joined->like->attributes != REFS_JOIN_NONE
-               ? refs_join__text(at->join, joined->like->attributes)
+static refs_str attributes_of(const aggregating *at, const refs_combined *joined) {
+    return joined->like->attributes != REFS_COMBINE_NONE
+               ? refs_combine__text(at->join, joined->like->attributes)
                : refs_str_from("{}");
 }
 
@@ -321,30 +323,31 @@ static refs_status replace_units(const aggregating *at, refs_str attributes, ref
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
-static refs_status read_attributes(aggregating *at, const refs_joined *joined, described *of,
+static refs_status read_attributes(aggregating *at, const refs_combined *joined, described *of,
                                    refs_error *err) {
     refs_str text = attributes_of(at, joined);
-    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 1];
-    size_t n = refs_join__left_out(joined, pairs);
-    const bool has_own_units = refs_join__has_own_units(at->join, at->plan, joined);
+    const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 1];
+    size_t n = refs_combine__left_out(joined, pairs);
+    const bool has_own_units = refs_combine__has_own_units(at->join, at->plan, joined);
     pairs[n] = NULL;
     at->text.size = 0;
     if (has_own_units) REFS_TRY(replace_units(at, text, &at->text, err));
-    if (!has_own_units && n > 0) REFS_TRY(refs_join__replace(text, pairs, &at->text, err));
+    if (!has_own_units && n > 0) REFS_TRY(refs_combine__replace(text, pairs, &at->text, err));
     if (at->text.size > 0) text = refs_str_view((const char *)at->text.data, at->text.size);
     return refs_json_parse(text, &of->attributes, err);
 }
 
-static refs_status describe(aggregating *at, const refs_joined *joined, described *of,
+static refs_status describe(aggregating *at, const refs_combined *joined, described *of,
                             refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     *of = (described){.names = REFS_BUF_INIT};
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s",
-                             REFS_STR_WHOLE(refs_join__text(join, joined->path))));
+                             REFS_STR_WHOLE(refs_combine__text(join, joined->path))));
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        const refs_str name = refs_join__own_name(dim_text(join, joined, dim));
-        REFS_TRY(put_dim(at, refs_join__text(join, joined->path), name, joined->shape[dim], err));
+        const refs_str name = refs_combine__own_name(dim_text(join, joined, dim));
+        REFS_TRY(
+            put_dim(at, refs_combine__text(join, joined->path), name, joined->shape[dim], err));
         REFS_TRY(refs_buf_printf(&of->names, err, "%.*s", REFS_STR_WHOLE(name)));
         REFS_TRY(refs_buf_append(&of->names, "", 1, err));
     }
@@ -390,14 +393,14 @@ static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs
 }
 
 /* Times may have become double, or longer integers. */
-static void widen_type(const refs_joined *joined, described *of) {
+static void widen_type(const refs_combined *joined, described *of) {
     uint8_t narrow[16];
     memcpy(narrow, of->fill, sizeof narrow);
-    if (refs_join__widen(&of->variable.dtype, narrow, &joined->dtype, of->fill))
+    if (refs_combine__widen(&of->variable.dtype, narrow, &joined->dtype, of->fill))
         of->variable.dtype = joined->dtype;
 }
 
-static refs_status put_values(aggregating *at, const refs_joined *joined, refs_str values,
+static refs_status put_values(aggregating *at, const refs_combined *joined, refs_str values,
                               refs_error *err) {
     described of;
     refs_buf strings = REFS_BUF_INIT;
@@ -422,8 +425,8 @@ static refs_status put_values(aggregating *at, const refs_joined *joined, refs_s
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_buf *name,
-                                    refs_error *err) {
+refs_status refs_combine__name_in_file(const refs_combine *join, refs_str path, refs_buf *name,
+                                       refs_error *err) {
     const char *group = join->options.group != NULL ? join->options.group : "";
     size_t size = strlen(group);
     while (size > 0 && group[size - 1] == '/') size--;
@@ -438,20 +441,20 @@ refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_b
 }
 
 /* Whether a part has nothing of the array: no step of a dimension. */
-static bool is_empty(const refs_joined *joined, const refs_join_member *member) {
+static bool is_empty(const refs_combined *joined, const refs_combine_member *member) {
     for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->line[dim] < REFS_JOIN_MAX_DIMS && member->axes[joined->line[dim]].n == 0)
+        if (joined->line[dim] < REFS_COMBINE_MAX_DIMS && member->axes[joined->line[dim]].n == 0)
             return true;
     return false;
 }
 
 /* The number of the fragment that a part is. */
-static uint64_t number_of(const field *of, const refs_join_member *member) {
+static uint64_t number_of(const field *of, const refs_combine_member *member) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < of->grid.rank; dim++) {
         const size_t line = of->joined->line[dim];
         const refs_fragment_dim *along = &of->grid.dims[dim];
-        const size_t index = line < REFS_JOIN_MAX_DIMS
+        const size_t index = line < REFS_COMBINE_MAX_DIMS
                                  ? refs_fragment_dim_find(along, member->axes[line].position[0])
                                  : 0;
         number = number * along->n_parts + index;
@@ -461,25 +464,25 @@ static uint64_t number_of(const field *of, const refs_join_member *member) {
 
 static refs_status place_members(const aggregating *at, const char *variable, field *of,
                                  refs_error *err) {
-    const refs_join *join = at->join;
-    const refs_joined *joined = of->joined;
+    const refs_combine *join = at->join;
+    const refs_combined *joined = of->joined;
     bool differs = false;
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_array *array = refs_join__find(member, joined->path);
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_array *array = refs_combine__find(member, joined->path);
         if (array == NULL || (joined->n_lines == 0 && i != joined->first)) continue;
         if (is_empty(joined, member)) continue;
         if (array->is_piece)
             return refs_fail(
                 err, REFS_UNSUPPORTED,
                 "%.*s of %s is an aggregation, which cannot be a fragment: give the files",
-                REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+                REFS_STR_ARG(refs_combine__text(join, joined->path)), member->name);
         const uint64_t place = number_of(of, member);
-        const refs_join_member *owner = at->owners[place];
+        const refs_combine_member *owner = at->owners[place];
         if (owner != NULL && joined->n_lines == join->n_dims)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: duplicate place in %s and %s: remove one of them",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)),
+                             REFS_STR_ARG(refs_combine__text(join, joined->path)),
                              at->urls[owner - join->members], at->urls[i]);
         if (owner == NULL) {
             const refs_partition fragment = {.file = at->urls[i],
@@ -488,11 +491,11 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
                                                                               : "NETCDF4"};
             at->owners[place] = member;
             REFS_TRY(refs_fragment_grid_set(&of->grid, place, &fragment, err));
-        } else if (!differs && !refs_join__have_one_digest(joined, owner, member)) {
+        } else if (!differs && !refs_combine__have_one_digest(joined, owner, member)) {
             differs = true;
             refs_note(&join->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s: the fragment is that of the first",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)),
+                      REFS_STR_ARG(refs_combine__text(join, joined->path)),
                       at->urls[owner - join->members], member->name);
         }
     }
@@ -500,7 +503,7 @@ static refs_status place_members(const aggregating *at, const char *variable, fi
 }
 
 static refs_status find_grid(const aggregating *at, field *of, refs_error *err) {
-    const refs_joined *joined = of->joined;
+    const refs_combined *joined = of->joined;
     of->grid.rank = joined->rank;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         refs_fragment_dim *into = &of->grid.dims[dim];
@@ -509,7 +512,7 @@ static refs_status find_grid(const aggregating *at, field *of, refs_error *err) 
                        .dim = dim,
                        .line = joined->line[dim],
                        .into = into};
-        REFS_TRY(cut.line < REFS_JOIN_MAX_DIMS
+        REFS_TRY(cut.line < REFS_COMBINE_MAX_DIMS
                      ? find_intervals(at->plan, &cut, err)
                      : refs_fragment_dim_append(into, joined->shape[dim], err));
     }
@@ -526,49 +529,49 @@ static refs_status replace_attributes(described *of, const refs_buf *text, refs_
 }
 
 /* The attributes with one more. */
-static refs_status add_valid_range(const aggregating *at, const refs_joined *joined,
+static refs_status add_valid_range(const aggregating *at, const refs_combined *joined,
                                    const char *bytes, refs_buf *text, refs_error *err) {
-    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 3];
-    size_t n = refs_join__left_out(joined, pairs);
+    const char *pairs[REFS_COMBINE_MAX_LEFT_OUT + 3];
+    size_t n = refs_combine__left_out(joined, pairs);
     pairs[n++] = "valid_range";
     pairs[n++] = bytes;
     pairs[n] = NULL;
-    return refs_join__replace(attributes_of(at, joined), pairs, text, err);
+    return refs_combine__replace(attributes_of(at, joined), pairs, text, err);
 }
 
 /* Its type, fill value and packing are those of all fragments, or none is packed. */
-static refs_status settle_type(aggregating *at, const refs_joined *joined, described *of,
+static refs_status settle_type(aggregating *at, const refs_combined *joined, described *of,
                                refs_error *err) {
-    const refs_join *join = at->join;
-    const refs_join_array **arrays = refs_calloc(join->n_members, sizeof *arrays);
+    const refs_combine *join = at->join;
+    const refs_combine_array **arrays = refs_calloc(join->n_members, sizeof *arrays);
     size_t n = 0;
     if (arrays == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         if (array != NULL) arrays[n++] = array;
     }
     refs_common_type common = {.dtype = joined->like->dtype,
-                               .keeps_default = refs_join__has_only_values(joined->like)};
-    if (joined->n_lines > 0) common = refs_join__common_type(join, arrays, n);
+                               .keeps_default = refs_combine__has_only_values(joined->like)};
+    if (joined->n_lines > 0) common = refs_combine__common_type(join, arrays, n);
     refs_free(arrays);
     if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
         !joined->like->has_nodata)
-        common = refs_join__wider_than_bytes();
+        common = refs_combine__wider_than_bytes();
     const bool needs_missing =
         joined->has_holes && common.dtype.size > 1 && common.dtype.type != REFS_TYPE_FLOAT;
-    const char *valid = needs_missing ? NULL : refs_join__whole_range(join, joined->like);
+    const char *valid = needs_missing ? NULL : refs_combine__whole_range(join, joined->like);
     of->variable.keeps_default = !needs_missing && common.keeps_default;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (common.is_unpacked)
-        status = refs_join__without_packing(of->variable.attributes, &text, err);
+        status = refs_combine__without_packing(of->variable.attributes, &text, err);
     else if (valid != NULL)
         status = add_valid_range(at, joined, valid, &text, err);
     if (status == REFS_OK && text.size > 0) status = replace_attributes(of, &text, err);
     refs_buf_clear(&text);
     if (status != REFS_OK || !common.is_unpacked) return status;
     of->variable.dtype = common.dtype;
-    refs_join__fill_of(&common, of->fill);
+    refs_combine__fill_of(&common, of->fill);
     of->variable.fill = of->fill;
     return REFS_OK;
 }
@@ -576,9 +579,9 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
 /* -- what is missing --------------------------------------------------------------------------- */
 
 /* Whether an outline says that a fragment held nothing: no fragment of its place is written. */
-static bool held_nothing(const refs_join_numbers *numbers, const refs_fragment_grid *grid,
+static bool held_nothing(const refs_combine_numbers *numbers, const refs_fragment_grid *grid,
                          uint64_t number) {
-    const refs_join_told *outline = numbers->outline;
+    const refs_combine_told *outline = numbers->outline;
     uint64_t place = 0;
     uint64_t index[REFS_MAX_RANK];
     if (outline == NULL) return false;
@@ -591,8 +594,8 @@ static bool held_nothing(const refs_join_numbers *numbers, const refs_fragment_g
     return !outline->grid.sources[place].is_there;
 }
 
-static void tell_left_out(const refs_join *join, const refs_joined *joined,
-                          const refs_join_numbers *numbers) {
+static void tell_left_out(const refs_combine *join, const refs_combined *joined,
+                          const refs_combine_numbers *numbers) {
     for (size_t dim = 0; dim < numbers->rank; dim++) {
         const size_t n = numbers->dims[dim].n_intervals,
                      n_told = numbers->outline->grid.dims[dim].n_intervals;
@@ -601,18 +604,18 @@ static void tell_left_out(const refs_join *join, const refs_joined *joined,
                 &join->options.notes, REFS_NOTE_WARNING,
                 "%.*s: %zu fragments along %.*s, of which the last %zu are left out: expected "
                 "those that were written among the sources",
-                REFS_STR_ARG(refs_join__text(join, joined->path)), n_told,
-                REFS_STR_ARG(refs_join__text(join, joined->like->dims[dim])), n_told - n);
+                REFS_STR_ARG(refs_combine__text(join, joined->path)), n_told,
+                REFS_STR_ARG(refs_combine__text(join, joined->like->dims[dim])), n_told - n);
     }
 }
 
 /* Fragments that held nothing but the fill value were not written: without an outline, names of
  * others tell of those in front of them, and nothing of those behind. */
 static void tell_missing(const aggregating *at, const field *of) {
-    const refs_join *join = at->join;
-    const refs_joined *joined = of->joined;
-    const refs_join_numbers *numbers = refs_join__numbers_of(join, joined->path);
-    const refs_str path = refs_join__text(join, joined->path);
+    const refs_combine *join = at->join;
+    const refs_combined *joined = of->joined;
+    const refs_combine_numbers *numbers = refs_combine__numbers_of(join, joined->path);
+    const refs_str path = refs_combine__text(join, joined->path);
     size_t n_missing = 0;
     if (numbers == NULL) return;
     for (uint64_t i = 0; i < of->grid.n; i++)
@@ -644,14 +647,14 @@ static bool has_gaps(const refs_fragment_grid *grid) {
 /* -- fields ------------------------------------------------------------------------------------ */
 
 static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
-    refs_joined *joined = of->joined;
+    refs_combined *joined = of->joined;
     described variable;
     refs_buf name = REFS_BUF_INIT;
     at->owners = refs_calloc((size_t)of->grid.n, sizeof *at->owners);
     refs_status status = describe(at, joined, &variable, err);
     if (status == REFS_OK && at->owners == NULL) status = refs_fail_nomem(err);
-    const refs_str path = refs_join__text(at->join, joined->path);
-    if (status == REFS_OK) status = refs_join__name_in_file(at->join, path, &name, err);
+    const refs_str path = refs_combine__text(at->join, joined->path);
+    if (status == REFS_OK) status = refs_combine__name_in_file(at->join, path, &name, err);
     if (status == REFS_OK) status = place_members(at, (const char *)name.data, of, err);
     if (status == REFS_OK && at->join->numbers != NULL) joined->has_holes = has_gaps(&of->grid);
     if (status == REFS_OK) status = settle_type(at, joined, &variable, err);
@@ -665,7 +668,7 @@ static refs_status put_grid(aggregating *at, field *of, refs_error *err) {
     return status;
 }
 
-static refs_status put_fragments(aggregating *at, refs_joined *joined, refs_error *err) {
+static refs_status put_fragments(aggregating *at, refs_combined *joined, refs_error *err) {
     field of = {.joined = joined};
     refs_status status = find_grid(at, &of, err);
     if (status == REFS_OK) status = put_grid(at, &of, err);
@@ -676,26 +679,26 @@ static refs_status put_fragments(aggregating *at, refs_joined *joined, refs_erro
 /* -- fields without a fragment ----------------------------------------------------------------- */
 
 /* A field of a part that has joined dimension `line` as dimension *dim; or NULL. */
-static const refs_join_array *field_along(const refs_join *join, size_t line, size_t *dim) {
+static const refs_combine_array *field_along(const refs_combine *join, size_t line, size_t *dim) {
     for (size_t i = 0; i < join->n_parts; i++)
         for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            const refs_join_array *array = &join->members[i].arrays[k];
+            const refs_combine_array *array = &join->members[i].arrays[k];
             for (*dim = 0; array->is_field && *dim < array->rank; ++*dim)
-                if (refs_join__line_of(join, array, *dim) == line) return array;
+                if (refs_combine__line_of(join, array, *dim) == line) return array;
         }
     return NULL;
 }
 
 /* Its fragments as an outline says they are, or as those of other fields are along dimensions that
  * have grown since. */
-static refs_status cut_nothing(const aggregating *at, const refs_join_told *told, size_t dim,
+static refs_status cut_nothing(const aggregating *at, const refs_combine_told *told, size_t dim,
                                refs_fragment_dim *into, refs_error *err) {
-    const refs_join *join = at->join;
-    const size_t line = refs_join__line_of(join, &told->array, dim);
-    const bool is_line = line < REFS_JOIN_MAX_DIMS;
+    const refs_combine *join = at->join;
+    const size_t line = refs_combine__line_of(join, &told->array, dim);
+    const bool is_line = line < REFS_COMBINE_MAX_DIMS;
     const uint64_t length = is_line ? at->plan->lines[line].n : told->array.shape[dim];
     cutting cut = {.join = join, .line = line, .into = into};
-    const refs_join_array *other = is_line ? field_along(join, line, &cut.dim) : NULL;
+    const refs_combine_array *other = is_line ? field_along(join, line, &cut.dim) : NULL;
     if (length != told->array.shape[dim] && other != NULL) {
         cut.path = other->path;
         return find_intervals(at->plan, &cut, err);
@@ -705,15 +708,15 @@ static refs_status cut_nothing(const aggregating *at, const refs_join_told *told
     return cut_as(&told->grid.dims[dim], into, err);
 }
 
-static refs_status put_told_grid(aggregating *at, const refs_join_told *told, field *of,
+static refs_status put_told_grid(aggregating *at, const refs_combine_told *told, field *of,
                                  refs_error *err) {
-    refs_joined *joined = of->joined;
+    refs_combined *joined = of->joined;
     described variable;
     of->grid.rank = joined->rank;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         refs_fragment_dim *into = &of->grid.dims[dim];
         REFS_TRY(cut_nothing(at, told, dim, into, err));
-        joined->line[dim] = refs_join__line_of(at->join, &told->array, dim);
+        joined->line[dim] = refs_combine__line_of(at->join, &told->array, dim);
         joined->shape[dim] = refs_fragment_dim_end(into);
     }
     REFS_TRY(refs_fragment_grid_prepare(&of->grid, err));
@@ -726,14 +729,15 @@ static refs_status put_told_grid(aggregating *at, const refs_join_told *told, fi
 
 /* A field of which there was no fragment has none. If none of the fragments that it had is a
  * source, it is left out. */
-static refs_status put_told(aggregating *at, const refs_join_member *member,
-                            const refs_join_told *told, refs_error *err) {
-    refs_joined joined = {.path = told->array.path, .like = &told->array, .rank = told->array.rank};
+static refs_status put_told(aggregating *at, const refs_combine_member *member,
+                            const refs_combine_told *told, refs_error *err) {
+    refs_combined joined = {
+        .path = told->array.path, .like = &told->array, .rank = told->array.rank};
     field of = {.joined = &joined};
     if (told->has_fragments) {
         refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: left out: %s lists fragments of it, and none of them is a source",
-                  REFS_STR_ARG(refs_join__text(at->join, told->array.path)), member->name);
+                  REFS_STR_ARG(refs_combine__text(at->join, told->array.path)), member->name);
         return REFS_OK;
     }
     at->n_fields++;
@@ -744,8 +748,8 @@ static refs_status put_told(aggregating *at, const refs_join_member *member,
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static bool has_values(const refs_joined *joined) {
-    return joined->n_lines == 0 && joined->like->values != REFS_JOIN_NONE &&
+static bool has_values(const refs_combined *joined) {
+    return joined->n_lines == 0 && joined->like->values != REFS_COMBINE_NONE &&
            !joined->like->is_field;
 }
 
@@ -756,28 +760,28 @@ static bool can_be_fragments(const refs_dtype *dtype) {
            dtype->type != REFS_TYPE_DATETIME && dtype->type != REFS_TYPE_TIMEDELTA;
 }
 
-static refs_status fail_type(const aggregating *at, const refs_joined *joined, refs_error *err) {
+static refs_status fail_type(const aggregating *at, const refs_combined *joined, refs_error *err) {
     char dtype[64];
     refs_dtype_format(&joined->like->dtype, dtype, sizeof dtype);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %.*s has the type %s, which is not read from fragments: leave it out, or "
                      "store numbers, those of times with units",
                      at->join->members[joined->first].name,
-                     REFS_STR_ARG(refs_join__text(at->join, joined->path)), dtype);
+                     REFS_STR_ARG(refs_combine__text(at->join, joined->path)), dtype);
 }
 
-static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *err) {
+static refs_status put_array(aggregating *at, refs_combined *joined, refs_error *err) {
     const refs_dtype *dtype = &joined->like->dtype;
-    if (joined->like->are_texts && joined->like->values == REFS_JOIN_NONE)
+    if (joined->like->are_texts && joined->like->values == REFS_COMBINE_NONE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->join->members[joined->first].name,
-                         REFS_STR_ARG(refs_join__text(at->join, joined->like->problem)));
+                         REFS_STR_ARG(refs_combine__text(at->join, joined->like->problem)));
     if (joined->is_loaded) {
-        REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
+        REFS_TRY(refs_combine__gather(at->join, at->plan, joined, err));
         return put_values(
             at, joined, refs_str_view((const char *)joined->values.data, joined->values.size), err);
     }
     if (has_values(joined))
-        return put_values(at, joined, refs_join__text(at->join, joined->like->values), err);
+        return put_values(at, joined, refs_combine__text(at->join, joined->like->values), err);
     if (can_be_fragments(dtype)) {
         at->n_fields++;
         return put_fragments(at, joined, err);
@@ -785,7 +789,7 @@ static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *e
     if (joined->like->is_field) return fail_type(at, joined, err);
     refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
               "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
-              REFS_STR_ARG(refs_join__text(at->join, joined->path)));
+              REFS_STR_ARG(refs_combine__text(at->join, joined->path)));
     return REFS_OK;
 }
 
@@ -804,26 +808,27 @@ static refs_status put_group(aggregating *at, refs_str group, refs_str attribute
 }
 
 /* The document of a group, or without one that which says that there is a group. */
-static bool is_of_group(const refs_join *join, const refs_join_document *document) {
-    const refs_str key = refs_join__text(join, document->key);
-    const refs_str name = refs_join__own_name(key);
+static bool is_of_group(const refs_combine *join, const refs_combine_document *document) {
+    const refs_str key = refs_combine__text(join, document->key);
+    const refs_str name = refs_combine__own_name(key);
     const bool is_empty_one =
-        refs_join__is_of_fields(join) && refs_str_is(name, ".zgroup") && key.size > name.size;
+        refs_combine__is_of_fields(join) && refs_str_is(name, ".zgroup") && key.size > name.size;
     return (refs_str_is(name, ".zattrs") || is_empty_one) &&
            !refs_str_starts(key, REFS_SOURCES_GROUP "/");
 }
 
-static refs_status put_groups_of(aggregating *at, const refs_join_member *member, uint8_t *seen,
+static refs_status put_groups_of(aggregating *at, const refs_combine_member *member, uint8_t *seen,
                                  refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     for (size_t k = 0; k < member->n_documents; k++) {
-        const refs_join_document *document = &member->documents[k];
-        const refs_str key = refs_join__text(join, document->key);
-        const refs_str name = refs_join__own_name(key);
+        const refs_combine_document *document = &member->documents[k];
+        const refs_str key = refs_combine__text(join, document->key);
+        const refs_str name = refs_combine__own_name(key);
         if (seen[document->key] || !is_of_group(join, document)) continue;
         seen[document->key] = 1;
-        const refs_str text = refs_str_is(name, ".zattrs") ? refs_join__text(join, document->text)
-                                                           : refs_str_from("{}");
+        const refs_str text = refs_str_is(name, ".zattrs")
+                                  ? refs_combine__text(join, document->text)
+                                  : refs_str_from("{}");
         REFS_TRY(put_group(at, refs_str_part(key, 0, key.size - name.size), text, err));
     }
     return REFS_OK;
@@ -832,11 +837,11 @@ static refs_status put_groups_of(aggregating *at, const refs_join_member *member
 /* Attributes of groups, each those of the first part that has them; those of an outline come before
  * all. */
 static refs_status put_groups(aggregating *at, refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
-        if (join->members[i].role == REFS_JOIN_IS_OUTLINE)
+        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
             status = put_groups_of(at, &join->members[i], seen, err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
         status = put_groups_of(at, &join->members[at->plan->order[i]], seen, err);
@@ -845,12 +850,12 @@ static refs_status put_groups(aggregating *at, refs_error *err) {
 }
 
 /* Dimensions that no array has. */
-static refs_status put_unused_of(aggregating *at, const refs_join_document *document,
+static refs_status put_unused_of(aggregating *at, const refs_combine_document *document,
                                  refs_error *err) {
-    const refs_str key = refs_join__text(at->join, document->key);
-    const refs_str group = refs_str_part(key, 0, key.size - refs_join__own_name(key).size);
+    const refs_str key = refs_combine__text(at->join, document->key);
+    const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_join__text(at->join, document->text), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(at->join, document->text), &doc, err));
     const refs_json *sizes = refs_json_get(refs_json_root(doc), REFS_UNUSED_DIMENSIONS);
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_json_size(sizes) && status == REFS_OK; i++) {
@@ -870,15 +875,16 @@ static refs_status put_unused_of(aggregating *at, const refs_join_document *docu
 }
 
 static refs_status put_unused(aggregating *at, refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = join->n_members; i-- > 0 && status == REFS_OK;)
         for (size_t k = 0; k < join->members[i].n_documents && status == REFS_OK; k++) {
-            const refs_join_document *document = &join->members[i].documents[k];
+            const refs_combine_document *document = &join->members[i].documents[k];
             if (seen[document->text] != 0) continue;
             seen[document->text] = 1;
-            if (refs_str_is(refs_join__own_name(refs_join__text(join, document->key)), ".zattrs"))
+            if (refs_str_is(refs_combine__own_name(refs_combine__text(join, document->key)),
+                            ".zattrs"))
                 status = put_unused_of(at, document, err);
         }
     refs_free(seen);
@@ -886,37 +892,37 @@ static refs_status put_unused(aggregating *at, refs_error *err) {
 }
 
 /* The entry of a master or an outline for a field that no part has; or NULL. */
-static const refs_join_told *find_only_told(const refs_join *join, uint32_t path,
-                                            const refs_join_member **member) {
-    const refs_join_told *told = NULL;
+static const refs_combine_told *find_only_told(const refs_combine *join, uint32_t path,
+                                               const refs_combine_member **member) {
+    const refs_combine_told *told = NULL;
     for (size_t i = 0; i < join->n_members; i++) {
-        if (refs_join__find(&join->members[i], path) != NULL) return NULL;
+        if (refs_combine__find(&join->members[i], path) != NULL) return NULL;
         if (told != NULL) continue;
         *member = &join->members[i];
-        told = refs_join__find_told(*member, path);
+        told = refs_combine__find_told(*member, path);
     }
     return told;
 }
 
 static refs_status put_path(aggregating *at, uint32_t path, refs_error *err) {
-    const refs_join_member *member = NULL;
-    const refs_join_told *told = find_only_told(at->join, path, &member);
-    refs_joined joined = {0};
+    const refs_combine_member *member = NULL;
+    const refs_combine_told *told = find_only_told(at->join, path, &member);
+    refs_combined joined = {0};
     if (told != NULL) return put_told(at, member, told, err);
-    refs_status status = refs_join__joined(at->join, at->plan, path, &joined, err);
-    if (status == REFS_OK) status = refs_join__go_on(at->join, err);
+    refs_status status = refs_combine__joined(at->join, at->plan, path, &joined, err);
+    if (status == REFS_OK) status = refs_combine__go_on(at->join, err);
     if (status == REFS_OK) status = put_array(at, &joined, err);
-    refs_join__joined_clear(&joined);
+    refs_combine__joined_clear(&joined);
     return status;
 }
 
 static refs_status aggregate(aggregating *at, refs_error *err) {
-    const refs_join *join = at->join;
+    const refs_combine *join = at->join;
     REFS_TRY(name_files(at, err));
     REFS_TRY(check_repeated(at, err));
     REFS_TRY(put_groups(at, err));
     for (size_t i = 0; i < at->plan->n_paths; i++) REFS_TRY(put_path(at, at->plan->paths[i], err));
-    if (!refs_join__is_of_fields(join)) return REFS_OK;
+    if (!refs_combine__is_of_fields(join)) return REFS_OK;
     if (at->n_fields == 0 && join->n_parts == join->n_members)
         return refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
     if (at->n_fields == 0)
@@ -927,8 +933,8 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     return put_unused(at, err);
 }
 
-refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan, refs_master *master,
-                                 refs_error *err) {
+refs_status refs_combine__aggregate(refs_combine *join, const refs_combine_plan *plan,
+                                    refs_master *master, refs_error *err) {
     aggregating at = {.join = join, .plan = plan, .master = master};
     refs_status status = aggregate(&at, err);
     for (size_t i = 0; at.urls != NULL && i < join->n_members; i++) refs_free(at.urls[i]);

@@ -6,8 +6,8 @@
 #include "refs/attribute_class.h"
 
 typedef struct attribute_search {
-    const refs_join *join;
-    refs_intern lost; /* refs_join_list_lost */
+    const refs_combine *join;
+    refs_intern lost; /* refs_combine_list_lost */
     uint32_t *kept;   /* of each string that is a key or a path: the text that is kept, or NONE */
     refs_buf path;    /* with its slash */
 } attribute_search;
@@ -20,8 +20,8 @@ static bool is_of_values(refs_str name) {
            refs_str_starts(name, "_ARRAY_DIMENSIONS") || refs_str_starts(name, "_nc_");
 }
 
-refs_status refs_join_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
-                                refs_error *err) {
+refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
+                                   refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     uint32_t id;
@@ -41,7 +41,8 @@ refs_status refs_join_list_lost(const refs_attribute_pair *pair, refs_intern *lo
     return status;
 }
 
-refs_status refs_join_note_lost(const refs_notes *notes, const refs_intern *lost, refs_error *err) {
+refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *lost,
+                                   refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (lost->count == 0) return REFS_OK;
@@ -56,8 +57,8 @@ refs_status refs_join_note_lost(const refs_notes *notes, const refs_intern *lost
     return status;
 }
 
-bool refs_join_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
-                            const char *const names[2]) {
+bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
+                               const char *const names[2]) {
     static const char *const attributes[] = {"standard_name", "cell_methods"};
     bool has_other = false;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
@@ -81,14 +82,14 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
     if (kept == other) return REFS_OK;
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s", REFS_STR_WHOLE(path)));
-    if (refs_json_parse(refs_join__text(at->join, kept), &one, NULL) == REFS_OK &&
-        refs_json_parse(refs_join__text(at->join, other), &two, NULL) == REFS_OK) {
+    if (refs_json_parse(refs_combine__text(at->join, kept), &one, NULL) == REFS_OK &&
+        refs_json_parse(refs_combine__text(at->join, other), &two, NULL) == REFS_OK) {
         const refs_attribute_pair pair = {
             .kept = refs_json_root(one),
             .other = refs_json_root(two),
             .path = refs_str_view((const char *)at->path.data, at->path.size),
-            .ignored = refs_join__is_of_fields(at->join) ? "Conventions" : NULL};
-        status = refs_join_list_lost(&pair, &at->lost, err);
+            .ignored = refs_combine__is_of_fields(at->join) ? "Conventions" : NULL};
+        status = refs_combine_list_lost(&pair, &at->lost, err);
     }
     refs_json_doc_free(one);
     refs_json_doc_free(two);
@@ -97,38 +98,40 @@ static refs_status compare_texts(attribute_search *at, uint32_t kept, uint32_t o
 
 static refs_status see(attribute_search *at, uint32_t key, uint32_t text, refs_str path,
                        refs_error *err) {
-    if (text == REFS_JOIN_NONE) return REFS_OK;
-    if (at->kept[key] != REFS_JOIN_NONE) return compare_texts(at, at->kept[key], text, path, err);
+    if (text == REFS_COMBINE_NONE) return REFS_OK;
+    if (at->kept[key] != REFS_COMBINE_NONE)
+        return compare_texts(at, at->kept[key], text, path, err);
     at->kept[key] = text;
     return REFS_OK;
 }
 
-static refs_status see_member(attribute_search *at, const refs_join_member *member,
+static refs_status see_member(attribute_search *at, const refs_combine_member *member,
                               refs_error *err) {
     for (size_t i = 0; i < member->n_documents; i++) {
-        const refs_join_document *document = &member->documents[i];
-        const refs_str key = refs_join__text(at->join, document->key);
-        if (!refs_str_is(refs_join__own_name(key), ".zattrs")) continue;
+        const refs_combine_document *document = &member->documents[i];
+        const refs_str key = refs_combine__text(at->join, document->key);
+        if (!refs_str_is(refs_combine__own_name(key), ".zattrs")) continue;
         const size_t size = key.size - strlen(".zattrs");
         REFS_TRY(see(at, document->key, document->text,
                      refs_str_part(key, 0, size > 0 ? size - 1 : 0), err));
     }
     for (size_t i = 0; i < member->n_arrays; i++) {
-        const refs_join_array *array = &member->arrays[i];
-        REFS_TRY(see(at, array->path, array->whole, refs_join__text(at->join, array->path), err));
+        const refs_combine_array *array = &member->arrays[i];
+        REFS_TRY(
+            see(at, array->path, array->whole, refs_combine__text(at->join, array->path), err));
     }
-    return refs_join__go_on(at->join, err);
+    return refs_combine__go_on(at->join, err);
 }
 
-refs_status refs_join__tell_attributes(const refs_join *join, const refs_join_plan *plan,
-                                       refs_error *err) {
+refs_status refs_combine__tell_attributes(const refs_combine *join, const refs_combine_plan *plan,
+                                          refs_error *err) {
     attribute_search at = {.join = join, .path = REFS_BUF_INIT};
     at.kept = refs_alloc((join->strings.count + 1) * sizeof *at.kept);
     refs_status status = at.kept != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) memset(at.kept, 0xff, (join->strings.count + 1) * sizeof *at.kept);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
         status = see_member(&at, &join->members[plan->order[i]], err);
-    if (status == REFS_OK) status = refs_join_note_lost(&join->options.notes, &at.lost, err);
+    if (status == REFS_OK) status = refs_combine_note_lost(&join->options.notes, &at.lost, err);
     refs_intern_clear(&at.lost);
     refs_buf_clear(&at.path);
     refs_free(at.kept);

@@ -16,7 +16,7 @@ enum { COVERED = 1, IS_HOLE = 2 };
 typedef enum action { MARK_HOLE, COVER, UNMARK_HOLE } action;
 
 /* The first part that has a cell owns it. */
-static void own(refs_join_cells *all, size_t cell) {
+static void own(refs_combine_cells *all, size_t cell) {
     const uint32_t piece = (uint32_t)all->n_pieces;
     if (!all->wants_owners) return;
     if (all->owners[cell] == 0) all->owners[cell] = piece;
@@ -27,45 +27,45 @@ static void own(refs_join_cells *all, size_t cell) {
 
 /* Steps of a part that make a box. */
 typedef struct box {
-    const refs_join_member *member;
-    refs_join_steps steps[REFS_JOIN_MAX_DIMS]; /* along those of the cells */
+    const refs_combine_member *member;
+    refs_combine_steps steps[REFS_COMBINE_MAX_DIMS]; /* along those of the cells */
 } box;
 
 /* -- boxes ------------------------------------------------------------------------------------- */
 
-static box whole_box(const refs_join_cells *all, const refs_join_member *member) {
+static box whole_box(const refs_combine_cells *all, const refs_combine_member *member) {
     box of = {.member = member};
     for (size_t i = 0; i < all->n_lines; i++)
-        of.steps[i] = (refs_join_steps){0, member->axes[all->line[i]].n};
+        of.steps[i] = (refs_combine_steps){0, member->axes[all->line[i]].n};
     return of;
 }
 
-static void narrow(refs_join_steps *steps, uint64_t begin, uint64_t end) {
+static void narrow(refs_combine_steps *steps, uint64_t begin, uint64_t end) {
     if (begin > steps->begin) steps->begin = begin < steps->end ? begin : steps->end;
     if (end < steps->end) steps->end = end > steps->begin ? end : steps->begin;
 }
 
 /* A fragment has less than the part that it is in. */
-static box piece_box(const refs_join_cells *all, const refs_join_member *member,
-                     const refs_join_array *piece) {
+static box piece_box(const refs_combine_cells *all, const refs_combine_member *member,
+                     const refs_combine_array *piece) {
     box of = whole_box(all, member);
     for (size_t i = 0; piece->is_piece && i < all->n_lines; i++)
         for (size_t dim = 0; dim < piece->rank; dim++)
-            if (refs_join__line_of(all->join, piece, dim) == all->line[i])
+            if (refs_combine__line_of(all->join, piece, dim) == all->line[i])
                 narrow(&of.steps[i], piece->begin[all->line[i]],
                        piece->begin[all->line[i]] + piece->shape[dim]);
     return of;
 }
 
 /* False where a hole is told along a dimension that the cells do not have. */
-static bool hole_box(const refs_join_cells *all, const refs_join_member *member,
-                     const refs_join_holes *holes, size_t number, box *of) {
+static bool hole_box(const refs_combine_cells *all, const refs_combine_member *member,
+                     const refs_combine_holes *holes, size_t number, box *of) {
     size_t n_found = 0;
     *of = whole_box(all, member);
     for (size_t k = 0; k < holes->n_along; k++)
         for (size_t i = 0; i < all->n_lines; i++) {
             if (all->line[i] != holes->line[k]) continue;
-            const refs_join_steps *steps = &holes->steps[number * holes->n_along + k];
+            const refs_combine_steps *steps = &holes->steps[number * holes->n_along + k];
             narrow(&of->steps[i], steps->begin, steps->end);
             n_found++;
         }
@@ -77,11 +77,11 @@ static bool hole_box(const refs_join_cells *all, const refs_join_member *member,
 /* Steps of a part that follow each other, up to number `end`, and their positions. */
 typedef struct run {
     uint64_t end;
-    refs_join_steps at;
+    refs_combine_steps at;
 } run;
 
 /* Where nobody asks which step has a position, they may be backwards. */
-static run run_at(const refs_join_cells *all, const refs_join_axis *axis, uint64_t begin,
+static run run_at(const refs_combine_cells *all, const refs_combine_axis *axis, uint64_t begin,
                   uint64_t stop) {
     const uint64_t *at = axis->position;
     uint64_t end = begin + 1;
@@ -91,16 +91,16 @@ static run run_at(const refs_join_cells *all, const refs_join_axis *axis, uint64
     return (run){end, {at[end - 1], at[begin] + 1}};
 }
 
-static refs_status add_cut(refs_join_cuts *cuts, uint64_t at, refs_error *err) {
+static refs_status add_cut(refs_combine_cuts *cuts, uint64_t at, refs_error *err) {
     if (!refs_grow((void **)&cuts->at, &cuts->capacity, cuts->n, sizeof *cuts->at))
         return refs_fail_nomem(err);
     cuts->at[cuts->n++] = at;
     return REFS_OK;
 }
 
-static refs_status cut_at(refs_join_cells *all, const box *of, refs_error *err) {
+static refs_status cut_at(refs_combine_cells *all, const box *of, refs_error *err) {
     for (size_t i = 0; i < all->n_lines; i++) {
-        const refs_join_axis *axis = &of->member->axes[all->line[i]];
+        const refs_combine_axis *axis = &of->member->axes[all->line[i]];
         for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
             const run steps = run_at(all, axis, begin, of->steps[i].end);
             REFS_TRY(add_cut(&all->cuts[i], steps.at.begin, err));
@@ -116,7 +116,7 @@ static int by_number(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-static void sort_cuts(refs_join_cuts *cuts) {
+static void sort_cuts(refs_combine_cuts *cuts) {
     size_t n = 1;
     qsort(cuts->at, cuts->n, sizeof *cuts->at, by_number);
     for (size_t i = 1; i < cuts->n; i++)
@@ -126,13 +126,13 @@ static void sort_cuts(refs_join_cuts *cuts) {
 
 /* -- cells ------------------------------------------------------------------------------------- */
 
-size_t refs_join__cell_at(const refs_join_cuts *cuts, uint64_t position) {
+size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position) {
     const uint64_t *found = bsearch(&position, cuts->at, cuts->n, sizeof *cuts->at, by_number);
     return (size_t)(found - cuts->at);
 }
 
 /* Does it from dimension `i` on, in the cells that have number `cell` before. */
-static void act(refs_join_cells *all, const box *of, action what, size_t i, size_t cell) {
+static void act(refs_combine_cells *all, const box *of, action what, size_t i, size_t cell) {
     if (i == all->n_lines) {
         uint8_t *at = &all->covered[cell];
         if (what == MARK_HOLE) *at |= IS_HOLE;
@@ -143,26 +143,26 @@ static void act(refs_join_cells *all, const box *of, action what, size_t i, size
         }
         return;
     }
-    const refs_join_axis *axis = &of->member->axes[all->line[i]];
-    const refs_join_cuts *along = &all->cuts[i];
+    const refs_combine_axis *axis = &of->member->axes[all->line[i]];
+    const refs_combine_cuts *along = &all->cuts[i];
     for (uint64_t begin = of->steps[i].begin; begin < of->steps[i].end;) {
         const run steps = run_at(all, axis, begin, of->steps[i].end);
-        const size_t last = refs_join__cell_at(along, steps.at.end);
-        for (size_t k = refs_join__cell_at(along, steps.at.begin); k < last; k++)
+        const size_t last = refs_combine__cell_at(along, steps.at.end);
+        for (size_t k = refs_combine__cell_at(along, steps.at.begin); k < last; k++)
             act(all, of, what, i + 1, cell * (along->n - 1) + k);
         begin = steps.end;
     }
 }
 
 /* Cuts at the box, or acts on its cells where these are known. */
-static refs_status do_box(refs_join_cells *all, const box *of, action what, refs_error *err) {
+static refs_status do_box(refs_combine_cells *all, const box *of, action what, refs_error *err) {
     if (all->covered == NULL) return cut_at(all, of, err);
     act(all, of, what, 0, 0);
     return REFS_OK;
 }
 
-static refs_status do_holes(refs_join_cells *all, const refs_join_member *member,
-                            const refs_join_holes *holes, action what, refs_error *err) {
+static refs_status do_holes(refs_combine_cells *all, const refs_combine_member *member,
+                            const refs_combine_holes *holes, action what, refs_error *err) {
     for (size_t i = 0; holes != NULL && i < holes->n; i++) {
         box of;
         if (hole_box(all, member, holes, i, &of)) REFS_TRY(do_box(all, &of, what, err));
@@ -171,7 +171,8 @@ static refs_status do_holes(refs_join_cells *all, const refs_join_member *member
 }
 
 /* Pieces have the same numbers whatever is done to their cells. */
-static refs_status number_piece(refs_join_cells *all, refs_join_place piece, refs_error *err) {
+static refs_status number_piece(refs_combine_cells *all, refs_combine_place piece,
+                                refs_error *err) {
     if (!all->wants_owners) return REFS_OK;
     if (all->n_pieces >= UINT32_MAX - 1 ||
         !refs_grow((void **)&all->pieces, &all->piece_capacity, all->n_pieces, sizeof piece))
@@ -180,18 +181,18 @@ static refs_status number_piece(refs_join_cells *all, refs_join_place piece, ref
     return REFS_OK;
 }
 
-static refs_status do_member(refs_join_cells *all, const refs_join_member *member, uint32_t path,
-                             refs_error *err) {
-    const refs_join_array *piece;
-    REFS_TRY(refs_join__go_on(all->join, err));
-    if (path == REFS_JOIN_NONE) {
+static refs_status do_member(refs_combine_cells *all, const refs_combine_member *member,
+                             uint32_t path, refs_error *err) {
+    const refs_combine_array *piece;
+    REFS_TRY(refs_combine__go_on(all->join, err));
+    if (path == REFS_COMBINE_NONE) {
         const box of = whole_box(all, member);
         return do_box(all, &of, COVER, err);
     }
-    for (size_t k = 0; (piece = refs_join__piece(member, path, k)) != NULL; k++) {
+    for (size_t k = 0; (piece = refs_combine__piece(member, path, k)) != NULL; k++) {
         const box of = piece_box(all, member, piece);
-        const refs_join_holes *holes = all->are_whole ? NULL : piece->holes;
-        REFS_TRY(number_piece(all, (refs_join_place){member, piece}, err));
+        const refs_combine_holes *holes = all->are_whole ? NULL : piece->holes;
+        REFS_TRY(number_piece(all, (refs_combine_place){member, piece}, err));
         REFS_TRY(do_holes(all, member, holes, MARK_HOLE, err));
         REFS_TRY(do_box(all, &of, COVER, err));
         REFS_TRY(do_holes(all, member, holes, UNMARK_HOLE, err));
@@ -199,9 +200,9 @@ static refs_status do_member(refs_join_cells *all, const refs_join_member *membe
     return REFS_OK;
 }
 
-refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
-                                  refs_error *err) {
-    const refs_join *join = all->join;
+refs_status refs_combine__cells_open(refs_combine_cells *all, const refs_combine_plan *plan,
+                                     uint32_t path, refs_error *err) {
+    const refs_combine *join = all->join;
     for (size_t i = 0; i < all->n_lines; i++) {
         REFS_TRY(add_cut(&all->cuts[i], 0, err));
         REFS_TRY(add_cut(&all->cuts[i], plan->lines[all->line[i]].n, err));
@@ -225,7 +226,7 @@ refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *pl
     return REFS_OK;
 }
 
-void refs_join__cells_clear(refs_join_cells *all) {
+void refs_combine__cells_clear(refs_combine_cells *all) {
     for (size_t i = 0; i < all->n_lines; i++) refs_free(all->cuts[i].at);
     refs_free(all->covered);
     refs_free(all->owners);
@@ -234,32 +235,33 @@ void refs_join__cells_clear(refs_join_cells *all) {
 
 /* -- parts that are no tiles ------------------------------------------------------------------- */
 
-refs_join_steps refs_join__extent(const refs_join_axis *axis) {
+refs_combine_steps refs_combine__extent(const refs_combine_axis *axis) {
     const uint64_t *order = axis->by_position;
-    if (axis->n == 0) return (refs_join_steps){0, 0};
-    return (refs_join_steps){axis->position[order != NULL ? order[0] : 0],
-                             axis->position[order != NULL ? order[axis->n - 1] : axis->n - 1] + 1};
+    if (axis->n == 0) return (refs_combine_steps){0, 0};
+    return (refs_combine_steps){axis->position[order != NULL ? order[0] : 0],
+                                axis->position[order != NULL ? order[axis->n - 1] : axis->n - 1] +
+                                    1};
 }
 
-static refs_join_steps extent_of(const refs_join_cells *all, uint32_t path, size_t number) {
-    const refs_join_member *member = &all->join->members[number];
-    const bool has_it = path == REFS_JOIN_NONE || refs_join__find(member, path) != NULL;
-    return has_it ? refs_join__extent(&member->axes[all->line[0]]) : (refs_join_steps){0, 0};
+static refs_combine_steps extent_of(const refs_combine_cells *all, uint32_t path, size_t number) {
+    const refs_combine_member *member = &all->join->members[number];
+    const bool has_it = path == REFS_COMBINE_NONE || refs_combine__find(member, path) != NULL;
+    return has_it ? refs_combine__extent(&member->axes[all->line[0]]) : (refs_combine_steps){0, 0};
 }
 
-static bool is_several(const refs_join_cells *all, refs_join_steps extent) {
-    return extent.begin < extent.end && refs_join__cell_at(&all->cuts[0], extent.begin) + 1 !=
-                                            refs_join__cell_at(&all->cuts[0], extent.end);
+static bool is_several(const refs_combine_cells *all, refs_combine_steps extent) {
+    return extent.begin < extent.end && refs_combine__cell_at(&all->cuts[0], extent.begin) + 1 !=
+                                            refs_combine__cell_at(&all->cuts[0], extent.end);
 }
 
 /* The part that cuts another into several cells: it has other steps of the same interval, and
  * mostly more or fewer of them. */
-static size_t find_cutting(const refs_join_cells *all, uint32_t path, size_t number) {
-    const refs_join_member *members = all->join->members;
-    const refs_join_steps cut = extent_of(all, path, number);
+static size_t find_cutting(const refs_combine_cells *all, uint32_t path, size_t number) {
+    const refs_combine_member *members = all->join->members;
+    const refs_combine_steps cut = extent_of(all, path, number);
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < all->join->n_parts; i++) {
-        const refs_join_steps other = extent_of(all, path, i);
+        const refs_combine_steps other = extent_of(all, path, i);
         if (i == number || other.begin >= cut.end || other.end <= cut.begin) continue;
         if (found == SIZE_MAX) found = i;
         if (other.begin != cut.begin || other.end != cut.end ||
@@ -269,7 +271,7 @@ static size_t find_cutting(const refs_join_cells *all, uint32_t path, size_t num
     return found;
 }
 
-bool refs_join__find_across(const refs_join_cells *all, uint32_t path, size_t members[2]) {
+bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, size_t members[2]) {
     size_t i = 0;
     while (i < all->join->n_parts && !is_several(all, extent_of(all, path, i))) i++;
     const size_t other = i < all->join->n_parts ? find_cutting(all, path, i) : SIZE_MAX;
@@ -282,33 +284,34 @@ bool refs_join__find_across(const refs_join_cells *all, uint32_t path, size_t me
 /* -- what no part has -------------------------------------------------------------------------- */
 
 typedef struct listing {
-    const refs_join_cells *cells;
-    refs_join_steps made[REFS_JOIN_MAX_DIMS]; /* of a box, along the first dimensions */
+    const refs_combine_cells *cells;
+    refs_combine_steps made[REFS_COMBINE_MAX_DIMS]; /* of a box, along the first dimensions */
     refs_buf *boxes;
 } listing;
 
 /* Boxes in the cells from `cell` on, which have dimensions from `i` on. Neighbours that are alike
  * are one: boxes depend on what is missing alone. */
 static refs_status list_boxes(listing *to, size_t i, size_t cell, refs_error *err) {
-    const refs_join_cells *all = to->cells;
+    const refs_combine_cells *all = to->cells;
     if (i == all->n_lines)
         return all->covered[cell]
                    ? REFS_OK
                    : refs_buf_append(to->boxes, to->made, all->n_lines * sizeof *to->made, err);
-    const refs_join_cuts *cuts = &all->cuts[i];
+    const refs_combine_cuts *cuts = &all->cuts[i];
     size_t size = 1;
     for (size_t k = i + 1; k < all->n_lines; k++) size *= all->cuts[k].n - 1;
     for (size_t begin = 0, end; begin + 1 < cuts->n; begin = end) {
         const uint8_t *slab = all->covered + cell + begin * size;
         end = begin + 1;
         while (end + 1 < cuts->n && memcmp(slab, slab + (end - begin) * size, size) == 0) end++;
-        to->made[i] = (refs_join_steps){cuts->at[begin], cuts->at[end]};
+        to->made[i] = (refs_combine_steps){cuts->at[begin], cuts->at[end]};
         REFS_TRY(list_boxes(to, i + 1, cell + begin * size, err));
     }
     return REFS_OK;
 }
 
-refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err) {
+refs_status refs_combine__missing_boxes(const refs_combine_cells *all, refs_buf *boxes,
+                                        refs_error *err) {
     listing to = {.cells = all, .boxes = boxes};
     return all->n_missing > 0 ? list_boxes(&to, 0, 0, err) : REFS_OK;
 }

@@ -1,4 +1,4 @@
-/* combine.c -- parts are added, see refs/join.h. */
+/* combine.c -- parts are added, see refs/combine.h. */
 #include <stdlib.h>
 
 #include "combine_aggregate.h"
@@ -6,44 +6,45 @@
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-bool refs_join__is_of_fields(const refs_join *join) {
-    return join->options.parts_are == REFS_JOIN_OF_FIELDS;
+bool refs_combine__is_of_fields(const refs_combine *join) {
+    return join->options.parts_are == REFS_COMBINE_OF_FIELDS;
 }
 
-bool refs_join__copies(const refs_join *join) {
-    return join->n_dims == 0 && !refs_join__is_of_fields(join);
+bool refs_combine__copies(const refs_combine *join) {
+    return join->n_dims == 0 && !refs_combine__is_of_fields(join);
 }
 
-bool refs_join__is_aggregated(const refs_join *join) {
-    return join->options.parts_are != REFS_JOIN_OF_CHUNKS;
+bool refs_combine__is_aggregated(const refs_combine *join) {
+    return join->options.parts_are != REFS_COMBINE_OF_CHUNKS;
 }
 
-static refs_status number_dims(refs_join *join, refs_error *err) {
+static refs_status number_dims(refs_combine *join, refs_error *err) {
     const char *const *dims = join->options.dims;
     for (; dims != NULL && *dims != NULL; dims++) {
-        if (join->n_dims == REFS_JOIN_MAX_DIMS)
+        if (join->n_dims == REFS_COMBINE_MAX_DIMS)
             return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
-                             REFS_JOIN_MAX_DIMS);
+                             REFS_COMBINE_MAX_DIMS);
         uint32_t *id = &join->dims[join->n_dims++];
         REFS_TRY(refs_intern_add(&join->strings, refs_str_from(*dims), id, err));
     }
     return REFS_OK;
 }
 
-static refs_status check_pattern(const refs_join *join, refs_error *err) {
+static refs_status check_pattern(const refs_combine *join, refs_error *err) {
     refs_buf dims = REFS_BUF_INIT;
     if (join->options.pattern == NULL) return REFS_OK;
-    const refs_status status = refs_join_pattern_dims(join->options.pattern, &dims, err);
+    const refs_status status = refs_combine_pattern_dims(join->options.pattern, &dims, err);
     refs_buf_clear(&dims);
     return status;
 }
 
-refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err) {
-    refs_join *opened = refs_calloc(1, sizeof *opened);
+refs_status refs_combine_open(const refs_combine_options *options, refs_combine **join,
+                              refs_error *err) {
+    refs_combine *opened = refs_calloc(1, sizeof *opened);
     *join = NULL;
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
-    opened->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    opened->options = (refs_combine_options)REFS_COMBINE_OPTIONS_INIT;
     memcpy(&opened->options, options,
            options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
     refs_status status = number_dims(opened, err);
@@ -51,16 +52,16 @@ refs_status refs_join_open(const refs_join_options *options, refs_join **join, r
     if (status == REFS_OK)
         *join = opened;
     else
-        refs_join_free(opened);
+        refs_combine_free(opened);
     return status;
 }
 
-void refs_join_free(refs_join *join) {
+void refs_combine_free(refs_combine *join) {
     if (join == NULL) return;
-    for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
+    for (size_t i = 0; i < join->n_members; i++) refs_combine__member_clear(&join->members[i]);
     refs_free(join->members);
-    for (size_t i = 0; i < REFS_JOIN_MAX_DIMS; i++) refs_free(join->own_dims[i]);
-    refs_join__numbers_free(join);
+    for (size_t i = 0; i < REFS_COMBINE_MAX_DIMS; i++) refs_free(join->own_dims[i]);
+    refs_combine__numbers_free(join);
     refs_intern_clear(&join->strings);
     refs_intern_clear(&join->told);
     refs_buf_clear(&join->missing.boxes);
@@ -68,35 +69,35 @@ void refs_join_free(refs_join *join) {
     refs_free(join);
 }
 
-refs_str refs_join__text(const refs_join *join, uint32_t id) {
-    return id != REFS_JOIN_NONE ? refs_intern_get(&join->strings, id) : refs_str_view("", 0);
+refs_str refs_combine__text(const refs_combine *join, uint32_t id) {
+    return id != REFS_COMBINE_NONE ? refs_intern_get(&join->strings, id) : refs_str_view("", 0);
 }
 
-refs_str refs_join__own_name(refs_str path) {
+refs_str refs_combine__own_name(refs_str path) {
     size_t slash = refs_str_find_last(path, '/');
     return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
 }
 
-bool refs_join__is_axis(const refs_array_meta *meta) {
+bool refs_combine__is_axis(const refs_array_meta *meta) {
     return meta->status == REFS_OK && meta->rank == 1 &&
-           refs_str_is(refs_join__own_name(refs_str_from(meta->dims[0])), meta->name);
+           refs_str_is(refs_combine__own_name(refs_str_from(meta->dims[0])), meta->name);
 }
 
-bool refs_join__is_among(refs_str name, const char *const *names) {
+bool refs_combine__is_among(refs_str name, const char *const *names) {
     for (; *names != NULL; names++)
         if (refs_str_is(name, *names)) return true;
     return false;
 }
 
-bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
-    refs_str own = refs_join__own_name(name);
+bool refs_combine__is_dim(const refs_combine *join, refs_str name, size_t *dim) {
+    refs_str own = refs_combine__own_name(name);
     for (*dim = 0; *dim < join->n_dims; ++*dim)
         if (refs_str_is(own, join->options.dims[*dim])) return true;
     return false;
 }
 
 /* Its place in by_path, or where it would be. */
-static size_t find_path(const refs_join_member *member, uint32_t path) {
+static size_t find_path(const refs_combine_member *member, uint32_t path) {
     size_t low = 0, high = member->n_arrays;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -108,16 +109,17 @@ static size_t find_path(const refs_join_member *member, uint32_t path) {
     return low;
 }
 
-const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i) {
+const refs_combine_array *refs_combine__piece(const refs_combine_member *member, uint32_t path,
+                                              size_t i) {
     size_t at = find_path(member, path) + i;
     return at < member->n_arrays && member->by_path[at] >> 32 == path
                ? &member->arrays[member->by_path[at] & UINT32_MAX]
                : NULL;
 }
 
-refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
+refs_combine_array *refs_combine__find(const refs_combine_member *member, uint32_t path) {
     size_t at = find_path(member, path);
-    return refs_join__piece(member, path, 0) != NULL
+    return refs_combine__piece(member, path, 0) != NULL
                ? &member->arrays[member->by_path[at] & UINT32_MAX]
                : NULL;
 }
@@ -126,28 +128,28 @@ refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) 
 
 /* Strings that a part was read with, as those of the join. */
 typedef struct translation {
-    refs_join *join;
+    refs_combine *join;
     const refs_intern *from;
     uint32_t *to; /* of each, or NONE */
 } translation;
 
 static refs_status translate(const translation *strings, uint32_t *id, refs_error *err) {
-    if (*id == REFS_JOIN_NONE) return REFS_OK;
-    if (strings->to[*id] == REFS_JOIN_NONE)
+    if (*id == REFS_COMBINE_NONE) return REFS_OK;
+    if (strings->to[*id] == REFS_COMBINE_NONE)
         REFS_TRY(refs_intern_add(&strings->join->strings, refs_intern_get(strings->from, *id),
                                  &strings->to[*id], err));
     *id = strings->to[*id];
     return REFS_OK;
 }
 
-static refs_status translate_array(const translation *strings, refs_join_array *array,
+static refs_status translate_array(const translation *strings, refs_combine_array *array,
                                    refs_error *err) {
     uint32_t *const ids[] = {
         &array->path,    &array->document, &array->attributes, &array->layout, &array->packing,
         &array->units,   &array->calendar, &array->bounds,     &array->values, &array->prefix,
         &array->whole,   &array->range,    &array->flags,      &array->digest, &array->part_prefix,
         &array->missing, &array->problem};
-    refs_join_holes *holes = array->holes;
+    refs_combine_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));
     if (holes != NULL) {
@@ -158,10 +160,10 @@ static refs_status translate_array(const translation *strings, refs_join_array *
     }
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(translate(strings, &array->dims[dim], err));
-    return refs_join__check_holes(strings->join, array, err);
+    return refs_combine__check_holes(strings->join, array, err);
 }
 
-static refs_status translate_all(const translation *strings, refs_join_member *member,
+static refs_status translate_all(const translation *strings, refs_combine_member *member,
                                  refs_error *err) {
     for (size_t i = 0; i < member->n_told; i++)
         REFS_TRY(translate_array(strings, &member->told[i].array, err));
@@ -186,7 +188,7 @@ static int by_path(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err) {
+refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err) {
     refs_free(member->by_path);
     member->by_path = refs_calloc(member->n_arrays + 1, sizeof *member->by_path);
     if (member->by_path == NULL) return refs_fail_nomem(err);
@@ -196,20 +198,21 @@ refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status keep_one(const translation *strings, refs_join_member *member, refs_error *err) {
-    refs_join *join = strings->join;
+static refs_status keep_one(const translation *strings, refs_combine_member *member,
+                            refs_error *err) {
+    refs_combine *join = strings->join;
     REFS_TRY(translate_all(strings, member, err));
-    REFS_TRY(refs_join__sort_paths(member, err));
+    REFS_TRY(refs_combine__sort_paths(member, err));
     if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
                    sizeof *join->members))
         return refs_fail_nomem(err);
     join->members[join->n_members++] = *member;
-    *member = (refs_join_member){.name = NULL};
+    *member = (refs_combine_member){.name = NULL};
     return REFS_OK;
 }
 
-refs_status refs_join__keep(refs_join *join, const refs_intern *strings, refs_join_member *members,
-                            size_t n, refs_error *err) {
+refs_status refs_combine__keep(refs_combine *join, const refs_intern *strings,
+                               refs_combine_member *members, size_t n, refs_error *err) {
     uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
     refs_status status = to != NULL ? REFS_OK : refs_fail_nomem(err);
     if (to != NULL) memset(to, 0xff, (strings->count + 1) * sizeof *to);
@@ -217,30 +220,30 @@ refs_status refs_join__keep(refs_join *join, const refs_intern *strings, refs_jo
     refs_lock(&join->lock);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = keep_one(&all, &members[i], err);
     refs_unlock(&join->lock);
-    for (size_t i = 0; i < n; i++) refs_join__member_clear(&members[i]);
+    for (size_t i = 0; i < n; i++) refs_combine__member_clear(&members[i]);
     refs_free(to);
     return status;
 }
 
 /* Takes the member, also on failure. */
-static refs_status add(refs_join *join, const refs_join_part *part, refs_join_member *member,
-                       refs_error *err) {
+static refs_status add(refs_combine *join, const refs_combine_part *part,
+                       refs_combine_member *member, refs_error *err) {
     refs_intern strings = {0};
     member->name = refs_str_copy(refs_str_from(part->name));
-    if (refs_join__copies(join)) member->set = part->set;
+    if (refs_combine__copies(join)) member->set = part->set;
     refs_status status = member->name != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_join__read(join, part, member, &strings, err);
+    if (status == REFS_OK) status = refs_combine__read(join, part, member, &strings, err);
     if (status == REFS_OK)
-        status = refs_join__keep(join, &strings, member, 1, err);
+        status = refs_combine__keep(join, &strings, member, 1, err);
     else
-        refs_join__member_clear(member);
+        refs_combine__member_clear(member);
     refs_intern_clear(&strings);
     if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
     return status;
 }
 
-refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
-    refs_join_member member = {.number = part->number};
+refs_status refs_combine_add(refs_combine *join, const refs_combine_part *part, refs_error *err) {
+    refs_combine_member member = {.number = part->number};
     return add(join, part, &member, err);
 }
 
@@ -249,14 +252,14 @@ static refs_status copy_text(const char *text, char **copy, refs_error *err) {
     return text == NULL || *copy != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-refs_status refs_join_add_fragment(refs_join *join, const refs_join_part *part,
-                                   const refs_join_fragment *fragment, refs_error *err) {
-    refs_join_member member = {
+refs_status refs_combine_add_fragment(refs_combine *join, const refs_combine_part *part,
+                                      const refs_combine_fragment *fragment, refs_error *err) {
+    refs_combine_member member = {
         .number = part->number, .role = fragment->role, .is_of_master = fragment->is_of_master};
     refs_status status = copy_text(fragment->name, &member.fragment, err);
     if (status == REFS_OK) status = copy_text(fragment->format, &member.format, err);
     if (status == REFS_OK) return add(join, part, &member, err);
-    refs_join__member_clear(&member);
+    refs_combine__member_clear(&member);
     return status;
 }
 
@@ -279,38 +282,38 @@ static refs_status write_other(void *self, refs_str key, const refs_write_chunk 
     return refs_writer_other(self, key, value, err);
 }
 
-refs_join_sink refs_join_sink_of_writer(refs_writer *writer) {
-    const refs_join_sink sink = {writer, write_document, write_array, write_chunk,
-                                 refs_writer_takes_others(writer) ? write_other : NULL};
+refs_combine_sink refs_combine_sink_of_writer(refs_writer *writer) {
+    const refs_combine_sink sink = {writer, write_document, write_array, write_chunk,
+                                    refs_writer_takes_others(writer) ? write_other : NULL};
     return sink;
 }
 
 static int by_number(const void *left, const void *right) {
-    const refs_join_member *a = left, *b = right;
+    const refs_combine_member *a = left, *b = right;
     return (a->number > b->number) - (a->number < b->number);
 }
 
 /* Values that one part has and another cannot give would be missing without need. */
-static refs_status check_left_out(const refs_join *join, const refs_join_member *member,
-                                  const refs_join_left_out *left_out, refs_error *err) {
+static refs_status check_left_out(const refs_combine *join, const refs_combine_member *member,
+                                  const refs_combine_left_out *left_out, refs_error *err) {
     for (size_t i = 0; i < join->n_members; i++)
-        if (refs_join__find(&join->members[i], left_out->path) != NULL)
+        if (refs_combine__find(&join->members[i], left_out->path) != NULL)
             return refs_fail(err, REFS_UNSUPPORTED, "%.*s of %s: %.*s; %s has it",
-                             REFS_STR_ARG(refs_join__text(join, left_out->path)), member->name,
-                             REFS_STR_ARG(refs_join__text(join, left_out->problem)),
+                             REFS_STR_ARG(refs_combine__text(join, left_out->path)), member->name,
+                             REFS_STR_ARG(refs_combine__text(join, left_out->problem)),
                              join->members[i].name);
     return REFS_OK;
 }
 
 /* Tells of each array once, by the first part that has it. */
-static refs_status tell_left_out(const refs_join *join, refs_error *err) {
+static refs_status tell_left_out(const refs_combine *join, refs_error *err) {
     refs_intern told = {0};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_join_member *member = &join->members[i];
+        const refs_combine_member *member = &join->members[i];
         for (size_t k = 0; k < member->n_left_out && status == REFS_OK; k++) {
-            const refs_join_left_out *left_out = &member->left_out[k];
-            const refs_str path = refs_join__text(join, left_out->path);
+            const refs_combine_left_out *left_out = &member->left_out[k];
+            const refs_str path = refs_combine__text(join, left_out->path);
             const uint64_t n = told.count;
             uint32_t id;
             status = refs_intern_add(&told, path, &id, err);
@@ -319,25 +322,25 @@ static refs_status tell_left_out(const refs_join *join, refs_error *err) {
             if (status != REFS_OK || left_out->was_before) continue;
             refs_note(&join->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
                       member->name, REFS_STR_ARG(path),
-                      REFS_STR_ARG(refs_join__text(join, left_out->problem)));
+                      REFS_STR_ARG(refs_combine__text(join, left_out->problem)));
         }
     }
     refs_intern_clear(&told);
     return status;
 }
 
-refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
-                                   const char *why, refs_error *err) {
+refs_status refs_combine__tell_others(const refs_combine *join, const refs_combine_member *member,
+                                      const char *why, refs_error *err) {
     refs_buf names = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     if (member->n_others == 0) return REFS_OK;
-    for (size_t i = 0; i < member->n_others && i < REFS_JOIN_MAX_TOLD && status == REFS_OK; i++)
+    for (size_t i = 0; i < member->n_others && i < REFS_COMBINE_MAX_TOLD && status == REFS_OK; i++)
         status = refs_buf_printf(&names, err, "%s%.*s", i > 0 ? ", " : "",
-                                 REFS_STR_WHOLE(refs_join__text(join, member->others[i])));
-    if (status == REFS_OK && member->n_others > REFS_JOIN_MAX_TOLD)
+                                 REFS_STR_WHOLE(refs_combine__text(join, member->others[i])));
+    if (status == REFS_OK && member->n_others > REFS_COMBINE_MAX_TOLD)
         status = refs_buf_printf(&names, err, " and %zu more",
-                                 member->n_others - (size_t)REFS_JOIN_MAX_TOLD);
-    if (status == REFS_OK && join->options.unlike == REFS_JOIN_REFUSE)
+                                 member->n_others - (size_t)REFS_COMBINE_MAX_TOLD);
+    if (status == REFS_OK && join->options.unlike == REFS_COMBINE_REFUSE)
         status = refs_fail(err, REFS_UNSUPPORTED, "%s: %zu keys belong to no array, and %s: %.*s",
                            member->name, member->n_others, why, (int)names.size,
                            (const char *)names.data);
@@ -349,9 +352,9 @@ refs_status refs_join__tell_others(const refs_join *join, const refs_join_member
     return status;
 }
 
-static refs_status tell_others(const refs_join *join, refs_error *err) {
+static refs_status tell_others(const refs_combine *join, refs_error *err) {
     for (size_t i = 0; i < join->n_members; i++)
-        REFS_TRY(refs_join__tell_others(join, &join->members[i], "only arrays are joined", err));
+        REFS_TRY(refs_combine__tell_others(join, &join->members[i], "only arrays are joined", err));
     return REFS_OK;
 }
 
@@ -369,16 +372,17 @@ static int by_path_and_problem(const void *left, const void *right) {
 }
 
 /* It does not depend on the order of parts, nor on how they were joined before. */
-refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err) {
+refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *writer,
+                                        refs_error *err) {
     size_t n = 0, total = 0;
     for (size_t i = 0; i < join->n_members; i++) total += join->members[i].n_left_out;
     refs_left_out *all = refs_calloc(total + 1, sizeof *all);
     if (all == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members; i++)
         for (size_t k = 0; k < join->members[i].n_left_out; k++) {
-            const refs_join_left_out *left_out = &join->members[i].left_out[k];
-            all[n++] = (refs_left_out){refs_join__text(join, left_out->path),
-                                       refs_join__text(join, left_out->problem)};
+            const refs_combine_left_out *left_out = &join->members[i].left_out[k];
+            all[n++] = (refs_left_out){refs_combine__text(join, left_out->path),
+                                       refs_combine__text(join, left_out->problem)};
         }
     qsort(all, n, sizeof *all, by_path_and_problem);
     refs_status status = REFS_OK;
@@ -389,39 +393,39 @@ refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer,
     return status;
 }
 
-static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error *err) {
+static refs_status plan_parts(refs_combine *join, refs_combine_plan *plan, refs_error *err) {
     if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
     join->n_parts = join->n_members;
     REFS_TRY(tell_left_out(join, err));
-    if (refs_join__copies(join)) return REFS_OK;
+    if (refs_combine__copies(join)) return REFS_OK;
     REFS_TRY(tell_others(join, err));
-    if (refs_join__is_of_fields(join)) REFS_TRY(refs_join__arrange_fields(join, err));
-    REFS_TRY(refs_join__plan(join, plan, err));
-    REFS_TRY(refs_join__tell_attributes(join, plan, err));
-    return refs_join__check_places(join, plan, err);
+    if (refs_combine__is_of_fields(join)) REFS_TRY(refs_combine__arrange_fields(join, err));
+    REFS_TRY(refs_combine__plan(join, plan, err));
+    REFS_TRY(refs_combine__tell_attributes(join, plan, err));
+    return refs_combine__check_places(join, plan, err);
 }
 
-refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
-    refs_join_plan plan = {0};
-    refs_join__forget_fills(join);
+refs_status refs_combine_write(refs_combine *join, const refs_combine_sink *sink, refs_error *err) {
+    refs_combine_plan plan = {0};
+    refs_combine__forget_fills(join);
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK)
-        status = refs_join__copies(join) ? refs_join__copy(join, sink, err)
-                                         : refs_join__emit(join, &plan, sink, err);
-    refs_join__plan_clear(&plan);
+        status = refs_combine__copies(join) ? refs_combine__copy(join, sink, err)
+                                            : refs_combine__emit(join, &plan, sink, err);
+    refs_combine__plan_clear(&plan);
     return status;
 }
 
-refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err) {
-    refs_join_plan plan = {0};
-    if (refs_join__copies(join))
+refs_status refs_combine_aggregate(refs_combine *join, refs_master *master, refs_error *err) {
+    refs_combine_plan plan = {0};
+    if (refs_combine__copies(join))
         return refs_fail(err, REFS_INVALID,
                          "name the dimension along which the parts of an aggregation follow each "
                          "other");
     refs_status status = plan_parts(join, &plan, err);
-    if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
-    refs_join__plan_clear(&plan);
+    if (status == REFS_OK) status = refs_combine__aggregate(join, &plan, master, err);
+    refs_combine__plan_clear(&plan);
     return status;
 }

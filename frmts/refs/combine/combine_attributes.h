@@ -1,7 +1,7 @@
 /* combine_attributes.h -- attributes of sources that the result does not have, warnings that name
  * them, and which values they call missing.
  *
- * Read before this: join.h, intern.h, zarr.h.
+ * Read before this: combine.h, intern.h, zarr.h.
  */
 #ifndef REFS_COMBINE_COMBINE_ATTRIBUTES_H
 #define REFS_COMBINE_COMBINE_ATTRIBUTES_H
@@ -24,22 +24,23 @@ typedef struct refs_attribute_pair {
 
 /** Adds "comment of /t2m" to `lost` for each attribute that only the other source has, except those
  * that say how values are stored. */
-refs_status refs_join_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
-                                refs_error *err);
+refs_status refs_combine_list_lost(const refs_attribute_pair *pair, refs_intern *lost,
+                                   refs_error *err);
 
 /** Warns of what was listed, if anything was. */
-refs_status refs_join_note_lost(const refs_notes *notes, const refs_intern *lost, refs_error *err);
+refs_status refs_combine_note_lost(const refs_notes *notes, const refs_intern *lost,
+                                   refs_error *err);
 
 /** Warns where standard_name or cell_methods differ. False where they do not. `names` are those of
  * both sources. */
-bool refs_join_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
-                            const char *const names[2]);
+bool refs_combine_note_meaning(const refs_notes *notes, const refs_attribute_pair *pair,
+                               const char *const names[2]);
 
 /** Appends a byte for each of the values of an array, 1 where its attributes and its fill value say
  * that it is missing; nothing where none is. Valid ranges do not count: coordinates lose those that
  * differ. `values` are in this machine's order. */
-refs_status refs_join_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
-                                   refs_bytes values, refs_buf *missing, refs_error *err);
+refs_status refs_combine_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                      refs_bytes values, refs_buf *missing, refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ static refs_status print_list(const char *name, const char *const *items, refs_b
     return refs_buf_append(text, "]", 1, err);
 }
 
-refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err) {
+refs_status refs_combine_print_how(const refs_combine_options *options, refs_buf *how,
+                                   refs_error *err) {
     how->size = 0;
     REFS_TRY(print_list("along", options->dims, how, err));
     REFS_TRY(print_text("pattern", options->pattern, how, err));
@@ -42,9 +43,9 @@ refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how,
     return how->size > 0 ? refs_buf_append(how, "}", 1, err) : REFS_OK;
 }
 
-refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err) {
+refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err) {
     refs_buf how = REFS_BUF_INIT;
-    refs_status status = refs_join_print_how(&join->options, &how, err);
+    refs_status status = refs_combine_print_how(&join->options, &how, err);
     if (status == REFS_OK)
         status = refs_writer_joined(writer, refs_str_view((const char *)how.data, how.size), err);
     refs_buf_clear(&how);
@@ -109,13 +110,13 @@ void refs_combine_how_clear(refs_combine_how *how) {
 }
 
 refs_status refs_combine_how_print(const refs_combine_how *how, refs_buf *text, refs_error *err) {
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
     options.dims = how->along.n > 0 ? how->along.items : NULL;
     options.pattern = how->pattern;
     options.group = how->group;
     options.variables = how->variables.n > 0 ? how->variables.items : NULL;
     options.inline_bytes = how->inline_bytes;
-    return refs_join_print_how(&options, text, err);
+    return refs_combine_print_how(&options, text, err);
 }
 
 static refs_status read_set(const refs_set *set, refs_combine_how *how, refs_error *err) {
@@ -162,7 +163,7 @@ static refs_status check_pattern(const char *set, const refs_combine_how *how, c
                                  refs_error *err) {
     refs_buf names = REFS_BUF_INIT;
     refs_name_list dims = {NULL, 0, 0};
-    refs_status status = refs_join_pattern_dims(pattern, &names, err);
+    refs_status status = refs_combine_pattern_dims(pattern, &names, err);
     for (size_t at = 0; at < names.size && status == REFS_OK;) {
         const char *name = (const char *)names.data + at;
         if (!refs_name_list_append(&dims, name)) status = refs_fail_nomem(err);
@@ -199,28 +200,28 @@ refs_status refs_combine_how_choose(const char *set, const refs_combine_how *was
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-struct refs_combine_parts {
+struct refs_combine_common_how {
     pthread_mutex_t lock; /* guards what follows */
     bool has_files;       /* data files, which say nothing */
     bool has_sets, do_differ;
     refs_buf how; /* of sets, but for dimensions along which they are combined */
 };
 
-refs_status refs_combine_parts_open(refs_combine_parts **parts, refs_error *err) {
+refs_status refs_combine_common_how_open(refs_combine_common_how **parts, refs_error *err) {
     *parts = refs_calloc(1, sizeof **parts);
     if (*parts == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&(*parts)->lock, NULL);
     return REFS_OK;
 }
 
-void refs_combine_parts_free(refs_combine_parts *parts) {
+void refs_combine_common_how_free(refs_combine_common_how *parts) {
     if (parts == NULL) return;
     refs_buf_clear(&parts->how);
     pthread_mutex_destroy(&parts->lock);
     refs_free(parts);
 }
 
-static refs_status add(refs_combine_parts *parts, const refs_buf *how, refs_error *err) {
+static refs_status add(refs_combine_common_how *parts, const refs_buf *how, refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&parts->lock);
     if (!parts->has_sets) status = refs_buf_append(&parts->how, how->data, how->size, err);
@@ -231,8 +232,8 @@ static refs_status add(refs_combine_parts *parts, const refs_buf *how, refs_erro
     return status;
 }
 
-refs_status refs_combine_parts_add(refs_combine_parts *parts, const refs_set *set,
-                                   const refs_name_list *dims, refs_error *err) {
+refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const refs_set *set,
+                                        const refs_name_list *dims, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_combine_how how = {.pattern = NULL};
     if (set == NULL) {
@@ -250,8 +251,9 @@ refs_status refs_combine_parts_add(refs_combine_parts *parts, const refs_set *se
     return status;
 }
 
-refs_status refs_combine_parts_print(const refs_combine_parts *parts, const refs_combine_how *how,
-                                     refs_buf *text, refs_error *err) {
+refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
+                                          const refs_combine_how *how, refs_buf *text,
+                                          refs_error *err) {
     refs_combine_how result = *how, said = {.pattern = NULL};
     const bool is_copy = how->along.n == 0 && parts->has_sets;
     const bool has_own =
@@ -287,11 +289,11 @@ typedef struct coordinate_search {
 
 static refs_status note_coordinate(void *user, refs_str key, refs_error *err) {
     coordinate_search *at = user;
-    const refs_str name = refs_join__own_name(key);
+    const refs_str name = refs_combine__own_name(key);
     const refs_str path =
         refs_str_part(key, 0, key.size > name.size ? key.size - name.size - 1 : 0);
     (void)err;
-    at->found = at->found || (refs_str_is(refs_join__own_name(path), at->dim) &&
+    at->found = at->found || (refs_str_is(refs_combine__own_name(path), at->dim) &&
                               (refs_str_is(name, ".zarray") || refs_str_is(name, "zarr.json")));
     return REFS_OK;
 }
@@ -306,25 +308,25 @@ static bool has_coordinates(const refs_set *set, const refs_name_list *dims) {
     return true;
 }
 
-refs_join_values_from refs_combine_values_from(const refs_combine_grown *grown,
-                                               const refs_set *source) {
+refs_combine_values_from refs_combine_find_values_from(const refs_combine_grown *grown,
+                                                       const refs_set *source) {
     const refs_combine_how *how = &grown->how;
     const bool has_pattern = how->pattern != NULL;
-    if (source == grown->set) return REFS_JOIN_FROM_SET;
-    if (refs_set_is_file(source)) return REFS_JOIN_FROM_NAME;
+    if (source == grown->set) return REFS_COMBINE_FROM_SET;
+    if (refs_set_is_file(source)) return REFS_COMBINE_FROM_NAME;
     if (grown->set == NULL)
-        return has_pattern && has_values_of_names(source) ? REFS_JOIN_FROM_SET
-                                                          : REFS_JOIN_FROM_NAME;
-    if (has_pattern && !has_coordinates(source, grown->dims)) return REFS_JOIN_FROM_NAME_OF_SET;
-    return has_pattern || how->group != NULL || how->variables.n > 0 ? REFS_JOIN_FROM_SET
-                                                                     : REFS_JOIN_FROM_NAME;
+        return has_pattern && has_values_of_names(source) ? REFS_COMBINE_FROM_SET
+                                                          : REFS_COMBINE_FROM_NAME;
+    if (has_pattern && !has_coordinates(source, grown->dims)) return REFS_COMBINE_FROM_NAME_OF_SET;
+    return has_pattern || how->group != NULL || how->variables.n > 0 ? REFS_COMBINE_FROM_SET
+                                                                     : REFS_COMBINE_FROM_NAME;
 }
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
 /* The calls of a writer, which are looked at on their way. */
 typedef struct noting {
-    refs_join_sink to;
+    refs_combine_sink to;
     const refs_notes *notes;
     bool has_noted;
 } noting;
@@ -372,25 +374,25 @@ static refs_status note_other(void *self, refs_str key, const refs_write_chunk *
     return at->to.other(at->to.self, key, value, err);
 }
 
-refs_status refs_combine_write_set(refs_join *join, refs_join_sources *sources, refs_str how,
+refs_status refs_combine_write_set(refs_combine *join, refs_combine_sources *sources, refs_str how,
                                    refs_writer *writer, refs_error *err) {
-    noting noted = {.to = refs_join_sink_of_writer(writer), .notes = &join->options.notes};
-    const refs_join_sink sink = {&noted, note_document, note_array, note_chunk,
-                                 noted.to.other != NULL ? note_other : NULL};
-    REFS_TRY(refs_join_sources_write(sources, writer, err));
-    REFS_TRY(refs_join_write_left_out(join, writer, err));
+    noting noted = {.to = refs_combine_sink_of_writer(writer), .notes = &join->options.notes};
+    const refs_combine_sink sink = {&noted, note_document, note_array, note_chunk,
+                                    noted.to.other != NULL ? note_other : NULL};
+    REFS_TRY(refs_combine_sources_write(sources, writer, err));
+    REFS_TRY(refs_combine_write_left_out(join, writer, err));
     if (how.size > 0) REFS_TRY(refs_writer_joined(writer, how, err));
-    return refs_join_write(join, &sink, err);
+    return refs_combine_write(join, &sink, err);
 }
 
 static refs_status write_source(void *user, const refs_source_state *state, refs_error *err) {
     return refs_master_source(user, state, err);
 }
 
-refs_status refs_combine_write_master(refs_join *join, refs_join_sources *sources, refs_str how,
-                                      refs_master *master, refs_error *err) {
+refs_status refs_combine_write_master(refs_combine *join, refs_combine_sources *sources,
+                                      refs_str how, refs_master *master, refs_error *err) {
     const refs_source_visitor visitor = {write_source, master};
     REFS_TRY(refs_master_joined(master, how, err));
-    REFS_TRY(refs_join_aggregate(join, master, err));
-    return refs_join_sources_each(sources, &visitor, err);
+    REFS_TRY(refs_combine_aggregate(join, master, err));
+    return refs_combine_sources_each(sources, &visitor, err);
 }

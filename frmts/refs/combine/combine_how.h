@@ -4,12 +4,12 @@
  * It is the member "joined" of what is recorded of sources (refset.h):
  * {"along":["time"],"pattern":"t_{time:%Y}.nc"}, and "group", "variables", "inline".
  *
- * Read before this: join.h, name_list.h.
+ * Read before this: combine.h, name_list.h.
  */
 #ifndef REFS_COMBINE_COMBINE_HOW_H
 #define REFS_COMBINE_COMBINE_HOW_H
 
-#include "refs/join.h"
+#include "refs/combine.h"
 #include "refs/json.h"
 #include "refs/name_list.h"
 
@@ -43,21 +43,22 @@ refs_status refs_combine_how_choose(const char *set, const refs_combine_how *was
                                     refs_error *err);
 
 /** How parts were combined: what all of them say, what is made of them says too. */
-typedef struct refs_combine_parts refs_combine_parts;
+typedef struct refs_combine_common_how refs_combine_common_how;
 
-refs_status refs_combine_parts_open(refs_combine_parts **parts, refs_error *err);
-void refs_combine_parts_free(refs_combine_parts *parts);
+refs_status refs_combine_common_how_open(refs_combine_common_how **parts, refs_error *err);
+void refs_combine_common_how_free(refs_combine_common_how *parts);
 
 /** Adds what a set says, or for NULL a data file, which says nothing. Without dimensions along
  * which it is combined, `dims` of none, it is copied, and those that it says are kept. Safe from
  * any thread. */
-refs_status refs_combine_parts_add(refs_combine_parts *parts, const refs_set *set,
-                                   const refs_name_list *dims, refs_error *err);
+refs_status refs_combine_common_how_add(refs_combine_common_how *parts, const refs_set *set,
+                                        const refs_name_list *dims, refs_error *err);
 
 /** Sets `text` to what is said of the result, which is combined as `how` says, along `how->along`.
  */
-refs_status refs_combine_parts_print(const refs_combine_parts *parts, const refs_combine_how *how,
-                                     refs_buf *text, refs_error *err);
+refs_status refs_combine_common_how_print(const refs_combine_common_how *parts,
+                                          const refs_combine_how *how, refs_buf *text,
+                                          refs_error *err);
 
 /** The set that sources are added to, or none: zeroed. */
 typedef struct refs_combine_grown {
@@ -69,17 +70,17 @@ typedef struct refs_combine_grown {
 /** The source of values of a part: all of what grows and of sets that are added to it is taken, as
  * the former says how data files are. Fragments of masters have all else, too, and of names only
  * what they were made of. */
-refs_join_values_from refs_combine_values_from(const refs_combine_grown *grown,
-                                               const refs_set *source);
+refs_combine_values_from refs_combine_find_values_from(const refs_combine_grown *grown,
+                                                       const refs_set *source);
 
 /** Writes all that a set is made of: the states of sources, what was left out, how it was combined
  * (`how`, as JSON or empty), and the parts. A note tells of what only this project reads. */
-refs_status refs_combine_write_set(refs_join *join, refs_join_sources *sources, refs_str how,
+refs_status refs_combine_write_set(refs_combine *join, refs_combine_sources *sources, refs_str how,
                                    refs_writer *writer, refs_error *err);
 
 /** The same for a master, whose fragments are the parts. */
-refs_status refs_combine_write_master(refs_join *join, refs_join_sources *sources, refs_str how,
-                                      struct refs_master *master, refs_error *err);
+refs_status refs_combine_write_master(refs_combine *join, refs_combine_sources *sources,
+                                      refs_str how, struct refs_master *master, refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -6,75 +6,75 @@
 #include "combine_attributes.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
+#include "refs/combine.h"
 #include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/fragment_grid.h"
 #include "refs/intern.h"
-#include "refs/join.h"
 #include "refs/set_fragments.h"
 #include "refs/zarr.h"
 
 /** Members of a document of version 2 that a repository keeps, at most. */
-#define REFS_JOIN_MAX_MEMBERS 12
+#define REFS_COMBINE_MAX_MEMBERS 12
 
-#define REFS_JOIN_NONE UINT32_MAX
+#define REFS_COMBINE_NONE UINT32_MAX
 
 /** Most dimensions along which parts are joined. */
-#define REFS_JOIN_MAX_DIMS 8
+#define REFS_COMBINE_MAX_DIMS 8
 
 /** An array is thin where its elements at one place of the joined dimension take no more bytes
  * than this: its values may be put into the set. */
-#define REFS_JOIN_THIN_BYTES 64
+#define REFS_COMBINE_THIN_BYTES 64
 
 /** Steps along one joined dimension: of a coordinate, each takes 80 bytes while they are sorted. */
-#define REFS_JOIN_MAX_STEPS ((uint64_t)1 << 25)
+#define REFS_COMBINE_MAX_STEPS ((uint64_t)1 << 25)
 
 /** Places along several joined dimensions of which it is told one by one whether they are holes. */
-#define REFS_JOIN_MAX_PLACES ((uint64_t)1 << 26)
+#define REFS_COMBINE_MAX_PLACES ((uint64_t)1 << 26)
 
 /** Values of a thin array of one part. */
-#define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
+#define REFS_COMBINE_MAX_THIN_BYTES (64 * REFS_MIB)
 
 /** Values of arrays without a joined dimension that are compared between parts: of those that say
  * where others lie, and of others. */
-#define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
-#define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
+#define REFS_COMBINE_MAX_GRID_BYTES     (8 * REFS_MIB)
+#define REFS_COMBINE_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
 /** For larger ones that say where others lie, digests of samples are compared: of rows at the
  * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
  * would cost more than all else that joining reads. */
-#define REFS_JOIN_N_SAMPLES 3
+#define REFS_COMBINE_N_SAMPLES 3
 /** Elements of a sample that those of other types are held to. */
-#define REFS_JOIN_SPOTS_OF_ROW   32
-#define REFS_JOIN_N_SPOTS        (REFS_JOIN_N_SAMPLES * REFS_JOIN_SPOTS_OF_ROW)
-#define REFS_JOIN_DIGEST_BYTES   REFS_MIB
-#define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
+#define REFS_COMBINE_SPOTS_OF_ROW   32
+#define REFS_COMBINE_N_SPOTS        (REFS_COMBINE_N_SAMPLES * REFS_COMBINE_SPOTS_OF_ROW)
+#define REFS_COMBINE_DIGEST_BYTES   REFS_MIB
+#define REFS_COMBINE_MAX_DIGEST_ROW (256 * REFS_MIB)
 
 /** Steps from begin on, below end. */
-typedef struct refs_join_steps {
+typedef struct refs_combine_steps {
     uint64_t begin, end;
-} refs_join_steps;
+} refs_combine_steps;
 
 /** The holes of a joined array, and its metadata as they were without that: of the fields of an
  * array that are called so. */
-typedef struct refs_join_holes {
-    size_t n_along, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions along which they are told */
-    refs_join_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
+typedef struct refs_combine_holes {
+    size_t n_along, line[REFS_COMBINE_MAX_DIMS]; /**< joined dimensions along which they are told */
+    refs_combine_steps *steps;                   /**< boxes, each of n_along, ascending and apart */
     size_t n; /**< boxes; none: along several dimensions they are not known */
     uint32_t document, attributes, layout, packing;
     bool has_fill;
     uint8_t fill[16];
-} refs_join_holes;
+} refs_combine_holes;
 
 /** The meaning of stored numbers: stored * scale + offset, of unsigned integers where attributes
  * say so. */
-typedef struct refs_join_unpacking {
+typedef struct refs_combine_unpacking {
     double scale, offset;
     bool is_unsigned;
-} refs_join_unpacking;
+} refs_combine_unpacking;
 
 /** Numbers are of strings in the join's table. */
-typedef struct refs_join_array {
+typedef struct refs_combine_array {
     uint32_t path;       /**< "g/t2m" */
     uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
     uint32_t attributes; /**< text of ".zattrs"; or NONE */
@@ -86,9 +86,9 @@ typedef struct refs_join_array {
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     uint32_t missing; /**< of each of these values, or of the spots of the digest, a byte, 1 where
                          it is missing; or NONE: none is */
-    uint32_t digest;  /**< of values that are many: as refs_join__digest has them; or NONE */
+    uint32_t digest;  /**< of values that are many: as refs_combine__digest has them; or NONE */
     refs_dtype dtype;
-    refs_join_unpacking unpacking;
+    refs_combine_unpacking unpacking;
     bool is_v3; /**< and not to be said in version 2, for the reason `problem` */
     bool has_inline, is_thin, has_fill;
     bool is_grid; /**< longitudes or latitudes */
@@ -97,15 +97,15 @@ typedef struct refs_join_array {
     bool keeps_default; /**< as refs_cf_keeps_default_fill says */
     bool is_piece;      /**< a fragment of an aggregation, which is at `path` */
     uint64_t
-        begin[REFS_JOIN_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
-    uint32_t whole;                /**< attributes of what it is a piece of, or its own; or NONE */
+        begin[REFS_COMBINE_MAX_DIMS]; /**< of a piece: its first step along each joined dimension */
+    uint32_t whole;   /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;    /**< dimensions that the part does not have are put before its own */
     bool is_time;     /**< a scalar that counts since an instant */
     bool is_repeated; /**< likewise, and it gets all concat dimensions that count times */
     bool is_field;    /**< of parts that are fragments: it is in them alone, not in the master */
     bool are_texts;   /**< values are strings of any length, each with a NUL … */
     uint32_t problem; /**< … or NONE, for this reason */
-    refs_join_holes *holes; /**< or NULL: none */
+    refs_combine_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     bool declares_fill;   /**< as refs_cf_declared_fill says, and … */
     uint8_t declared[16]; /**< … what */
@@ -119,14 +119,14 @@ typedef struct refs_join_array {
     uint32_t *dims;
     size_t stream, stream_size; /**< in the part's streams */
     uint64_t n_refs;
-} refs_join_array;
+} refs_combine_array;
 
-typedef struct refs_join_document {
+typedef struct refs_combine_document {
     uint32_t key, text;
-} refs_join_document;
+} refs_combine_document;
 
 /** The place of a part along one joined dimension. */
-typedef struct refs_join_axis {
+typedef struct refs_combine_axis {
     uint32_t array;        /**< number of its coordinate among the part's arrays; or NONE */
     uint64_t n;            /**< steps; 1 where the part has no such dimension */
     bool is_new;           /**< it has none */
@@ -136,87 +136,87 @@ typedef struct refs_join_axis {
     uint32_t text;         /**< value by the pattern; or NONE */
     int64_t integer;       /**< likewise */
     double number;         /**< likewise */
-} refs_join_axis;
+} refs_combine_axis;
 
 /** An array of a part that is not taken, as something in it is not supported. */
-typedef struct refs_join_left_out {
+typedef struct refs_combine_left_out {
     uint32_t path, problem;
     bool was_before; /**< when the part was made, which is a set: that was told then */
-} refs_join_left_out;
+} refs_combine_left_out;
 
 /** The entry of a master or an outline for one of its aggregations. */
-typedef struct refs_join_told {
-    refs_join_array array;
+typedef struct refs_combine_told {
+    refs_combine_array array;
     refs_fragment_grid grid; /**< all of it, gaps too; fragments that were written are there, those
                                 of a master with their names until it is added */
     uint8_t *is_written[REFS_MAX_RANK]; /**< of each interval, 1 if any fragment is there */
     bool has_fragments;
     bool declares_fill; /**< attributes do, and not only what the master stands for: as in
-                           refs_join_array */
+                           refs_combine_array */
     uint8_t declared[16];
     size_t number; /**< among all arrays and aggregations of the part */
-} refs_join_told;
+} refs_combine_told;
 
-typedef struct refs_join_member {
+typedef struct refs_combine_member {
     char *name;
-    refs_join_role role;
-    char *fragment, *format; /**< as in refs_join_fragment; or NULL */
+    refs_combine_role role;
+    char *fragment, *format; /**< as in refs_combine_fragment; or NULL */
     bool is_of_master;       /**< likewise */
-    refs_join_told *told;    /**< of a master or an outline */
+    refs_combine_told *told; /**< of a master or an outline */
     size_t n_told, told_capacity;
     const refs_set *set; /**< where it is only copied */
     size_t number;
-    refs_join_array *arrays;
+    refs_combine_array *arrays;
     size_t n_arrays, array_capacity;
     uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
-    refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
+    refs_combine_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
     uint32_t *others; /**< keys that belong to no array, as the part has them */
     size_t n_others, other_capacity;
-    refs_join_left_out *left_out;
+    refs_combine_left_out *left_out;
     size_t n_left_out, left_out_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
-    refs_join_axis axes[REFS_JOIN_MAX_DIMS];
+    refs_combine_axis axes[REFS_COMBINE_MAX_DIMS];
     uint32_t *urls; /**< of the numbers in streams: strings of the join */
     size_t n_urls;
     refs_buf streams;
-} refs_join_member;
+} refs_combine_member;
 
 /** An array of a part. */
-typedef struct refs_join_place {
-    const refs_join_member *member;
-    const refs_join_array *array;
-} refs_join_place;
+typedef struct refs_combine_place {
+    const refs_combine_member *member;
+    const refs_combine_array *array;
+} refs_combine_place;
 
 /** The holes along joined dimensions, of arrays that all parts have whole. */
-typedef struct refs_join_missing {
-    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions; none: not known yet */
-    refs_buf boxes;                           /**< as refs_join__missing_boxes appends them */
-} refs_join_missing;
+typedef struct refs_combine_missing {
+    size_t n_lines, line[REFS_COMBINE_MAX_DIMS]; /**< joined dimensions; none: not known yet */
+    refs_buf boxes;                              /**< as refs_combine__missing_boxes appends them */
+} refs_combine_missing;
 
 /** The beginnings of the fragments of one field, by the numbers in their names. */
-typedef struct refs_join_numbers {
+typedef struct refs_combine_numbers {
     uint32_t path;
     size_t rank;
     refs_fragment_dim dims[REFS_MAX_RANK]; /**< an interval for each number */
-    const refs_join_told *outline;         /**< what says which fragments were written; or NULL */
-} refs_join_numbers;
+    const refs_combine_told *outline;      /**< what says which fragments were written; or NULL */
+} refs_combine_numbers;
 
-struct refs_join {
-    refs_join_options options;
-    char *own_dims[REFS_JOIN_MAX_DIMS + 1]; /* options.dims, where nobody named them */
-    refs_join_numbers *numbers; /* of each field; NULL: coordinates say where parts are */
+struct refs_combine {
+    refs_combine_options options;
+    char *own_dims[REFS_COMBINE_MAX_DIMS + 1]; /* options.dims, where nobody named them */
+    refs_combine_numbers *numbers; /* of each field; NULL: coordinates say where parts are */
     size_t n_numbers;
-    uint32_t dims[REFS_JOIN_MAX_DIMS];
+    uint32_t dims[REFS_COMBINE_MAX_DIMS];
     size_t n_dims;
-    bool counts_time[REFS_JOIN_MAX_DIMS]; /* each, instants or durations; once it is planned */
-    size_t counted[REFS_JOIN_MAX_DIMS];   /* members in whose units joined coordinates are, once
+    bool counts_time[REFS_COMBINE_MAX_DIMS]; /* each, instants or durations; once it is planned */
+    size_t counted[REFS_COMBINE_MAX_DIMS];   /* members in whose units joined coordinates are, once
                                              these are planned */
-    refs_join_missing missing;            /* of the array before, while all are joined */
-    pthread_mutex_t lock;                 /* guards what follows */
+    refs_combine_missing missing;            /* of the array before, while all are joined */
+    pthread_mutex_t lock;                    /* guards what follows */
     refs_intern strings;
     refs_intern told; /* paths of arrays that cannot be compared */
-    refs_join_member *members;
+    refs_combine_member *members;
     size_t n_members, member_capacity;
     size_t n_parts; /* members that are neither masters nor outlines: the first ones, once all are
                        planned */
@@ -239,113 +239,114 @@ typedef struct refs_pattern_value {
 } refs_pattern_value;
 
 /** Values of the join's dimensions in a name. REFS_INVALID where it does not fit. */
-refs_status refs_join__match(const refs_join *join, const char *name,
-                             refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
+refs_status refs_combine__match(const refs_combine *join, const char *name,
+                                refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
 /** The contents of a part. Strings of the member are numbered by `strings`. */
-refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
-                            refs_intern *strings, refs_error *err);
-void refs_join__member_clear(refs_join_member *member);
+refs_status refs_combine__read(refs_combine *join, const refs_combine_part *part,
+                               refs_combine_member *member, refs_intern *strings, refs_error *err);
+void refs_combine__member_clear(refs_combine_member *member);
 
 /** Adds members, whose strings are numbered by `strings`; takes them, also on failure. */
-refs_status refs_join__keep(refs_join *join, const refs_intern *strings, refs_join_member *members,
-                            size_t n, refs_error *err);
+refs_status refs_combine__keep(refs_combine *join, const refs_intern *strings,
+                               refs_combine_member *members, size_t n, refs_error *err);
 
 /** Appends the name that a fragment has in its file by the path of its aggregation: there the group
  * of the options may stand before it. */
-refs_status refs_join__name_in_file(const refs_join *join, refs_str path, refs_buf *name,
-                                    refs_error *err);
+refs_status refs_combine__name_in_file(const refs_combine *join, refs_str path, refs_buf *name,
+                                       refs_error *err);
 
 /** Whether parts are fields: fragments of aggregations. */
-bool refs_join__is_of_fields(const refs_join *join);
+bool refs_combine__is_of_fields(const refs_combine *join);
 
 /** Whether parts are fragments, whatever they are like: they become a master. */
-bool refs_join__is_aggregated(const refs_join *join);
+bool refs_combine__is_aggregated(const refs_combine *join);
 
 /** Whether there is one part, which is copied. */
-bool refs_join__copies(const refs_join *join);
+bool refs_combine__copies(const refs_combine *join);
 
-void refs_join__array_clear(refs_join_array *array);
+void refs_combine__array_clear(refs_combine_array *array);
 
 /** Lists the paths of a member's arrays, again where arrays were removed. */
-refs_status refs_join__sort_paths(refs_join_member *member, refs_error *err);
+refs_status refs_combine__sort_paths(refs_combine_member *member, refs_error *err);
 
 /** Finds where a part is along joined dimension `line`, which is called `name`. */
-refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *member, size_t line,
-                                 refs_str name, refs_error *err);
+refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
+                                    size_t line, refs_str name, refs_error *err);
 
 /* -- fields.c, numbers.c: parts that are fragments ------------------------------------------------
  */
 
 /** Puts masters and outlines behind all parts, and finds along which dimensions these are joined,
  * and where names say so, their places. */
-refs_status refs_join__arrange_fields(refs_join *join, refs_error *err);
+refs_status refs_combine__arrange_fields(refs_combine *join, refs_error *err);
 
 /** Sets join->numbers, where all parts are numbered by their names. */
-refs_status refs_join__read_numbers(refs_join *join, refs_error *err);
+refs_status refs_combine__read_numbers(refs_combine *join, refs_error *err);
 /** Places parts along the joined dimensions by the numbers. */
-refs_status refs_join__place_numbers(refs_join *join, refs_error *err);
-const refs_join_numbers *refs_join__numbers_of(const refs_join *join, uint32_t path);
+refs_status refs_combine__place_numbers(refs_combine *join, refs_error *err);
+const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *join, uint32_t path);
 /** The elements of a joined dimension that numbers tell. */
-uint64_t refs_join__numbered_length(const refs_join *join, size_t line);
-void refs_join__numbers_free(refs_join *join);
+uint64_t refs_combine__numbered_length(const refs_combine *join, size_t line);
+void refs_combine__numbers_free(refs_combine *join);
 
 /** The entry for the aggregation at a path; NULL: nothing. */
-const refs_join_told *refs_join__find_told(const refs_join_member *member, uint32_t path);
+const refs_combine_told *refs_combine__find_told(const refs_combine_member *member, uint32_t path);
 
 /** Whether a step of an outline is there only if a part has it: what it holds was written. */
-bool refs_join__is_only_told(const refs_join *join, const refs_join_member *member, size_t line,
-                             uint64_t step);
+bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_member *member,
+                                size_t line, uint64_t step);
 
 /** A step of a master or an outline that the result does not have. */
-#define REFS_JOIN_NOWHERE UINT64_MAX
+#define REFS_COMBINE_NOWHERE UINT64_MAX
 
 /** Text number `id` of the join. */
-refs_str refs_join__text(const refs_join *join, uint32_t id);
+refs_str refs_combine__text(const refs_combine *join, uint32_t id);
 
 /** The part behind the last slash. */
-refs_str refs_join__own_name(refs_str path);
+refs_str refs_combine__own_name(refs_str path);
 
 /** Whether an array is the coordinate of its dimension. */
-bool refs_join__is_axis(const refs_array_meta *meta);
+bool refs_combine__is_axis(const refs_array_meta *meta);
 
 /** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
  * behind those of its groups. */
-bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
+bool refs_combine__is_dim(const refs_combine *join, refs_str name, size_t *dim);
 
 struct refs_aggregations;
 
 /** The arrays to copy: those of a part whose paths are without the first `group` bytes. */
-typedef struct refs_join_copied {
+typedef struct refs_combine_copied {
     const refs_set *set;
     refs_hierarchy *hierarchy;
-    refs_join_member *member;
+    refs_combine_member *member;
     refs_intern *strings; /**< of the member */
     size_t group;
     struct refs_aggregations **aggregations; /**< set; the hierarchy needs them to its end */
-} refs_join_copied;
+} refs_combine_copied;
 
 /** Names fragments in other files as references in the copy name files; what held the names has
  * `values` then, in one chunk. */
-refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
-                                        refs_error *err);
+refs_status refs_combine__rename_fragments(refs_combine *join, const refs_combine_copied *copied,
+                                           refs_error *err);
 
 /** The array of a member at `path`, the first of its pieces; or NULL. */
-refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
+refs_combine_array *refs_combine__find(const refs_combine_member *member, uint32_t path);
 
 /** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is whole is
  * one piece. */
-const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i);
+const refs_combine_array *refs_combine__piece(const refs_combine_member *member, uint32_t path,
+                                              size_t i);
 
 /** Appends the attributes of a container without those that say where its fragments are. */
-refs_status refs_join__without_fragments(const refs_json *attributes, refs_buf *text,
-                                         refs_error *err);
+refs_status refs_combine__without_fragments(const refs_json *attributes, refs_buf *text,
+                                            refs_error *err);
 
 /** Whether a name is one of these, NULL-ended. */
-bool refs_join__is_among(refs_str name, const char *const *names);
+bool refs_combine__is_among(refs_str name, const char *const *names);
 
 /** Whether `path`, with slashes around it, is in the group of an array's fragments. */
-bool refs_join__is_part_of(const refs_array_meta *container, const char *path);
+bool refs_combine__is_part_of(const refs_array_meta *container, const char *path);
 
 /* -- stream.c: references of one array, some seven bytes each -----------------------------------
  */
@@ -383,25 +384,25 @@ bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref);
  */
 
 /** Appends the URL as it is written of what a reference points to. */
-refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
-                           refs_error *err);
+refs_status refs_combine__url(const refs_combine_urls *urls, const refs_ref *ref, refs_buf *url,
+                              refs_error *err);
 
 /* -- values.c -----------------------------------------------------------------------------------
  */
 
 /** A part with all that reads it: places of fetchers belong to the locations of one set. */
-typedef struct refs_join_source {
+typedef struct refs_combine_source {
     struct refs_fetcher *fetcher;
     struct refs_store *store;
     struct refs_cache *cache;
     refs_hierarchy *hierarchy;
     bool is_file; /**< a data file, not a set, which refers to others */
-} refs_join_source;
+} refs_combine_source;
 
 /** To be closed also after a failure. */
-refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
-                                   refs_join_source *source, refs_error *err);
-void refs_join__source_close(refs_join_source *source);
+refs_status refs_combine__source_open(const refs_combine_options *options, const refs_set *set,
+                                      refs_combine_source *source, refs_error *err);
+void refs_combine__source_close(refs_combine_source *source);
 
 /** Takes the values of array number `i` of those that are loaded, borrowed for the call. */
 typedef struct refs_value_sink {
@@ -411,68 +412,70 @@ typedef struct refs_value_sink {
 } refs_value_sink;
 
 /** Reads arrays whole, planned as one fetch. */
-refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
-                            size_t n, const refs_value_sink *sink, refs_error *err);
+refs_status refs_combine__load(const refs_combine_source *source,
+                               const refs_array_meta *const *metas, size_t n,
+                               const refs_value_sink *sink, refs_error *err);
 
 /** Appends eight bytes for each sample of an array's rows, which tell these from others of their
- * type, and then the elements at REFS_JOIN_N_SPOTS spots, in this machine's order; nothing where it
- * would take too much memory. */
-refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
-                              refs_buf *digest, refs_error *err);
+ * type, and then the elements at REFS_COMBINE_N_SPOTS spots, in this machine's order; nothing where
+ * it would take too much memory. */
+refs_status refs_combine__digest(const refs_combine_source *source, const refs_array_meta *meta,
+                                 refs_buf *digest, refs_error *err);
 
 /** Its elements at the spots. */
-refs_str refs_join__digest_spots(refs_str digest);
+refs_str refs_combine__digest_spots(refs_str digest);
 
 /** Rows that a sample of an array takes; none where one row has too many bytes. */
-refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
+refs_combine_steps refs_combine__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
 
 /** The element at a spot of an array of so many rows, none of them empty: in rows that samples
  * take, whatever the type. */
-uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot);
+uint64_t refs_combine__spot(uint64_t n_rows, uint64_t row_elements, size_t spot);
 
 /** Bytes of an array's values; false where they are not known, or overflow. */
-bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
+bool refs_combine__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
 
 /* -- units.c ------------------------------------------------------------------------------------
  */
 
 /** Its units and its calendar. */
-refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array);
+refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combine_array *array);
 
 /** How values of one part become those of another: UNKNOWN also where only one of them has units.
  */
-refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_array *from,
-                                         const refs_join_array *to);
+refs_cf_conversion refs_combine__conversion(const refs_combine *join,
+                                            const refs_combine_array *from,
+                                            const refs_combine_array *to);
 
 /** Whether units are those of times, "days since ...". */
-bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
+bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array);
 
 /** Converts values of `array`, which are not times, in place. REFS_UNSUPPORTED where a value cannot
  * be said exactly, so that another change of units gives what one would have, or where they are
  * packed. */
-refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
-                             refs_buf *values, refs_error *err);
+refs_status refs_combine__apply(const refs_cf_rebase *rebase, const refs_combine_array *array,
+                                refs_buf *values, refs_error *err);
 
 /** Whether a type is a float of 32 bits. */
-bool refs_join__is_single(const refs_dtype *dtype);
+bool refs_combine__is_single(const refs_dtype *dtype);
 
 /** Whether attributes say that values are packed. */
-bool refs_join__is_packed(const refs_join_unpacking *unpacking);
+bool refs_combine__is_packed(const refs_combine_unpacking *unpacking);
 
 struct refs_value;
 
 /** REFS_UNSUPPORTED: packed values are not converted. */
-refs_status refs_join__fail_packed(refs_error *err);
+refs_status refs_combine__fail_packed(refs_error *err);
 
 /** Widens `*type`, integers of 32 bits before, to that in which times are written in `clock` among
  * which is `time`, stored as a `dtype`: integers, if all are and stay so; else doubles. */
-void refs_join__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
-                                 const struct refs_value *time, refs_dtype *type);
+void refs_combine__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
+                                    const struct refs_value *time, refs_dtype *type);
 
 /** Appends a time as a number in `clock`. REFS_UNSUPPORTED for one stored as an integer that the
  * number does not stand for. A value that is no time, NaN, stays. */
-refs_status refs_join__write_time(const refs_cf_clock *clock, const struct refs_value *time,
-                                  const refs_dtype *type, refs_buf *values, refs_error *err);
+refs_status refs_combine__write_time(const refs_cf_clock *clock, const struct refs_value *time,
+                                     const refs_dtype *type, refs_buf *values, refs_error *err);
 
 /* -- value.c ------------------------------------------------------------------------------------
  */
@@ -504,24 +507,24 @@ typedef struct refs_value {
 #define REFS_VALUE_TEXT 64
 
 /** Value number `i` of `values`, which are in this machine's order. */
-refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
+refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
 
 /** Whether it has a number: INTEGER, NUMBER and TIME. */
-bool refs_join__is_number(const refs_value *value);
+bool refs_combine__is_number(const refs_value *value);
 
 /** Makes a number of one type another one of the same value: a float or an integer a double, an
  * integer one of 64 bits. False, and nothing, for other types. */
-bool refs_join__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
-                      uint8_t *widened);
+bool refs_combine__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
+                         uint8_t *widened);
 
 /** Below 0, 0 or above; of one kind, or both INTEGER or NUMBER. NaN comes last. */
-int refs_join__compare_values(const refs_value *a, const refs_value *b);
+int refs_combine__compare_values(const refs_value *a, const refs_value *b);
 
-const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
+const char *refs_combine__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
 
 typedef struct refs_values {
     const refs_dtype *dtype;
-    refs_join_unpacking unpacking;
+    refs_combine_unpacking unpacking;
     refs_str bytes;
     refs_str missing; /**< of each a byte, 1 where it is missing; empty: none is */
     bool are_times;
@@ -529,113 +532,114 @@ typedef struct refs_values {
 } refs_values;
 
 /** Whether values are datetime64 or timedelta64. */
-bool refs_join__has_ticks(const refs_dtype *dtype);
+bool refs_combine__has_ticks(const refs_dtype *dtype);
 
 /** Whether types are the same, with the units of these. */
-bool refs_join__is_one_type(const refs_dtype *a, const refs_dtype *b);
+bool refs_combine__is_one_type(const refs_dtype *a, const refs_dtype *b);
 
 /** Lets values be times where these are their units, or their type is one of times. */
-void refs_join__set_clock(refs_values *values, const refs_cf_units *units);
+void refs_combine__set_clock(refs_values *values, const refs_cf_units *units);
 
-refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
+refs_combine_unpacking refs_combine__unpacking_of(const refs_array_meta *meta);
 
 /** Values of the coordinate of a joined dimension, none of which is missing (CF 1.13,
  * section 2.5.1), whatever attributes say. */
-refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array);
+refs_values refs_combine__coordinates_of(const refs_combine *join, const refs_combine_array *array);
 
 /** Value number `i`, unpacked; of times, an instant. */
-refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
+refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i);
 
 /** Whether a value that is stored in single precision is another one that is not, but for rounding:
  * the float of a number, or of an instant in the clock of the float. */
-bool refs_join__is_float_of(const refs_value *single, const refs_cf_clock *clock,
-                            const refs_value *other);
+bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *clock,
+                               const refs_value *other);
 
 /** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
  * of the shorter one where there are more in the other. Missing values are the same. */
-uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
+uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b);
 
 /* -- dims.c -------------------------------------------------------------------------------------
  */
 
 /** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt, and
  * for fields. */
-refs_status refs_join__check_dims(const refs_join *join, refs_error *err);
+refs_status refs_combine__check_dims(const refs_combine *join, refs_error *err);
 
 /** Appends a value of a joined coordinate, a time as ISO 8601. */
-refs_status refs_join__print_place(const refs_join *join, size_t line, const refs_value *value,
-                                   refs_buf *text, refs_error *err);
+refs_status refs_combine__print_place(const refs_combine *join, size_t line,
+                                      const refs_value *value, refs_buf *text, refs_error *err);
 
 /** Appends "step 3 of time (2020-01-01T06:00:00)". */
-refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
-                                  refs_error *err);
+refs_status refs_combine__print_step(const refs_combine *join, size_t line, uint64_t step,
+                                     refs_buf *text, refs_error *err);
 
 /** Appends that for each joined dimension of an array, at an index of it. */
-struct refs_joined;
-refs_status refs_join__print_index(const refs_join *join, const struct refs_joined *joined,
-                                   const uint64_t *index, refs_buf *text, refs_error *err);
+struct refs_combined;
+refs_status refs_combine__print_index(const refs_combine *join, const struct refs_combined *joined,
+                                      const uint64_t *index, refs_buf *text, refs_error *err);
 
 /** REFS_INVALID: "duplicate step 3 of time in a.nc and b.nc". */
-refs_status refs_join__fail_twice(const refs_join *join, const struct refs_joined *joined,
-                                  const uint64_t *index, const refs_join_member *const members[2],
-                                  refs_error *err);
+refs_status refs_combine__fail_twice(const refs_combine *join, const struct refs_combined *joined,
+                                     const uint64_t *index,
+                                     const refs_combine_member *const members[2], refs_error *err);
 
 /* -- plan.c -------------------------------------------------------------------------------------
  */
 
 /** A joined dimension. */
-typedef struct refs_join_line {
+typedef struct refs_combine_line {
     uint64_t n;
     size_t first;       /**< member whose step comes first: its units hold */
     bool has_own_units; /**< those of the options hold */
     bool is_converted;  /**< coordinates of some part are in other units than they were */
-} refs_join_line;
+} refs_combine_line;
 
-typedef struct refs_join_plan {
-    refs_join_line lines[REFS_JOIN_MAX_DIMS];
+typedef struct refs_combine_plan {
+    refs_combine_line lines[REFS_COMBINE_MAX_DIMS];
     size_t *order;   /**< members, in the order of their first steps */
     uint32_t *paths; /**< of all arrays, in the order in which they are written */
     size_t n_paths;
-} refs_join_plan;
+} refs_combine_plan;
 
-refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err);
-void refs_join__plan_clear(refs_join_plan *plan);
+refs_status refs_combine__plan(refs_combine *join, refs_combine_plan *plan, refs_error *err);
+void refs_combine__plan_clear(refs_combine_plan *plan);
 
 /** Whether parts are tiles along dimensions that nobody named. REFS_UNSUPPORTED names a dimension
  * and two parts where they are not; a note tells where they are tiles along several. */
-refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
-                                   refs_error *err);
+refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combine_plan *plan,
+                                      refs_error *err);
 
 /** A note tells which places of several joined dimensions no part has, by their coordinates. */
-refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
-                                          refs_error *err);
+refs_status refs_combine__tell_missing_tiles(const refs_combine *join,
+                                             const refs_combine_plan *plan, refs_error *err);
 
 /** Gives scalar times that differ between parts, such as the valid time of a forecast, the concat
  * dimensions that count times. */
-refs_status refs_join__repeat_times(refs_join *join, const refs_join_plan *plan, refs_error *err);
+refs_status refs_combine__repeat_times(refs_combine *join, const refs_combine_plan *plan,
+                                       refs_error *err);
 
 /** Whether values of two arrays are the same, in the units of the first. */
-bool refs_join__have_one_value(const refs_join *join, const refs_join_array *mine,
-                               const refs_join_array *theirs);
+bool refs_combine__have_one_value(const refs_combine *join, const refs_combine_array *mine,
+                                  const refs_combine_array *theirs);
 
 /** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
  * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
-refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
-                                    refs_error *err);
+refs_status refs_combine__check_places(const refs_combine *join, const refs_combine_plan *plan,
+                                       refs_error *err);
 
 /* -- cells.c: which places parts have -------------------------------------------------------------
  */
 
 /** Positions along one dimension at which a cell begins; the last is the end. */
-typedef struct refs_join_cuts {
+typedef struct refs_combine_cuts {
     uint64_t *at;
     size_t n, capacity;
-} refs_join_cuts;
+} refs_combine_cuts;
 
-typedef struct refs_join_cells {
-    const refs_join *join;
-    size_t n_lines, line[REFS_JOIN_MAX_DIMS]; /**< joined dimensions that cells have; given */
-    refs_join_cuts cuts[REFS_JOIN_MAX_DIMS];  /**< along each of them */
+typedef struct refs_combine_cells {
+    const refs_combine *join;
+    size_t n_lines, line[REFS_COMBINE_MAX_DIMS];   /**< joined dimensions that cells have; given */
+    refs_combine_cuts cuts[REFS_COMBINE_MAX_DIMS]; /**< along each of them */
     uint8_t *covered; /**< of each cell, the last dimension fastest; NULL: there are too many */
     size_t n, n_missing;
     bool are_whole;    /**< given: parts have what sets tell to be holes, too */
@@ -643,37 +647,38 @@ typedef struct refs_join_cells {
     uint32_t *owners;  /**< of each cell, the number of a piece and 1; 0: no part has it */
     uint32_t second;   /**< likewise, of a piece that has the cell `twice`, too; 0: none */
     size_t twice;
-    refs_join_place *pieces;
+    refs_combine_place *pieces;
     size_t n_pieces, piece_capacity;
-} refs_join_cells;
+} refs_combine_cells;
 
 /** Finds what parts have of the array at `path`, or of anything where that is NONE; boxes that sets
  * tell to be holes they do not have. To be cleared also after a failure. */
-refs_status refs_join__cells_open(refs_join_cells *all, const refs_join_plan *plan, uint32_t path,
-                                  refs_error *err);
-void refs_join__cells_clear(refs_join_cells *all);
+refs_status refs_combine__cells_open(refs_combine_cells *all, const refs_combine_plan *plan,
+                                     uint32_t path, refs_error *err);
+void refs_combine__cells_clear(refs_combine_cells *all);
 
 /** Finds two parts that are no tiles along the only dimension of cells that are known: one cuts the
  * other. False where all parts with an array at `path`, or all where that is NONE, are one cell
  * each. */
-bool refs_join__find_across(const refs_join_cells *all, uint32_t path, size_t members[2]);
+bool refs_combine__find_across(const refs_combine_cells *all, uint32_t path, size_t members[2]);
 
 /** Positions that a part has along a joined dimension: of some step, from the first one on, below
  * the end. Empty where it has no step. */
-refs_join_steps refs_join__extent(const refs_join_axis *axis);
+refs_combine_steps refs_combine__extent(const refs_combine_axis *axis);
 
-/** Appends what no part has as boxes, refs_join_steps along each dimension of the cells: the same
- * ones whatever the parts that the rest comes from. `covered` is known. */
-refs_status refs_join__missing_boxes(const refs_join_cells *all, refs_buf *boxes, refs_error *err);
+/** Appends what no part has as boxes, refs_combine_steps along each dimension of the cells: the
+ * same ones whatever the parts that the rest comes from. `covered` is known. */
+refs_status refs_combine__missing_boxes(const refs_combine_cells *all, refs_buf *boxes,
+                                        refs_error *err);
 
 /** The cell that begins at a position at which one does; n - 1: the end. */
-size_t refs_join__cell_at(const refs_join_cuts *cuts, uint64_t position);
+size_t refs_combine__cell_at(const refs_combine_cuts *cuts, uint64_t position);
 
 /** The step of a part that has a position, which some step has. */
-uint64_t refs_join__step_at(const refs_join_axis *axis, uint64_t position);
+uint64_t refs_combine__step_at(const refs_combine_axis *axis, uint64_t position);
 
-/** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
-size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
+/** Which joined dimension dimension `dim` of an array is, or REFS_COMBINE_MAX_DIMS. */
+size_t refs_combine__line_of(const refs_combine *join, const refs_combine_array *array, size_t dim);
 
 /* -- what becomes of arrays: joined.c, thin.c, split.c, emit.c, differ.c, copy.c
  * --------------------------
@@ -687,23 +692,23 @@ typedef struct refs_common_type {
 } refs_common_type;
 
 /** The fill value of unpacked fragments: netCDF's, or NaN where that is a value of some. */
-void refs_join__fill_of(const refs_common_type *type, uint8_t *fill);
+void refs_combine__fill_of(const refs_common_type *type, uint8_t *fill);
 
 /** The result for the arrays of one path. */
-typedef struct refs_joined {
+typedef struct refs_combined {
     uint32_t path;
-    size_t first;                /**< member whose metadata it has: the first in the plan's order */
-    const refs_join_array *like; /**< ... its array there */
+    size_t first; /**< member whose metadata it has: the first in the plan's order */
+    const refs_combine_array *like; /**< ... its array there */
     size_t rank;
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
-    size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_JOIN_MAX_DIMS */
+    size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_COMBINE_MAX_DIMS */
     size_t n_lines;             /**< dimensions that are joined */
     bool is_thin;               /**< of all parts */
     bool is_loaded;             /**< its values are put into the set */
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
-    struct refs_join_split *split; /**< how it is fragments; or NULL */
-    bool has_told_units;           /**< of parts that they are not converted */
+    struct refs_combine_split *split; /**< how it is fragments; or NULL */
+    bool has_told_units;              /**< of parts that they are not converted */
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
@@ -711,283 +716,285 @@ typedef struct refs_joined {
                           a coordinate say what is missing where its parts do not say the same */
     bool drops_actual; /**< a coordinate of several parts says nothing of the values of one */
     bool has_holes;    /**< parts do not have all of it … */
-    refs_buf holes;    /**< … these boxes, refs_join_steps along each joined dimension; none: they
-                          are not known */
+    refs_buf holes; /**< … these boxes, refs_combine_steps along each joined dimension; none: they
+                       are not known */
     bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
     bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
     bool lacks_fill;      /**< of bytes all are values: what has holes gets a wider type */
-} refs_joined;
+} refs_combined;
 
 /** Finds out, with all that can be wrong. To be cleared also after a failure. */
-refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
-                              refs_joined *joined, refs_error *err);
-void refs_join__joined_clear(refs_joined *joined);
+refs_status refs_combine__joined(refs_combine *join, const refs_combine_plan *plan, uint32_t path,
+                                 refs_combined *joined, refs_error *err);
+void refs_combine__joined_clear(refs_combined *joined);
 
 /** If parts do not have the array, a note says so, and what stands there becomes a fill value that
  * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
  * has to be. */
-refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                                  bool *splits, refs_error *err);
+refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan *plan,
+                                     refs_combined *joined, bool *splits, refs_error *err);
 
 /** A fill value for values of the result that no part has, unless attributes have one.
  * REFS_UNSUPPORTED for bytes, all of which are values. */
-refs_status refs_join__declare_fill(refs_join *join, refs_joined *joined, refs_error *err);
+refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err);
 
 /** The type of an aggregation of bytes that are not in all parts: a value more than they have. */
-refs_common_type refs_join__wider_than_bytes(void);
+refs_common_type refs_combine__wider_than_bytes(void);
 
 /** The same for what stands between the fragments of an array. */
-refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err);
+refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err);
 
 /* -- holed.c: what joined sets tell of their holes ------------------------------------------------
  */
 
 /** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
  * leaves it out of the document. `strings` are those of the member. */
-refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
-                                  refs_join_array *array, refs_error *err);
-void refs_join__holes_free(refs_join_holes *holes);
+refs_status refs_combine__read_holes(const refs_combine *join, refs_intern *strings,
+                                     refs_combine_array *array, refs_error *err);
+void refs_combine__holes_free(refs_combine_holes *holes);
 
 /** REFS_INVALID where a box ends behind the array, whose strings are those of the join. */
-refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
-                                   refs_error *err);
+refs_status refs_combine__check_holes(const refs_combine *join, const refs_combine_array *array,
+                                      refs_error *err);
 
 /** Places of box number `i`, in blocks of `per` steps along each of the holes' dimensions; at least
  * one. Boxes have no place in common. */
-double refs_join__box_places(const refs_join_holes *holes, size_t i, const uint64_t *per);
+double refs_combine__box_places(const refs_combine_holes *holes, size_t i, const uint64_t *per);
 
 /** Gives arrays of all parts the metadata that they had without holes. */
-void refs_join__forget_fills(refs_join *join);
+void refs_combine__forget_fills(refs_combine *join);
 
 /** Whether a part has nothing of the array at `step` along a joined dimension. */
-bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
-                        uint64_t step);
+bool refs_combine__is_hole(const refs_combine *join, const refs_combine_array *array, size_t line,
+                           uint64_t step);
 
 /** Whether a part has holes that its document does not place: older versions did not place tiles.
  */
-bool refs_join__has_unknown_holes(const refs_join_array *array);
+bool refs_combine__has_unknown_holes(const refs_combine_array *array);
 
 /** Whether a part has nothing of the array where it has `steps` along each joined dimension. */
-bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps);
+bool refs_combine__is_in_hole(const refs_combine_array *array, const uint64_t *steps);
 
 /** Places along the dimensions along which holes are told, of which `is_hole` tells: to be asked of
  * many places. */
-typedef struct refs_join_mask {
+typedef struct refs_combine_mask {
     uint8_t *is_hole; /**< or NULL: nowhere, or it is not known; to be freed */
-    const refs_join_holes *holes;
-    const refs_join_member *member;
-} refs_join_mask;
+    const refs_combine_holes *holes;
+    const refs_combine_member *member;
+} refs_combine_mask;
 
-refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask, refs_error *err);
-bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps);
+refs_status refs_combine__mask_open(const refs_combine_place *at, refs_combine_mask *mask,
+                                    refs_error *err);
+bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *steps);
 
 /** The first place along the joined dimensions that a part has of an array. */
-refs_status refs_join__first_place(const refs_join *join, const refs_join_place *at,
-                                   uint64_t position[REFS_JOIN_MAX_DIMS], refs_error *err);
+refs_status refs_combine__first_place(const refs_combine *join, const refs_combine_place *at,
+                                      uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err);
 
 /** Whether one place along the joined dimensions comes before another. */
-bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint64_t *other);
+bool refs_combine__is_before(const refs_combine *join, const uint64_t *one, const uint64_t *other);
 
 /** Appends the member's value. */
-refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
-                                  refs_error *err);
+refs_status refs_combine__tell_holes(const refs_combine *join, const refs_combined *joined,
+                                     refs_buf *text, refs_error *err);
 
 /** The properties that must be equal in arrays whose chunks stand in one: members of the document,
  * which is given as text, and the attributes that change what values mean. */
-refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
-                                       refs_error *err);
-refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
-                                        uint32_t *id, refs_error *err);
+refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
+                                          refs_error *err);
+refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
+                                           uint32_t *id, refs_error *err);
 
 /** The attributes that tell what single values mean. */
-refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
-                                      uint32_t *id, refs_error *err);
+refs_status refs_combine__describe_flags(refs_intern *strings, const refs_json *attributes,
+                                         uint32_t *id, refs_error *err);
 
-/** Appends pairs as of refs_join__replace for the attributes that a joined array does not get;
+/** Appends pairs as of refs_combine__replace for the attributes that a joined array does not get;
  * returns how many members of `pairs` these are. */
-#define REFS_JOIN_MAX_LEFT_OUT 20
-size_t refs_join__left_out(const refs_joined *joined, const char **pairs);
+#define REFS_COMBINE_MAX_LEFT_OUT 20
+size_t refs_combine__left_out(const refs_combined *joined, const char **pairs);
 
 /** The attributes that tell which values are valid. */
-refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
-                                      uint32_t *id, refs_error *err);
+refs_status refs_combine__describe_range(refs_intern *strings, const refs_json *attributes,
+                                         uint32_t *id, refs_error *err);
 
 /** Lets the layouts of arrays that get dimensions before their own be as if they had them: a set
  * that was joined before has them. Once the axes of the member are known. */
-refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
-                                     refs_intern *strings, refs_error *err);
+refs_status refs_combine__widen_layouts(const refs_combine *join, refs_combine_member *member,
+                                        refs_intern *strings, refs_error *err);
 
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */
-size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim);
+size_t refs_combine__own_dim(const refs_combined *joined, const refs_combine_array *array,
+                             size_t dim);
 
 /** Units in which the values of an array of a member are, its own or those of the coordinate whose
  * bounds it has, or NONE. */
-uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
-                             const refs_join_array *array);
+uint32_t refs_combine__units_of(const refs_combine *join, const refs_combine_member *member,
+                                const refs_combine_array *array);
 
 /** Its units and its calendar, likewise. */
-refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
-                                  const refs_join_array *array);
+refs_cf_units refs_combine__count_in(const refs_combine *join, const refs_combine_member *member,
+                                     const refs_combine_array *array);
 
 /** Whether an array is the coordinate of a joined dimension. */
-bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
-                              const refs_join_array *array);
+bool refs_combine__is_coordinate(const refs_combine *join, const refs_combine_member *member,
+                                 const refs_combine_array *array);
 
 /** Whether a joined array, a coordinate or its bounds, is in the units of the options. */
-bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
-                              const refs_joined *joined);
+bool refs_combine__has_own_units(const refs_combine *join, const refs_combine_plan *plan,
+                                 const refs_combined *joined);
 
 /** Puts the values of a thin array together. */
-refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                              refs_error *err);
+refs_status refs_combine__gather(refs_combine *join, const refs_combine_plan *plan,
+                                 refs_combined *joined, refs_error *err);
 
 /** Gives the values of all parts the units that the coordinate has whose bounds they are, as
  * fragments state none. */
-refs_status refs_join__rebase_bounds(refs_join *join, const refs_join_plan *plan,
-                                     const refs_joined *joined, refs_error *err);
+refs_status refs_combine__rebase_bounds(refs_combine *join, const refs_combine_plan *plan,
+                                        const refs_combined *joined, refs_error *err);
 
 /** Whether two parts that have the same steps of an array have the same values, by their digests;
  * true where these do not tell. */
-bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
-                                const refs_join_member *other);
+bool refs_combine__have_one_digest(const refs_combined *joined, const refs_combine_member *one,
+                                   const refs_combine_member *other);
 
 /** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
  * nothing. */
-refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
-                              const refs_join_place *other, refs_buf *text, refs_error *err);
+refs_status refs_combine__differ(const refs_combine *join, const refs_combine_place *one,
+                                 const refs_combine_place *other, refs_buf *text, refs_error *err);
 
 /* -- version3.c: arrays of Zarr version 3 as those of version 2 -----------------------------------
  */
 
 /** Appends what ".zarray" says of an array in the place of "zarr.json". REFS_UNSUPPORTED names what
  * version 2 does not have: "its shards". */
-refs_status refs_join__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err);
+refs_status refs_combine__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err);
 
 /** Appends its ".zattrs". */
-refs_status refs_join__write_v2_attributes(const refs_array_meta *meta, refs_buf *text,
-                                           refs_error *err);
+refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_buf *text,
+                                              refs_error *err);
 
 /** Appends numbers as a list of JSON. */
-refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
-                                  refs_error *err);
+refs_status refs_combine__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                     refs_error *err);
 
 /** Appends `document` with members replaced: pairs of a name and JSON, or NULL: left out;
  * NULL-ended. */
-refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
-                               refs_error *err);
+refs_status refs_combine__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                                  refs_error *err);
 
 /* -- split.c: heterogeneous sources ---------------------------------------------------------------
  */
 
 /** The fragments of an array: boxes of cells. */
-typedef struct refs_join_split {
-    refs_join_cells cells;          /**< along the joined dimensions of the array, in its order */
-    size_t dim[REFS_JOIN_MAX_DIMS]; /**< of the array, that each of them is */
-    refs_fragment_grid grid;        /**< fragments are there where parts have something */
-    refs_common_type type;          /**< of the aggregation */
-} refs_join_split;
+typedef struct refs_combine_split {
+    refs_combine_cells cells; /**< along the joined dimensions of the array, in its order */
+    size_t dim[REFS_COMBINE_MAX_DIMS]; /**< of the array, that each of them is */
+    refs_fragment_grid grid;           /**< fragments are there where parts have something */
+    refs_common_type type;             /**< of the aggregation */
+} refs_combine_split;
 
 /** Cells from begin on, below end, along each joined dimension of the array. */
-typedef struct refs_join_cell_box {
-    size_t begin[REFS_JOIN_MAX_DIMS], end[REFS_JOIN_MAX_DIMS];
-} refs_join_cell_box;
+typedef struct refs_combine_cell_box {
+    size_t begin[REFS_COMBINE_MAX_DIMS], end[REFS_COMBINE_MAX_DIMS];
+} refs_combine_cell_box;
 
 /** The cells of a fragment. */
-refs_join_cell_box refs_join__cells_of(const refs_join_split *split, uint64_t number);
+refs_combine_cell_box refs_combine__cells_of(const refs_combine_split *split, uint64_t number);
 
 /** The number of a cell. */
-size_t refs_join__cell_number(const refs_join_cells *cells, const size_t *index);
+size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *index);
 
 /** The piece that has a cell, or NULL. */
-const refs_join_place *refs_join__owner(const refs_join_split *split, size_t cell);
+const refs_combine_place *refs_combine__owner(const refs_combine_split *split, size_t cell);
 
 /** The piece that has the first cell of a fragment, or NULL. */
-const refs_join_place *refs_join__piece_of(const refs_join_split *split, uint64_t number);
+const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split, uint64_t number);
 
 /** The array whose attributes an aggregation has: that of the first fragment that is there. */
-const refs_join_array *refs_join__first_of(const refs_join_split *split);
+const refs_combine_array *refs_combine__first_of(const refs_combine_split *split);
 
 /** The type of an aggregation of the arrays. */
-refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
-                                        size_t n);
+refs_common_type refs_combine__common_type(const refs_combine *join,
+                                           const refs_combine_array *const *arrays, size_t n);
 
 /** Those of an array without a valid range. */
-#define REFS_JOIN_NO_RANGE "valid_range=;valid_min=;valid_max=;"
+#define REFS_COMBINE_NO_RANGE "valid_range=;valid_min=;valid_max=;"
 
 /** Whether all elements of an array of numbers are values: netCDF's default fill value is one, and
  * nobody says of others that they are missing. Bytes are judged by what is said alone. */
-bool refs_join__has_only_values(const refs_join_array *array);
+bool refs_combine__has_only_values(const refs_combine_array *array);
 
 /** The attribute valid_range that an aggregation of integers needs which has no place without a
  * fragment: without it, readers take netCDF's default fill value for a missing one. NULL where they
  * have a fill value or a valid range of their own, or are no integers. */
-const char *refs_join__whole_range(const refs_join *join, const refs_join_array *array);
+const char *refs_combine__whole_range(const refs_combine *join, const refs_combine_array *array);
 
-/** Whether that is what attributes tell, by the text of refs_join__describe_range: none are left
+/** Whether that is what attributes tell, by the text of refs_combine__describe_range: none are left
  * out, as where there is no range. */
-bool refs_join__has_whole_range(const refs_join_array *array, refs_str range);
+bool refs_combine__has_whole_range(const refs_combine_array *array, refs_str range);
 
 /** Appends an object without what tells how values are stored. */
-refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
-                                       refs_error *err);
+refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf *text,
+                                          refs_error *err);
 
 /** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
-bool refs_join__may_split(const refs_join *join, const refs_joined *joined);
+bool refs_combine__may_split(const refs_combine *join, const refs_combined *joined);
 
 /** Steps along a joined dimension of the array that cannot be apart: those of a chunk. */
-uint64_t refs_join__steps_per_chunk(const refs_joined *joined, const refs_join_array *array,
-                                    size_t dim);
+uint64_t refs_combine__steps_per_chunk(const refs_combined *joined, const refs_combine_array *array,
+                                       size_t dim);
 
 /** Finds the fragments. REFS_UNSUPPORTED where chunks would have to be cut, REFS_INVALID where two
  * parts have the same steps. */
-refs_status refs_join__split(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                             refs_error *err);
-void refs_join__split_free(refs_join_split *split);
+refs_status refs_combine__split(refs_combine *join, const refs_combine_plan *plan,
+                                refs_combined *joined, refs_error *err);
+void refs_combine__split_free(refs_combine_split *split);
 
-refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,
-                                        const refs_join_sink *sink, refs_error *err);
-refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
-                                 const refs_join_sink *sink, refs_error *err);
-refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
-                                        const refs_join_sink *sink, refs_error *err);
+refs_status refs_combine__put_split_groups(refs_combine *join, const refs_combined *joined,
+                                           const refs_combine_sink *sink, refs_error *err);
+refs_status refs_combine__put_split(refs_combine *join, const refs_combined *joined,
+                                    const refs_combine_sink *sink, refs_error *err);
+refs_status refs_combine__put_split_chunks(refs_combine *join, const refs_combined *joined,
+                                           const refs_combine_sink *sink, refs_error *err);
 
 /** In how many chunks of so many steps values go on being stored where a set grows; 0: in one, as
- * there are more than REFS_JOIN_MAX_VALUE_CHUNKS. */
-uint64_t refs_join__chunks_of_values(uint64_t n_steps, uint64_t chunk);
+ * there are more than REFS_COMBINE_MAX_VALUE_CHUNKS. */
+uint64_t refs_combine__chunks_of_values(uint64_t n_steps, uint64_t chunk);
 
 /** Puts values into chunks of `size` bytes, the last of which is filled up with zeros. */
-refs_status refs_join__put_values(const refs_join_sink *sink, refs_bytes values, size_t size,
-                                  refs_error *err);
+refs_status refs_combine__put_values(const refs_combine_sink *sink, refs_bytes values, size_t size,
+                                     refs_error *err);
 
 /** A chunk of a member, and its number in what is joined. */
-typedef struct refs_join_chunk {
-    const refs_join_member *member;
+typedef struct refs_combine_chunk {
+    const refs_combine_member *member;
     const refs_stream_ref *ref;
     uint64_t number;
-} refs_join_chunk;
+} refs_combine_chunk;
 
-refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
-                                 refs_join_chunk put, refs_error *err);
+refs_status refs_combine__put_chunk(const refs_combine *join, const refs_combine_sink *sink,
+                                    refs_combine_chunk put, refs_error *err);
 
-refs_stream_reader refs_join__stream_of(const refs_join_place *place);
+refs_stream_reader refs_combine__stream_of(const refs_combine_place *place);
 
-refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
-                            refs_error *err);
+refs_status refs_combine__emit(refs_combine *join, const refs_combine_plan *plan,
+                               const refs_combine_sink *sink, refs_error *err);
 struct refs_master;
 
 /** Tells a master what parts are fragments of. */
-refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan,
-                                 struct refs_master *master, refs_error *err);
+refs_status refs_combine__aggregate(refs_combine *join, const refs_combine_plan *plan,
+                                    struct refs_master *master, refs_error *err);
 
-refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err);
+refs_status refs_combine__copy(refs_combine *join, const refs_combine_sink *sink, refs_error *err);
 
 /** Turns references into what sinks are given. */
 typedef struct refs_packer {
-    refs_join *join;
-    refs_join_member *member;
+    refs_combine *join;
+    refs_combine_member *member;
     struct refs_fetcher *fetcher;
     refs_intern *urls;     /**< of what was packed so far */
     uint32_t *by_location; /**< number in `urls` of each location; or NONE */
@@ -996,32 +1003,32 @@ typedef struct refs_packer {
     uint64_t n_seen;
 } refs_packer;
 
-void refs_join__packer_clear(refs_packer *packer);
+void refs_combine__packer_clear(refs_packer *packer);
 
 /** Counts a reference that is looked at, and now and then asks go_on: REFS_CANCELLED. */
-refs_status refs_join__count_seen(refs_packer *packer, refs_error *err);
+refs_status refs_combine__count_seen(refs_packer *packer, refs_error *err);
 
 /** The result for `ref`: inlined where it is small. Bytes are borrowed until the next call. */
-refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
-                            refs_error *err);
+refs_status refs_combine__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
+                               refs_error *err);
 
 /** The keys of the chunks of an array. */
-refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array);
+refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combine_array *array);
 
 /** The number of a chunk. */
-uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index);
+uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index);
 
 /** Warns that the keys of a part that belong to no array are left out, or fails where the join is
  * to refuse that. Does nothing where there are none. */
-refs_status refs_join__tell_others(const refs_join *join, const refs_join_member *member,
-                                   const char *why, refs_error *err);
+refs_status refs_combine__tell_others(const refs_combine *join, const refs_combine_member *member,
+                                      const char *why, refs_error *err);
 
 /** Warns of attributes of groups and arrays that only other parts have than the first one that has
  * the group or array. */
-refs_status refs_join__tell_attributes(const refs_join *join, const refs_join_plan *plan,
-                                       refs_error *err);
+refs_status refs_combine__tell_attributes(const refs_combine *join, const refs_combine_plan *plan,
+                                          refs_error *err);
 
 /** REFS_CANCELLED where the caller does not want to go on. */
-refs_status refs_join__go_on(const refs_join *join, refs_error *err);
+refs_status refs_combine__go_on(const refs_combine *join, refs_error *err);
 
 #endif

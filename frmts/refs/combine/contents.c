@@ -17,11 +17,11 @@ typedef struct container {
 } container;
 
 typedef struct reader {
-    refs_join *join;
-    const refs_join_part *part;
-    refs_join_member *member;
+    refs_combine *join;
+    const refs_combine_part *part;
+    refs_combine_member *member;
     refs_intern *strings;
-    refs_join_source source;
+    refs_combine_source source;
     refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
     refs_intern wanted; /* paths of arrays; empty: all */
     refs_intern urls;
@@ -50,7 +50,7 @@ static refs_status number_scratch(reader *in, uint32_t *id, refs_error *err) {
 static refs_status number_document(reader *in, refs_str folder, const char *name, uint32_t *id,
                                    refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
-    *id = REFS_JOIN_NONE;
+    *id = REFS_COMBINE_NONE;
     in->scratch.size = 0;
     refs_status status = refs_buf_append_str(&key, folder, err);
     if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
@@ -67,7 +67,7 @@ static refs_status number_document(reader *in, refs_str folder, const char *name
 static refs_status number_attribute(reader *in, const refs_array_meta *meta, const char *name,
                                     uint32_t *id, refs_error *err) {
     refs_str text = refs_cf_attribute_text(meta->attributes, name);
-    *id = REFS_JOIN_NONE;
+    *id = REFS_COMBINE_NONE;
     return text.data != NULL ? number_text(in, text, id, err) : REFS_OK;
 }
 
@@ -137,7 +137,7 @@ static refs_status want_others(reader *in, const refs_array_meta *meta, refs_err
         REFS_TRY(want_words(in, meta, attributes[i], err));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
-        if (refs_join__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
+        if (refs_combine__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
     }
     return REFS_OK;
 }
@@ -176,7 +176,7 @@ static refs_status want_group(reader *in, refs_error *err) {
 
 /* A set that grows has only what was taken. */
 static const char *const *variables_of(const reader *in) {
-    return in->part->values_from != REFS_JOIN_FROM_NAME ? NULL : in->join->options.variables;
+    return in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->join->options.variables;
 }
 
 static refs_status choose(reader *in, refs_error *err) {
@@ -208,7 +208,7 @@ static refs_status choose(reader *in, refs_error *err) {
 /* The container that an array or a group is a part of, or NULL. Copies keep them as they are. */
 static const container *container_of(const reader *in, const char *path) {
     for (size_t i = 0; i < in->n_containers; i++)
-        if (refs_join__is_part_of(in->containers[i].meta, path)) return &in->containers[i];
+        if (refs_combine__is_part_of(in->containers[i].meta, path)) return &in->containers[i];
     return NULL;
 }
 
@@ -223,7 +223,7 @@ static bool is_of_fragments(reader *in, refs_str group) {
 
 /* Whether aggregations are seen as what they stand for: where parts are fields, and in a master. */
 static bool sees_aggregations(const reader *in) {
-    return refs_join__is_of_fields(in->join) || in->member->role == REFS_JOIN_IS_MASTER;
+    return refs_combine__is_of_fields(in->join) || in->member->role == REFS_COMBINE_IS_MASTER;
 }
 
 /* Groups that only say what aggregations are made of are none of the groups of the result. */
@@ -235,11 +235,11 @@ static bool is_of_instructions(const reader *in, refs_str folder) {
 
 /* Adds the text in scratch. */
 static refs_status keep_document(reader *in, refs_str key, refs_error *err) {
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
                    sizeof *member->documents))
         return refs_fail_nomem(err);
-    refs_join_document *document = &member->documents[member->n_documents];
+    refs_combine_document *document = &member->documents[member->n_documents];
     REFS_TRY(number_scratch(in, &document->text, err));
     REFS_TRY(number_text(in, key, &document->key, err));
     member->n_documents++;
@@ -283,7 +283,7 @@ static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
         return REFS_OK;
     const refs_str inside = refs_str_part(key, group.size, key.size);
-    if (refs_str_is(name, "zarr.json") && !refs_join__copies(in->join))
+    if (refs_str_is(name, "zarr.json") && !refs_combine__copies(in->join))
         return add_group_of_version_3(in, folder, inside, err);
     in->scratch.size = 0;
     REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
@@ -296,24 +296,24 @@ static refs_status visit_name(void *user, refs_str key, refs_error *err) {
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
-    return refs_join__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
-                                      &array->layout, err);
+static refs_status describe_layout(reader *in, refs_combine_array *array, refs_error *err) {
+    return refs_combine__describe_layout(in->strings, refs_intern_get(in->strings, array->document),
+                                         &array->layout, err);
 }
 
-static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                                    refs_error *err) {
+static refs_status describe_meaning(reader *in, const refs_array_meta *meta,
+                                    refs_combine_array *array, refs_error *err) {
     REFS_TRY(describe_layout(in, array, err));
-    REFS_TRY(refs_join__describe_packing(in->strings, meta->attributes, &array->packing, err));
-    array->unpacking = refs_join__unpacking_of(meta);
-    REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
-    if (refs_join__has_only_values(array) &&
-        refs_join__has_whole_range(array, refs_intern_get(in->strings, array->range)))
-        REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_combine__describe_packing(in->strings, meta->attributes, &array->packing, err));
+    array->unpacking = refs_combine__unpacking_of(meta);
+    REFS_TRY(refs_combine__describe_range(in->strings, meta->attributes, &array->range, err));
+    if (refs_combine__has_only_values(array) &&
+        refs_combine__has_whole_range(array, refs_intern_get(in->strings, array->range)))
+        REFS_TRY(refs_combine__describe_range(in->strings, NULL, &array->range, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
     REFS_TRY(number_attribute(in, meta, "bounds", &array->bounds, err));
-    return array->bounds != REFS_JOIN_NONE
+    return array->bounds != REFS_COMBINE_NONE
                ? REFS_OK
                : number_attribute(in, meta, "climatology", &array->bounds, err);
 }
@@ -325,7 +325,7 @@ static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
     return n;
 }
 
-void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
+void refs_combine_n_keys(const refs_array_meta *meta, uint64_t *n) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
         uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
         n[dim] = (n_chunks(meta, dim) + per_key - 1) / per_key;
@@ -335,16 +335,16 @@ void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-static const refs_join_cut *cuts_of(const reader *in) {
-    const refs_join_cut *const *cuts = in->join->options.cuts;
+static const refs_combine_cut *cuts_of(const reader *in) {
+    const refs_combine_cut *const *cuts = in->join->options.cuts;
     return cuts != NULL ? cuts[in->part->number] : NULL;
 }
 
 /* The interval along a dimension, or NULL: all. Groups may have dimensions of one name. */
-static const refs_join_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
-    const refs_join_cut *cut = cuts_of(in);
+static const refs_combine_cut *find_cut(const reader *in, const refs_array_meta *meta, size_t dim) {
+    const refs_combine_cut *cut = cuts_of(in);
     if (cut == NULL || cut->dim == NULL) return NULL;
-    const refs_str name = refs_join__own_name(refs_str_from(meta->dims[dim]));
+    const refs_str name = refs_combine__own_name(refs_str_from(meta->dims[dim]));
     const refs_array_meta *coordinate =
         refs_hierarchy_resolve(in->source.hierarchy, meta->group, name);
     const char *path = coordinate != NULL ? coordinate->path : "";
@@ -362,7 +362,7 @@ static uint64_t key_size(const refs_array_meta *meta, size_t dim) {
 static size_t find_cut_through(const reader *in, const refs_array_meta *meta) {
     size_t dim = 0;
     for (; dim < meta->rank; dim++) {
-        const refs_join_cut *cut = find_cut(in, meta, dim);
+        const refs_combine_cut *cut = find_cut(in, meta, dim);
         if (cut == NULL) continue;
         const uint64_t size = key_size(meta, dim), end = cut->first + cut->n;
         if (cut->first % size != 0 || (end % size != 0 && end != cut->size)) break;
@@ -373,7 +373,7 @@ static size_t find_cut_through(const reader *in, const refs_array_meta *meta) {
 static refs_status fail_cut_through(const reader *in, const refs_array_meta *meta,
                                     refs_error *err) {
     const size_t dim = find_cut_through(in, meta);
-    const refs_join_cut *cut = find_cut(in, meta, dim);
+    const refs_combine_cut *cut = find_cut(in, meta, dim);
     const uint64_t size = key_size(meta, dim), last = cut->first + cut->n - 1;
     const uint64_t end = (last / size + 1) * size;
     return refs_fail(err, REFS_INVALID,
@@ -386,10 +386,10 @@ static refs_status fail_cut_through(const reader *in, const refs_array_meta *met
 }
 
 /* Arrays in pieces, or of chunks of several sizes, are not cut. */
-static refs_status cut_shape(const reader *in, const refs_array_meta *meta, refs_join_array *array,
-                             refs_error *err) {
+static refs_status cut_shape(const reader *in, const refs_array_meta *meta,
+                             refs_combine_array *array, refs_error *err) {
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        const refs_join_cut *cut = find_cut(in, meta, dim);
+        const refs_combine_cut *cut = find_cut(in, meta, dim);
         if (cut == NULL) continue;
         if (meta->edges != NULL || meta->first_chunk != NULL || in->n_containers > 0)
             return refs_fail(err, REFS_INVALID,
@@ -415,7 +415,7 @@ static refs_status cut_values(const reader *in, const refs_array_meta *meta, ref
     uint64_t index[REFS_MAX_RANK] = {0}, first[REFS_MAX_RANK], n[REFS_MAX_RANK], total = 1;
     uint64_t n_values = 1;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        const refs_join_cut *cut = find_cut(in, meta, dim);
+        const refs_combine_cut *cut = find_cut(in, meta, dim);
         first[dim] = cut != NULL ? cut->first : 0;
         n[dim] = cut != NULL ? cut->n : meta->shape[dim];
         total *= n[dim];
@@ -433,7 +433,7 @@ static refs_status cut_values(const reader *in, const refs_array_meta *meta, ref
     return REFS_OK;
 }
 
-static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_array *array,
+static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                              refs_error *err) {
     array->rank = meta->rank;
     array->shape = refs_calloc(meta->rank + 1, 3 * sizeof *array->shape);
@@ -446,7 +446,7 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
         array->chunk[dim] = meta->chunk[dim];
         REFS_TRY(number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
     }
-    refs_join_n_keys(meta, array->n);
+    refs_combine_n_keys(meta, array->n);
     REFS_TRY(cut_shape(in, meta, array, err));
     const bool was_v3 = meta->zarr_format == 3 && !array->is_v3;
     array->separator = was_v3 ? '.' : meta->separator;
@@ -471,8 +471,8 @@ static refs_status number_json(reader *in, const refs_json *value, uint32_t *id,
 
 /* Members of version 2 as they were before a repository held the array (write.h). */
 static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, refs_error *err) {
-    const char *pairs[2 * REFS_JOIN_MAX_MEMBERS + 1] = {NULL};
-    refs_buf values[REFS_JOIN_MAX_MEMBERS] = {REFS_BUF_INIT};
+    const char *pairs[2 * REFS_COMBINE_MAX_MEMBERS + 1] = {NULL};
+    refs_buf values[REFS_COMBINE_MAX_MEMBERS] = {REFS_BUF_INIT};
     refs_json_doc *doc;
     size_t n = 0;
     REFS_TRY(refs_json_parse(refs_intern_get(in->strings, document), &doc, err));
@@ -481,10 +481,10 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
     for (size_t i = 0; i < refs_json_size(members) && status == REFS_OK; i++) {
         const refs_str name = refs_json_name_at(members, i);
         if (refs_str_is(name, "must_understand") || refs_str_is(name, REFS_SEAL_MEMBER)) continue;
-        if (n == REFS_JOIN_MAX_MEMBERS) {
+        if (n == REFS_COMBINE_MAX_MEMBERS) {
             status = refs_fail(err, REFS_LIMIT,
                                "expected at most %d members of \"" REFS_V2_MEMBER "\", found more",
-                               REFS_JOIN_MAX_MEMBERS);
+                               REFS_COMBINE_MAX_MEMBERS);
             break;
         }
         status = refs_json_write(refs_json_at(members, i), &values[n], err);
@@ -495,8 +495,8 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
     }
     refs_buf text = REFS_BUF_INIT;
     if (status == REFS_OK && n > 0)
-        status =
-            refs_join__replace(refs_str_view((const char *)v2->data, v2->size), pairs, &text, err);
+        status = refs_combine__replace(refs_str_view((const char *)v2->data, v2->size), pairs,
+                                       &text, err);
     if (status == REFS_OK && n > 0) {
         v2->size = 0;
         status = refs_buf_append(v2, text.data, text.size, err);
@@ -508,12 +508,12 @@ static refs_status restore_members(reader *in, uint32_t document, refs_buf *v2, 
 }
 
 /* Sets are written in version 2, and masters know none. */
-static refs_status take_version_3(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                                  refs_error *err) {
+static refs_status take_version_3(reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    if (refs_join__copies(in->join)) return REFS_OK;
+    if (refs_combine__copies(in->join)) return REFS_OK;
     in->scratch.size = 0;
-    refs_status status = refs_join__write_v2(meta, &in->scratch, &problem);
+    refs_status status = refs_combine__write_v2(meta, &in->scratch, &problem);
     if (status == REFS_OK) status = restore_members(in, array->document, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED)
         REFS_TRY(number_text(in, refs_str_from(problem.message), &array->problem, err));
@@ -521,29 +521,29 @@ static refs_status take_version_3(reader *in, const refs_array_meta *meta, refs_
         return refs_fail(err, status, "%s: %s", meta->path, problem.message);
     else
         REFS_TRY(number_scratch(in, &array->document, err));
-    if (status == REFS_UNSUPPORTED && !refs_join__is_of_fields(in->join)) return REFS_OK;
+    if (status == REFS_UNSUPPORTED && !refs_combine__is_of_fields(in->join)) return REFS_OK;
     in->scratch.size = 0;
-    REFS_TRY(refs_join__write_v2_attributes(meta, &in->scratch, err));
+    REFS_TRY(refs_combine__write_v2_attributes(meta, &in->scratch, err));
     REFS_TRY(number_scratch(in, &array->attributes, err));
     array->is_v3 = status == REFS_UNSUPPORTED;
     return REFS_OK;
 }
 
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
     if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
                    sizeof *member->arrays))
         return refs_fail_nomem(err);
-    refs_join_array *array = &member->arrays[member->n_arrays++];
+    refs_combine_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
-    *array = (refs_join_array){.values = REFS_JOIN_NONE,
-                               .missing = REFS_JOIN_NONE,
-                               .digest = REFS_JOIN_NONE,
-                               .whole = REFS_JOIN_NONE,
-                               .problem = REFS_JOIN_NONE,
-                               .dtype = meta->dtype};
+    *array = (refs_combine_array){.values = REFS_COMBINE_NONE,
+                                  .missing = REFS_COMBINE_NONE,
+                                  .digest = REFS_COMBINE_NONE,
+                                  .whole = REFS_COMBINE_NONE,
+                                  .problem = REFS_COMBINE_NONE,
+                                  .dtype = meta->dtype};
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
@@ -558,22 +558,23 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                          &array->path, err));
     REFS_TRY(
         number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
-    if (array->document == REFS_JOIN_NONE)
+    if (array->document == REFS_COMBINE_NONE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata stand in .zmetadata alone",
                          meta->path);
-    array->attributes = REFS_JOIN_NONE;
+    array->attributes = REFS_COMBINE_NONE;
     if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
     if (array->is_v3) REFS_TRY(take_version_3(in, meta, array, err));
     array->whole = array->attributes;
     array->is_piece = whole != NULL;
     if (whole != NULL) array->whole = whole->attributes;
-    REFS_TRY(refs_join__describe_flags(in->strings,
-                                       whole != NULL ? whole->meta->attributes : meta->attributes,
-                                       &array->flags, err));
+    REFS_TRY(refs_combine__describe_flags(
+        in->strings, whole != NULL ? whole->meta->attributes : meta->attributes, &array->flags,
+        err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
-    if (array->is_v3 || in->join->n_dims == 0 || refs_join__is_of_fields(in->join)) return REFS_OK;
-    REFS_TRY(refs_join__read_holes(in->join, in->strings, array, err));
+    if (array->is_v3 || in->join->n_dims == 0 || refs_combine__is_of_fields(in->join))
+        return REFS_OK;
+    REFS_TRY(refs_combine__read_holes(in->join, in->strings, array, err));
     if (array->holes == NULL || cuts_of(in) == NULL) return REFS_OK;
     return refs_fail(err, REFS_INVALID,
                      "%s: is missing in some sources of the set, and cannot be cut: leave the "
@@ -586,7 +587,7 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
 typedef struct packing {
     refs_packer packer;
     refs_stream_writer stream;
-    refs_join_array *array;
+    refs_combine_array *array;
     uint64_t first[REFS_MAX_RANK]; /* of the chunks that are taken */
     uint32_t mask;
     bool has_mask;
@@ -608,11 +609,11 @@ static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *r
     for (size_t dim = 0; dim < at->array->rank; dim++) {
         kept[dim] = index[dim] - at->first[dim];
         if (index[dim] < at->first[dim] || kept[dim] >= at->array->n[dim])
-            return refs_join__count_seen(&at->packer, err);
+            return refs_combine__count_seen(&at->packer, err);
     }
-    refs_stream_ref packed = {.number = refs_join__number(at->array->n, at->array->rank, kept)};
+    refs_stream_ref packed = {.number = refs_combine__number(at->array->n, at->array->rank, kept)};
     REFS_TRY(check_mask(at, ref, err));
-    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
+    REFS_TRY(refs_combine__pack(&at->packer, ref, &packed, err));
     if (packed.kind == REFS_REF_INLINE) at->array->has_inline = true;
     at->array->n_refs++;
     return refs_stream_put(&at->stream, &packed, err);
@@ -622,12 +623,13 @@ static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *r
                             refs_error *err) {
     packing *at = user;
     (void)index;
-    REFS_TRY(refs_join__count_seen(&at->packer, err));
+    REFS_TRY(refs_combine__count_seen(&at->packer, err));
     return check_mask(at, ref, err);
 }
 
 /* The document without the codecs that no chunk went through. */
-static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask, refs_error *err) {
+static refs_status drop_masked(reader *in, refs_combine_array *array, uint32_t mask,
+                               refs_error *err) {
     refs_json_doc *doc = NULL;
     refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
@@ -645,7 +647,7 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
                                  drops_last ? "compressor" : NULL, "null", NULL};
     if (status == REFS_OK)
         status =
-            refs_join__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
+            refs_combine__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
     if (status == REFS_OK)
         status = number_text(in, refs_str_view((const char *)text.data, text.size),
                              &array->document, err);
@@ -656,18 +658,19 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
 }
 
 /* Keys as the part has them: its group included. */
-static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
-                              const refs_chunk_visitor *visitor, refs_error *err) {
+static refs_status each_chunk(reader *in, const refs_array_meta *meta,
+                              const refs_combine_array *array, const refs_chunk_visitor *visitor,
+                              refs_error *err) {
     uint64_t n[REFS_MAX_RANK];
-    refs_chunk_keys keys = refs_join__keys(in->strings, array);
-    refs_join_n_keys(meta, n);
+    refs_chunk_keys keys = refs_combine__keys(in->strings, array);
+    refs_combine_n_keys(meta, n);
     keys.separator = meta->separator;
     keys.n = n;
     keys.prefix = refs_intern_get(in->strings, array->part_prefix);
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
 
-static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
+static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                               refs_error *err) {
     packing at = {.packer = {.join = in->join,
                              .member = in->member,
@@ -679,18 +682,18 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join
     if (find_cut_through(in, meta) < meta->rank)
         return REFS_OK; /* its values are written, if any */
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        const refs_join_cut *cut = find_cut(in, meta, dim);
+        const refs_combine_cut *cut = find_cut(in, meta, dim);
         if (cut != NULL) at.first[dim] = cut->first / key_size(meta, dim);
     }
     const refs_chunk_visitor visitor = {pack_one, &at};
     refs_status status = each_chunk(in, meta, array, &visitor, err);
     array->stream_size = in->member->streams.size - array->stream;
-    refs_join__packer_clear(&at.packer);
+    refs_combine__packer_clear(&at.packer);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
 
-static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                                  refs_error *err) {
+static refs_status look_for_masks(reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err) {
     packing at = {.packer = {.join = in->join}, .array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
     refs_status status = each_chunk(in, meta, array, &visitor, err);
@@ -715,9 +718,10 @@ static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_
 }
 
 static refs_status number_missing(reader *in, const refs_array_meta *meta, refs_bytes values,
-                                  refs_join_array *array, refs_error *err) {
+                                  refs_combine_array *array, refs_error *err) {
     refs_buf missing = REFS_BUF_INIT;
-    refs_status status = refs_join_find_missing(in->source.hierarchy, meta, values, &missing, err);
+    refs_status status =
+        refs_combine_find_missing(in->source.hierarchy, meta, values, &missing, err);
     if (status == REFS_OK && missing.size > 0)
         status = number_text(in, refs_str_view((const char *)missing.data, missing.size),
                              &array->missing, err);
@@ -727,7 +731,7 @@ static refs_status number_missing(reader *in, const refs_array_meta *meta, refs_
 
 static refs_status number_kept(reader *in, const wanted_values *wanted, refs_bytes values,
                                refs_error *err) {
-    refs_join_array *array = &in->member->arrays[wanted->number];
+    refs_combine_array *array = &in->member->arrays[wanted->number];
     REFS_TRY(number_text(in, refs_str_view((const char *)values.data, values.size), &array->values,
                          err));
     return number_missing(in, wanted->meta, values, array, err);
@@ -745,7 +749,7 @@ static refs_status number_values(reader *in, const wanted_values *wanted, refs_b
 
 static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
     reader *in = user;
-    const refs_join_kept_values *kept = &in->join->options.kept;
+    const refs_combine_kept_values *kept = &in->join->options.kept;
     if (kept->keep != NULL)
         kept->keep(kept->self, in->part->number, refs_str_from(in->values[i].meta->path), values);
     return number_values(in, &in->values[i], values, err);
@@ -758,10 +762,10 @@ static bool is_optional(void *user, size_t i) {
 /* Values that an earlier run has kept. */
 static refs_status find_values(reader *in, const wanted_values *wanted, bool *found,
                                refs_error *err) {
-    const refs_join_kept_values *kept = &in->join->options.kept;
+    const refs_combine_kept_values *kept = &in->join->options.kept;
     refs_buf values = REFS_BUF_INIT;
     uint64_t bytes;
-    *found = kept->find != NULL && refs_join__value_bytes(wanted->meta, &bytes) &&
+    *found = kept->find != NULL && refs_combine__value_bytes(wanted->meta, &bytes) &&
              kept->find(kept->self, in->part->number, refs_str_from(wanted->meta->path), &values) &&
              values.size == bytes;
     refs_status status = REFS_OK;
@@ -789,7 +793,7 @@ static refs_status load_values(reader *in, refs_error *err) {
     const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
     if (metas == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
-    refs_status status = refs_join__load(&in->source, metas, in->n_values, &sink, err);
+    refs_status status = refs_combine__load(&in->source, metas, in->n_values, &sink, err);
     refs_free(metas);
     return status;
 }
@@ -797,7 +801,7 @@ static refs_status load_values(reader *in, refs_error *err) {
 static size_t n_joined_dims(const reader *in, const refs_array_meta *meta) {
     size_t n = 0, dim;
     for (size_t i = 0; i < meta->rank; i++)
-        n += refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim);
+        n += refs_combine__is_dim(in->join, refs_str_from(meta->dims[i]), &dim);
     return n;
 }
 
@@ -806,14 +810,14 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     uint64_t bytes = meta->dtype.size;
     size_t dim;
     for (size_t i = 0; i < meta->rank; i++)
-        if (!refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim) &&
+        if (!refs_combine__is_dim(in->join, refs_str_from(meta->dims[i]), &dim) &&
             !refs_mul_u64(bytes, meta->shape[i], &bytes))
             return UINT64_MAX;
     return bytes;
 }
 
 /* Whether nothing was told of an array of that path yet, in any part. */
-static bool is_told_first(refs_join *join, const char *path) {
+static bool is_told_first(refs_combine *join, const char *path) {
     uint32_t id;
     refs_lock(&join->lock);
     const size_t n = join->told.count;
@@ -825,11 +829,11 @@ static bool is_told_first(refs_join *join, const char *path) {
 
 /* The same; what cannot be decoded is taken from the first, and so is, with a warning, what a set
  * names and cannot be read: sets are joined where their files are out of reach. */
-static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
+static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                                refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     in->scratch.size = 0;
-    const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
+    const refs_status status = refs_combine__digest(&in->source, meta, &in->scratch, &problem);
     if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
     if (!in->source.is_file && (refs_status_is_unreadable(status) || status == REFS_NOT_FOUND)) {
         if (is_told_first(in->join, meta->path))
@@ -841,7 +845,7 @@ static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_joi
     }
     REFS_TRY(refs_fail(err, status, "%s", problem.message));
     const refs_str spots =
-        refs_join__digest_spots(refs_str_view((const char *)in->scratch.data, in->scratch.size));
+        refs_combine__digest_spots(refs_str_view((const char *)in->scratch.data, in->scratch.size));
     REFS_TRY(number_missing(in, meta, refs_bytes_view(spots.data, spots.size), array, err));
     return number_scratch(in, &array->digest, err);
 }
@@ -860,7 +864,7 @@ static bool is_in_unit(const refs_array_meta *meta, const char *unit) {
  * valid time of a forecast is. */
 static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
     size_t line;
-    if (meta->rank != 0 || refs_join__is_dim(in->join, refs_str_from(meta->name), &line) ||
+    if (meta->rank != 0 || refs_combine__is_dim(in->join, refs_str_from(meta->name), &line) ||
         !is_in_unit(meta, since_epoch))
         return false;
     for (line = 0; line < in->join->n_dims; line++) {
@@ -875,23 +879,23 @@ static bool is_time_of_step(const reader *in, const refs_array_meta *meta) {
 
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
 static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
-                                      refs_join_array *array, refs_error *err) {
+                                      refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
-    if (!refs_join__value_bytes(meta, &bytes)) return REFS_OK;
+    if (!refs_combine__value_bytes(meta, &bytes)) return REFS_OK;
     size_t ignored;
     bool is_scalar_of_dim =
-        meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &ignored);
+        meta->rank == 0 && refs_combine__is_dim(in->join, refs_str_from(meta->name), &ignored);
     if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim || is_time_of_step(in, meta)) {
         array->is_thin =
-            bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
+            bytes <= REFS_COMBINE_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_COMBINE_THIN_BYTES;
         if (array->is_thin) return want_values(in, meta, false, err);
         /* Parts that differ along another dimension have it twice. */
         const bool is_shared = n_joined_dims(in, meta) < in->join->n_dims && !array->gets_new;
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     }
     array->is_thin = array->is_time;
-    uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
-                                                               : REFS_JOIN_MAX_COMPARED_BYTES;
+    uint64_t most = refs_combine__is_axis(meta) || array->is_grid ? REFS_COMBINE_MAX_GRID_BYTES
+                                                                  : REFS_COMBINE_MAX_COMPARED_BYTES;
     if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
     return want_values(in, meta, true, err);
 }
@@ -930,12 +934,12 @@ static refs_status open_fields(reader *in, refs_error *err) {
     if (!sees_aggregations(in)) return REFS_OK;
     REFS_TRY(refs_aggregations_open(in->source.hierarchy, &in->join->options.notes,
                                     &in->aggregations, err));
-    return refs_join__is_of_fields(in->join) ? list_fields(in, err) : REFS_OK;
+    return refs_combine__is_of_fields(in->join) ? list_fields(in, err) : REFS_OK;
 }
 
 /* Strings are taken from one part, and only compared with those of others, which need not be
  * readable. */
-static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_join_array *array,
+static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_combine_array *array,
                                 refs_error *err) {
     const refs_array_context context = {.store = in->source.store, .cache = in->source.cache};
     refs_array *opened;
@@ -954,13 +958,13 @@ static refs_status read_strings(reader *in, const refs_array_meta *meta, refs_jo
 /* Variables that serve fields are put into the master. A field with fewer dimensions than another
  * is mostly the same in all parts, and may serve others there; of one without a joined dimension
  * the first part's is taken, so it is compared. */
-static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                                  refs_error *err) {
+static refs_status want_of_fields(reader *in, const refs_array_meta *meta,
+                                  refs_combine_array *array, refs_error *err) {
     uint64_t bytes;
     array->is_field = refs_intern_find(&in->fields, refs_str_from(meta->path)) != REFS_INTERN_NONE;
     array->is_thin = !array->is_field;
     if (meta->dtype.type == REFS_TYPE_OBJECT) return read_strings(in, meta, array, err);
-    if (!refs_join__value_bytes(meta, &bytes))
+    if (!refs_combine__value_bytes(meta, &bytes))
         return array->is_field
                    ? REFS_OK
                    : refs_fail(err, REFS_UNSUPPORTED, "its values cannot be put into a master");
@@ -968,11 +972,11 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_
         return refs_fail(err, REFS_LIMIT, "%s: is too large for a master", meta->path);
     const bool may_serve = meta->rank < in->most_dims || meta->rank == 1 || array->is_grid ||
                            n_joined_dims(in, meta) == 0;
-    const bool is_of_fragment = array->is_field && in->member->role == REFS_JOIN_IS_FRAGMENT;
+    const bool is_of_fragment = array->is_field && in->member->role == REFS_COMBINE_IS_FRAGMENT;
     const size_t n_joined = n_joined_dims(in, meta);
     const bool is_shared = array->is_grid || (n_joined > 0 && n_joined < in->join->n_dims);
     if (is_of_fragment && !may_serve) return REFS_OK;
-    if (is_of_fragment && bytes > REFS_JOIN_MAX_COMPARED_BYTES)
+    if (is_of_fragment && bytes > REFS_COMBINE_MAX_COMPARED_BYTES)
         return is_shared ? take_digest(in, meta, array, err) : REFS_OK;
     return want_values(in, meta, array->is_field, err);
 }
@@ -981,20 +985,21 @@ static refs_status want_of_fields(reader *in, const refs_array_meta *meta, refs_
  * do not, but for the scalar that is the coordinate. */
 static bool varies(const reader *in, const refs_array_meta *meta) {
     size_t line;
-    if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
+    if (meta->rank == 0 && refs_combine__is_dim(in->join, refs_str_from(meta->name), &line))
         return true;
     return is_time_of_step(in, meta) || !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
-static void describe_kind(const reader *in, const refs_array_meta *meta, refs_join_array *array) {
-    array->gets_new = !refs_join__is_of_fields(in->join) && varies(in, meta);
+static void describe_kind(const reader *in, const refs_array_meta *meta,
+                          refs_combine_array *array) {
+    array->gets_new = !refs_combine__is_of_fields(in->join) && varies(in, meta);
     array->is_time = meta->rank == 0 && is_in_unit(meta, since_epoch);
     array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
                      REFS_CF_UNIT_OTHER;
 }
 
 /* Gaps between fragments are intervals, too. */
-static refs_status divide(const refs_array_meta *meta, refs_join_told *told, refs_error *err) {
+static refs_status divide(const refs_array_meta *meta, refs_combine_told *told, refs_error *err) {
     bool is_empty = false;
     told->grid.rank = meta->rank;
     for (size_t dim = 0; dim < meta->rank; dim++) {
@@ -1013,7 +1018,7 @@ static refs_status divide(const refs_array_meta *meta, refs_join_told *told, ref
 typedef struct marking {
     reader *in;
     const refs_array_meta *meta;
-    refs_join_told *told;
+    refs_combine_told *told;
 } marking;
 
 static bool is_nothing(const marking *at, const refs_partition *partition) {
@@ -1026,7 +1031,7 @@ static bool is_nothing(const marking *at, const refs_partition *partition) {
 
 static refs_status mark_written(void *user, const refs_partition *partition, refs_error *err) {
     const marking *at = user;
-    refs_join_told *told = at->told;
+    refs_combine_told *told = at->told;
     if (is_nothing(at, partition)) return REFS_OK;
     told->has_fragments = true;
     uint64_t number = 0;
@@ -1037,14 +1042,14 @@ static refs_status mark_written(void *user, const refs_partition *partition, ref
     }
     if (number >= told->grid.n) return REFS_OK;
     told->grid.sources[number].is_there = true;
-    return at->in->member->role == REFS_JOIN_IS_MASTER
+    return at->in->member->role == REFS_COMBINE_IS_MASTER
                ? refs_fragment_grid_set(&told->grid, number, partition, err)
                : REFS_OK;
 }
 
 static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error *err) {
-    refs_join_member *member = in->member;
-    if (member->role == REFS_JOIN_IS_FRAGMENT)
+    refs_combine_member *member = in->member;
+    if (member->role == REFS_COMBINE_IS_FRAGMENT)
         return refs_fail(
             err, REFS_UNSUPPORTED,
             "%s is an aggregation, and aggregations of aggregations are not read: give "
@@ -1054,10 +1059,10 @@ static refs_status read_told(reader *in, const refs_array_meta *meta, refs_error
                    sizeof *member->told))
         return refs_fail_nomem(err);
     REFS_TRY(add_array(in, meta, err));
-    refs_join_told *told = &member->told[member->n_told++];
-    *told = (refs_join_told){.array = member->arrays[--member->n_arrays],
-                             .number = member->n_arrays + member->n_told - 1};
-    told->array.is_field = refs_join__is_of_fields(in->join);
+    refs_combine_told *told = &member->told[member->n_told++];
+    *told = (refs_combine_told){.array = member->arrays[--member->n_arrays],
+                                .number = member->n_arrays + member->n_told - 1};
+    told->array.is_field = refs_combine__is_of_fields(in->join);
     describe_kind(in, meta, &told->array);
     refs_array_meta own = *meta;
     own.has_fill = false; /* netCDF's, where attributes have none */
@@ -1082,7 +1087,7 @@ static bool fragment_number(const refs_array_meta *whole, const refs_array_meta 
     return strcmp(meta->name, whole->name) == 0 && refs_str_to_u64(group, number);
 }
 
-static refs_status fail_apart(const reader *in, const refs_join_array *array, size_t dim,
+static refs_status fail_apart(const reader *in, const refs_combine_array *array, size_t dim,
                               refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is an aggregation of fragments along %.*s: join along that, too",
@@ -1090,12 +1095,12 @@ static refs_status fail_apart(const reader *in, const refs_join_array *array, si
                      REFS_STR_ARG(refs_intern_get(in->strings, array->dims[dim])));
 }
 
-static bool is_joined(const reader *in, const refs_join_array *array, size_t dim, size_t *line) {
-    return refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), line);
+static bool is_joined(const reader *in, const refs_combine_array *array, size_t dim, size_t *line) {
+    return refs_combine__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), line);
 }
 
 static refs_status place_piece(const reader *in, const container *of, uint64_t number,
-                               refs_join_array *array, refs_error *err) {
+                               refs_combine_array *array, refs_error *err) {
     refs_partition at;
     size_t line;
     if (!refs_set_fragments_get(of->fragments, number, &at))
@@ -1122,11 +1127,11 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
     uint64_t number = 0;
     if (!fragment_number(of->meta, meta, &number)) return REFS_OK;
     REFS_TRY(add_array(in, meta, err));
-    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
     array->gets_new = true;
     REFS_TRY(place_piece(in, of, number, array, err));
     refs_status status = REFS_OK;
-    if (!refs_join__is_aggregated(in->join)) status = pack_array(in, meta, array, err);
+    if (!refs_combine__is_aggregated(in->join)) status = pack_array(in, meta, array, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", meta->path);
         return status;
@@ -1136,9 +1141,9 @@ static refs_status read_piece(reader *in, const container *of, const refs_array_
 
 /* Steps that pieces have along a joined dimension, where no other array tells. */
 static void count_steps_of_pieces(const reader *in, size_t line) {
-    refs_join_axis *axis = &in->member->axes[line];
+    refs_combine_axis *axis = &in->member->axes[line];
     for (size_t i = 0; i < in->member->n_arrays; i++) {
-        const refs_join_array *array = &in->member->arrays[i];
+        const refs_combine_array *array = &in->member->arrays[i];
         size_t found;
         for (size_t dim = 0; array->is_piece && dim < array->rank; dim++) {
             if (!is_joined(in, array, dim, &found) || found != line) continue;
@@ -1149,26 +1154,26 @@ static void count_steps_of_pieces(const reader *in, size_t line) {
     }
 }
 
-refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *member, size_t line,
-                                 refs_str name, refs_error *err) {
-    refs_join_axis *axis = &member->axes[line];
-    *axis =
-        (refs_join_axis){.array = REFS_JOIN_NONE, .n = 1, .is_new = true, .text = REFS_JOIN_NONE};
+refs_status refs_combine__find_axis(const refs_intern *strings, refs_combine_member *member,
+                                    size_t line, refs_str name, refs_error *err) {
+    refs_combine_axis *axis = &member->axes[line];
+    *axis = (refs_combine_axis){
+        .array = REFS_COMBINE_NONE, .n = 1, .is_new = true, .text = REFS_COMBINE_NONE};
     for (size_t i = 0; i < member->n_arrays; i++) {
-        const refs_join_array *array = &member->arrays[i];
+        const refs_combine_array *array = &member->arrays[i];
         bool is_named =
-            refs_str_equal(refs_join__own_name(refs_intern_get(strings, array->path)), name);
-        if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
+            refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->path)), name);
+        if (is_named && array->rank <= 1 && axis->array == REFS_COMBINE_NONE && array->is_thin)
             axis->array = (uint32_t)i;
         if (is_named && array->rank == 1 && !array->is_thin && !array->is_piece &&
-            array->shape[0] > REFS_JOIN_MAX_THIN_BYTES / sizeof(double))
+            array->shape[0] > REFS_COMBINE_MAX_THIN_BYTES / sizeof(double))
             return refs_fail(err, REFS_LIMIT,
                              "coordinate %.*s has %llu values, expected no more than %llu bytes of "
                              "them in one source",
                              REFS_STR_ARG(name), (unsigned long long)array->shape[0],
-                             (unsigned long long)REFS_JOIN_MAX_THIN_BYTES);
+                             (unsigned long long)REFS_COMBINE_MAX_THIN_BYTES);
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
-            if (!refs_str_equal(refs_join__own_name(refs_intern_get(strings, array->dims[dim])),
+            if (!refs_str_equal(refs_combine__own_name(refs_intern_get(strings, array->dims[dim])),
                                 name))
                 continue;
             if (!axis->is_new && axis->n != array->shape[dim])
@@ -1187,8 +1192,8 @@ refs_status refs_join__find_axis(const refs_intern *strings, refs_join_member *m
 
 /* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
  * is no memory. */
-static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axis *axis) {
-    if (axis->array != REFS_JOIN_NONE) {
+static refs_combine_array *clear_coordinate(refs_combine_member *member, refs_combine_axis *axis) {
+    if (axis->array != REFS_COMBINE_NONE) {
         refs_free(member->arrays[axis->array].shape);
         refs_free(member->arrays[axis->array].dims);
     } else if (refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
@@ -1197,24 +1202,24 @@ static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axi
     } else {
         return NULL;
     }
-    refs_join_array *array = &member->arrays[axis->array];
-    *array = (refs_join_array){.missing = REFS_JOIN_NONE,
-                               .units = REFS_JOIN_NONE,
-                               .calendar = REFS_JOIN_NONE,
-                               .bounds = REFS_JOIN_NONE,
-                               .digest = REFS_JOIN_NONE,
-                               .whole = REFS_JOIN_NONE,
-                               .problem = REFS_JOIN_NONE,
-                               .part_prefix = REFS_JOIN_NONE,
-                               .unpacking = {.scale = 1},
-                               .rank = 1,
-                               .is_thin = true,
-                               .has_inline = true,
-                               .separator = '.'};
+    refs_combine_array *array = &member->arrays[axis->array];
+    *array = (refs_combine_array){.missing = REFS_COMBINE_NONE,
+                                  .units = REFS_COMBINE_NONE,
+                                  .calendar = REFS_COMBINE_NONE,
+                                  .bounds = REFS_COMBINE_NONE,
+                                  .digest = REFS_COMBINE_NONE,
+                                  .whole = REFS_COMBINE_NONE,
+                                  .problem = REFS_COMBINE_NONE,
+                                  .part_prefix = REFS_COMBINE_NONE,
+                                  .unpacking = {.scale = 1},
+                                  .rank = 1,
+                                  .is_thin = true,
+                                  .has_inline = true,
+                                  .separator = '.'};
     return array;
 }
 
-static refs_status put_value(reader *in, refs_join_array *array, const refs_pattern_value *value,
+static refs_status put_value(reader *in, refs_combine_array *array, const refs_pattern_value *value,
                              refs_error *err) {
     refs_str bytes = refs_str_view((const char *)&value->integer, sizeof value->integer);
     array->dtype = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof value->integer};
@@ -1229,7 +1234,7 @@ static refs_status put_value(reader *in, refs_join_array *array, const refs_patt
 }
 
 /* One step, in one chunk. */
-static refs_status put_step(reader *in, refs_join_array *array, refs_str name, refs_error *err) {
+static refs_status put_step(reader *in, refs_combine_array *array, refs_str name, refs_error *err) {
     array->shape = refs_calloc(2, 3 * sizeof *array->shape);
     array->dims = refs_calloc(2, sizeof *array->dims);
     if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
@@ -1243,12 +1248,12 @@ static refs_status put_step(reader *in, refs_join_array *array, refs_str name, r
     return number_text(in, name, &array->dims[0], err);
 }
 
-static refs_status put_documents(reader *in, refs_join_array *array, refs_str name,
+static refs_status put_documents(reader *in, refs_combine_array *array, refs_str name,
                                  refs_error *err) {
     static const char document[] = "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
                                    "\"<i8\",\"compressor\":null,\"filters\":null,\"order\":\"C\","
                                    "\"fill_value\":null}";
-    const bool is_time = array->units != REFS_JOIN_NONE;
+    const bool is_time = array->units != REFS_COMBINE_NONE;
     in->scratch.size = 0;
     REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"_ARRAY_DIMENSIONS\":["));
     REFS_TRY(refs_json_write_string(name, &in->scratch, err));
@@ -1258,21 +1263,21 @@ static refs_status put_documents(reader *in, refs_join_array *array, refs_str na
     REFS_TRY(number_scratch(in, &array->attributes, err));
     REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
     REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
-    REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
-    REFS_TRY(refs_join__describe_flags(in->strings, NULL, &array->flags, err));
+    REFS_TRY(refs_combine__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_combine__describe_flags(in->strings, NULL, &array->flags, err));
     return number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 
 /* A coordinate of one value, as if the part had it. */
 static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
                                   refs_error *err) {
-    refs_join_axis *axis = &in->member->axes[line];
+    refs_combine_axis *axis = &in->member->axes[line];
     const refs_str name = refs_str_from(in->join->options.dims[line]);
     if (axis->n != 1)
         return refs_fail(err, REFS_INVALID,
                          "the pattern gives one value of %s, of which the part has %llu", name.data,
                          (unsigned long long)axis->n);
-    refs_join_array *array = clear_coordinate(in->member, axis);
+    refs_combine_array *array = clear_coordinate(in->member, axis);
     if (array == NULL) return refs_fail_nomem(err);
     REFS_TRY(put_value(in, array, value, err));
     if (value->kind == REFS_PATTERN_TIME)
@@ -1282,16 +1287,16 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
 }
 
 static refs_status find_axes(reader *in, refs_error *err) {
-    refs_pattern_value values[REFS_JOIN_MAX_DIMS] = {{0}};
-    if (in->join->options.pattern != NULL && in->part->values_from != REFS_JOIN_FROM_SET)
-        REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
+    refs_pattern_value values[REFS_COMBINE_MAX_DIMS] = {{0}};
+    if (in->join->options.pattern != NULL && in->part->values_from != REFS_COMBINE_FROM_SET)
+        REFS_TRY(refs_combine__match(in->join, in->part->name, values, err));
     for (size_t line = 0; line < in->join->n_dims; line++) {
-        REFS_TRY(refs_join__find_axis(in->strings, in->member, line,
-                                      refs_str_from(in->join->options.dims[line]), err));
+        REFS_TRY(refs_combine__find_axis(in->strings, in->member, line,
+                                         refs_str_from(in->join->options.dims[line]), err));
         if (in->member->axes[line].is_new) count_steps_of_pieces(in, line);
         if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
     }
-    return refs_join__widen_layouts(in->join, in->member, in->strings, err);
+    return refs_combine__widen_layouts(in->join, in->member, in->strings, err);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -1301,19 +1306,19 @@ static refs_status find_axes(reader *in, refs_error *err) {
 static bool may_be_left_out(const reader *in, const refs_array_meta *meta, refs_status status) {
     size_t line;
     return status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
-           in->join->options.unlike != REFS_JOIN_REFUSE &&
-           !refs_join__is_dim(in->join, refs_str_from(meta->name), &line);
+           in->join->options.unlike != REFS_COMBINE_REFUSE &&
+           !refs_combine__is_dim(in->join, refs_str_from(meta->name), &line);
 }
 
 typedef enum left_out_when { LEFT_OUT_NOW, LEFT_OUT_BEFORE } left_out_when;
 
 static refs_status leave_out(reader *in, const refs_left_out *found, left_out_when when,
                              refs_error *err) {
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     if (!refs_grow((void **)&member->left_out, &member->left_out_capacity, member->n_left_out,
                    sizeof *member->left_out))
         return refs_fail_nomem(err);
-    refs_join_left_out *left_out = &member->left_out[member->n_left_out];
+    refs_combine_left_out *left_out = &member->left_out[member->n_left_out];
     left_out->was_before = when == LEFT_OUT_BEFORE;
     REFS_TRY(number_text(in, found->path, &left_out->path, err));
     REFS_TRY(number_text(in, found->problem, &left_out->problem, err));
@@ -1334,20 +1339,20 @@ static refs_status take_left_out(void *user, const refs_left_out *found, refs_er
     return leave_out(in, &inside, LEFT_OUT_BEFORE, err);
 }
 
-void refs_join__array_clear(refs_join_array *array) {
+void refs_combine__array_clear(refs_combine_array *array) {
     refs_free(array->shape);
     refs_free(array->dims);
-    refs_join__holes_free(array->holes);
+    refs_combine__holes_free(array->holes);
 }
 
 static refs_status read_references(reader *in, const refs_array_meta *meta, refs_error *err) {
-    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
-    if (refs_join__copies(in->join))
+    refs_combine_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    if (refs_combine__copies(in->join))
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     describe_kind(in, meta, array);
-    if (refs_join__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
-    if (in->member->role == REFS_JOIN_IS_MASTER) return want_what_is_small(in, meta, array, err);
-    if (!refs_join__is_aggregated(in->join)) REFS_TRY(pack_array(in, meta, array, err));
+    if (refs_combine__is_of_fields(in->join)) return want_of_fields(in, meta, array, err);
+    if (in->member->role == REFS_COMBINE_IS_MASTER) return want_what_is_small(in, meta, array, err);
+    if (!refs_combine__is_aggregated(in->join)) REFS_TRY(pack_array(in, meta, array, err));
     REFS_TRY(want_what_is_small(in, meta, array, err));
     if (find_cut_through(in, meta) < meta->rank && !array->is_thin)
         return fail_cut_through(in, meta, err);
@@ -1355,7 +1360,7 @@ static refs_status read_references(reader *in, const refs_array_meta *meta, refs
 }
 
 static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     const size_t n_values = in->n_values, stream_size = member->streams.size;
     refs_left_out found = {.path = relative(in, meta->path)};
     refs_error why = REFS_ERROR_INIT;
@@ -1368,7 +1373,7 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     if (status == REFS_OK) return REFS_OK;
     if (!may_be_left_out(in, meta, status))
         return refs_fail(err, status, "%s: %s", meta->path, why.message);
-    refs_join__array_clear(&member->arrays[--member->n_arrays]);
+    refs_combine__array_clear(&member->arrays[--member->n_arrays]);
     member->streams.size = stream_size;
     in->n_values = n_values;
     found.problem = refs_str_from(why.message);
@@ -1378,14 +1383,14 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
 /* The attributes of what its fragments are of. */
 static refs_status number_whole(reader *in, container *of, refs_error *err) {
     in->scratch.size = 0;
-    REFS_TRY(refs_join__without_fragments(of->meta->attributes, &in->scratch, err));
+    REFS_TRY(refs_combine__without_fragments(of->meta->attributes, &in->scratch, err));
     return number_scratch(in, &of->attributes, err);
 }
 
 /* Aggregations of other files cannot be joined. */
 static refs_status fail_elsewhere(const reader *in, const refs_array_meta *meta, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++)
-        if (refs_join__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
+        if (refs_combine__is_part_of(meta, refs_hierarchy_array(in->source.hierarchy, i)->path))
             return refs_fail(err, REFS_CORRUPT,
                              "%s has fragments in the set, and nothing that tells where they are",
                              meta->path);
@@ -1403,7 +1408,7 @@ static refs_status find_containers(reader *in, refs_error *err) {
                        sizeof *in->containers))
             return refs_fail_nomem(err);
         container *added = &in->containers[in->n_containers];
-        *added = (container){meta, NULL, REFS_JOIN_NONE};
+        *added = (container){meta, NULL, REFS_COMBINE_NONE};
         REFS_TRY(refs_set_fragments_decode(in->source.hierarchy, meta, &added->fragments, err));
         if (added->fragments == NULL) return fail_elsewhere(in, meta, err);
         in->n_containers++;
@@ -1422,7 +1427,7 @@ static refs_status read_arrays(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         const container *of = container_of(in, meta->path);
-        REFS_TRY(refs_join__go_on(in->join, err));
+        REFS_TRY(refs_combine__go_on(in->join, err));
         if (is_container(in, meta) || !is_wanted(in, meta)) continue;
         if (sees_aggregations(in) && meta->is_instruction) continue;
         if (sees_aggregations(in) && meta->aggregation != NULL) {
@@ -1444,7 +1449,7 @@ static refs_status read_arrays(reader *in, refs_error *err) {
 
 static refs_status set_group(reader *in, refs_error *err) {
     const char *given =
-        in->part->values_from != REFS_JOIN_FROM_NAME ? NULL : in->join->options.group;
+        in->part->values_from != REFS_COMBINE_FROM_NAME ? NULL : in->join->options.group;
     refs_str group = refs_str_from(given != NULL ? given : "");
     while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
     while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
@@ -1453,7 +1458,7 @@ static refs_status set_group(reader *in, refs_error *err) {
 }
 
 static refs_status keep_urls(reader *in, refs_error *err) {
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     member->urls = refs_calloc(in->urls.count + 1, sizeof *member->urls);
     if (member->urls == NULL) return refs_fail_nomem(err);
     for (uint32_t i = 0; i < in->urls.count; i++)
@@ -1463,9 +1468,9 @@ static refs_status keep_urls(reader *in, refs_error *err) {
 }
 
 static refs_status rename_fragments(reader *in, refs_error *err) {
-    const refs_join_copied copied = {in->part->set, in->source.hierarchy, in->member,
-                                     in->strings,   in->group.size,       &in->aggregations};
-    return refs_join__rename_fragments(in->join, &copied, err);
+    const refs_combine_copied copied = {in->part->set, in->source.hierarchy, in->member,
+                                        in->strings,   in->group.size,       &in->aggregations};
+    return refs_combine__rename_fragments(in->join, &copied, err);
 }
 
 /* -- keys that belong to no array -------------------------------------------------------------- */
@@ -1483,7 +1488,7 @@ static bool is_of_problem(const reader *in, refs_str key) {
 
 static refs_status take_other(void *user, refs_str key, const refs_ref *ref, refs_error *err) {
     reader *in = user;
-    refs_join_member *member = in->member;
+    refs_combine_member *member = in->member;
     const refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
     (void)ref;
     if (key.size <= group.size ||
@@ -1494,7 +1499,7 @@ static refs_status take_other(void *user, refs_str key, const refs_ref *ref, ref
         return refs_fail_nomem(err);
     REFS_TRY(number_text(in, key, &member->others[member->n_others], err));
     member->n_others++;
-    return refs_join__go_on(in->join, err);
+    return refs_combine__go_on(in->join, err);
 }
 
 static refs_status find_others(reader *in, refs_error *err) {
@@ -1503,14 +1508,14 @@ static refs_status find_others(reader *in, refs_error *err) {
     const char *const *variables = variables_of(in);
     size_t n = 0;
     if (variables != NULL && *variables != NULL) return REFS_OK;
-    if (in->member->role != REFS_JOIN_IS_FRAGMENT) return REFS_OK;
+    if (in->member->role != REFS_COMBINE_IS_FRAGMENT) return REFS_OK;
     refs_chunk_keys *keys = refs_calloc(n_arrays + 1, sizeof *keys);
     uint64_t(*grids)[REFS_MAX_RANK] = refs_calloc(n_arrays + 1, sizeof *grids);
     refs_status status = keys != NULL && grids != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < n_arrays && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         if (meta->status != REFS_OK) continue;
-        refs_join_n_keys(meta, grids[n]);
+        refs_combine_n_keys(meta, grids[n]);
         keys[n] = (refs_chunk_keys){refs_str_from(meta->key_prefix), meta->separator, meta->rank,
                                     grids[n]};
         n++;
@@ -1524,7 +1529,7 @@ static refs_status find_others(reader *in, refs_error *err) {
 static refs_status read_part(reader *in, refs_error *err) {
     const refs_left_out_visitor left_out = {take_left_out, in};
     REFS_TRY(set_group(in, err));
-    REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
+    REFS_TRY(refs_combine__source_open(&in->join->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
     REFS_TRY(open_fields(in, err));
     REFS_TRY(find_containers(in, err));
@@ -1532,17 +1537,17 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(refs_left_out_read(in->part->set, &left_out, err));
     REFS_TRY(read_arrays(in, err));
     REFS_TRY(find_others(in, err)); /* before containers are described as what they stand for */
-    if (refs_join__copies(in->join)) REFS_TRY(rename_fragments(in, err));
+    if (refs_combine__copies(in->join)) REFS_TRY(rename_fragments(in, err));
     REFS_TRY(load_values(in, err));
     if (!sees_aggregations(in)) REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
 
-refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
-                            refs_intern *strings, refs_error *err) {
+refs_status refs_combine__read(refs_combine *join, const refs_combine_part *part,
+                               refs_combine_member *member, refs_intern *strings, refs_error *err) {
     reader in = {.join = join, .part = part, .member = member, .strings = strings};
     refs_status status = read_part(&in, err);
-    refs_join__source_close(&in.source);
+    refs_combine__source_close(&in.source);
     refs_aggregations_free(in.aggregations);
     refs_free(in.values);
     for (size_t i = 0; i < in.n_containers; i++)
@@ -1556,17 +1561,17 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
     return status;
 }
 
-void refs_join__member_clear(refs_join_member *member) {
-    for (size_t i = 0; i < member->n_arrays; i++) refs_join__array_clear(&member->arrays[i]);
+void refs_combine__member_clear(refs_combine_member *member) {
+    for (size_t i = 0; i < member->n_arrays; i++) refs_combine__array_clear(&member->arrays[i]);
     for (size_t i = 0; i < member->n_told; i++) {
-        refs_join__array_clear(&member->told[i].array);
+        refs_combine__array_clear(&member->told[i].array);
         for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(member->told[i].is_written[dim]);
         refs_fragment_grid_clear(&member->told[i].grid);
     }
     refs_free(member->told);
     refs_free(member->fragment);
     refs_free(member->format);
-    for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) {
+    for (size_t line = 0; line < REFS_COMBINE_MAX_DIMS; line++) {
         refs_free(member->axes[line].position);
         refs_free(member->axes[line].by_position);
     }

@@ -4,8 +4,8 @@
 #include "combine_internal.h"
 #include "refs/attribute_class.h"
 
-refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
-                               refs_error *err) {
+refs_status refs_combine__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                                  refs_error *err) {
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(document, &doc, err));
     const refs_json *root = refs_json_root(doc);
@@ -30,7 +30,7 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
-size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
+size_t refs_combine__left_out(const refs_combined *joined, const char **pairs) {
     const unsigned stored = REFS_CF_VALID | REFS_CF_MISSING | REFS_CF_ACTUAL;
     const unsigned classes = (joined->drops_range ? (unsigned)REFS_CF_VALID : 0) |
                              (joined->drops_stored ? stored : 0) |
@@ -45,8 +45,8 @@ size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
     return n;
 }
 
-refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
-                                  refs_error *err) {
+refs_status refs_combine__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                     refs_error *err) {
     REFS_TRY(refs_buf_append(text, "[", 1, err));
     for (size_t i = 0; i < n; i++)
         REFS_TRY(
@@ -70,7 +70,7 @@ static refs_status append_differences_but(const char *const *ignored, refs_str o
     while (one.size > 0 && other.size > 0) {
         refs_str name, other_name;
         refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
-        if (refs_str_equal(a, b) || refs_join__is_among(name, ignored)) continue;
+        if (refs_str_equal(a, b) || refs_combine__is_among(name, ignored)) continue;
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
                                  REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
                                  a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
@@ -87,15 +87,15 @@ static refs_status append_differences(refs_str one, refs_str other, refs_buf *te
 
 /* Units of times are not a difference where they are put into the set, nor are units of one size.
  */
-static refs_status differ_in_units(const refs_join *join, const refs_join_array *a,
-                                   const refs_join_array *b, refs_buf *text, refs_error *err) {
-    refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
-    const bool are_times = refs_join__counts_time(join, a) && refs_join__counts_time(join, b);
-    const bool one_has_none = a->units == REFS_JOIN_NONE || b->units == REFS_JOIN_NONE;
+static refs_status differ_in_units(const refs_combine *join, const refs_combine_array *a,
+                                   const refs_combine_array *b, refs_buf *text, refs_error *err) {
+    refs_str one = refs_combine__text(join, a->units), other = refs_combine__text(join, b->units);
+    const bool are_times = refs_combine__counts_time(join, a) && refs_combine__counts_time(join, b);
+    const bool one_has_none = a->units == REFS_COMBINE_NONE || b->units == REFS_COMBINE_NONE;
     if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
         return REFS_OK;
-    const refs_cf_conversion found = refs_join__conversion(join, a, b);
-    const bool is_converted = refs_join__is_of_fields(join) && a->is_thin && b->is_thin &&
+    const refs_cf_conversion found = refs_combine__conversion(join, a, b);
+    const bool is_converted = refs_combine__is_of_fields(join) && a->is_thin && b->is_thin &&
                               found != REFS_CF_CONVERSION_UNKNOWN;
     if (found == REFS_CF_CONVERSION_NONE || is_converted) return REFS_OK;
     return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
@@ -103,57 +103,58 @@ static refs_status differ_in_units(const refs_join *join, const refs_join_array 
 }
 
 /* Times of several types become double, and so do floats that serve fields. */
-static bool get_one_type(const refs_join *join, const refs_join_place *one,
-                         const refs_join_place *other) {
-    const refs_cf_units units = refs_join__count_in(join, one->member, one->array),
-                        theirs = refs_join__count_in(join, other->member, other->array);
+static bool get_one_type(const refs_combine *join, const refs_combine_place *one,
+                         const refs_combine_place *other) {
+    const refs_cf_units units = refs_combine__count_in(join, one->member, one->array),
+                        theirs = refs_combine__count_in(join, other->member, other->array);
     const refs_dtype *a = &one->array->dtype, *b = &other->array->dtype;
     refs_cf_clock clock;
     const bool are_times = refs_cf_clock_of(&units, &clock) && refs_cf_clock_of(&theirs, &clock);
-    const bool are_packed = refs_join__is_packed(&one->array->unpacking) ||
-                            refs_join__is_packed(&other->array->unpacking);
+    const bool are_packed = refs_combine__is_packed(&one->array->unpacking) ||
+                            refs_combine__is_packed(&other->array->unpacking);
     if (are_times && !are_packed) return a->type <= REFS_TYPE_FLOAT && b->type <= REFS_TYPE_FLOAT;
     return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 &&
-           b->size >= 4 && (refs_join__is_of_fields(join) || are_times);
+           b->size >= 4 && (refs_combine__is_of_fields(join) || are_times);
 }
 
 /* -- fill values ------------------------------------------------------------------------------- */
 
 /* NaN is missing whatever is declared. */
-static bool declares_number(const refs_join_array *array) {
+static bool declares_number(const refs_combine_array *array) {
     if (!array->declares_fill) return false;
     const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
-    return !isnan(refs_join__value_at(&array->dtype, fill, 0).number);
+    return !isnan(refs_combine__value_at(&array->dtype, fill, 0).number);
 }
 
-static bool hold(const refs_join *join, const refs_join_array *array, const uint8_t *element) {
-    const refs_str values = refs_join__text(join, array->values);
+static bool hold(const refs_combine *join, const refs_combine_array *array,
+                 const uint8_t *element) {
+    const refs_str values = refs_combine__text(join, array->values);
     const size_t size = array->dtype.size;
     for (size_t at = 0; at + size <= values.size; at += size)
         if (memcmp(values.data + at, element, size) == 0) return true;
     return false;
 }
 
-static bool holds_declared(const refs_join *join, const refs_join_array *array,
-                           const refs_join_array *declaring) {
+static bool holds_declared(const refs_combine *join, const refs_combine_array *array,
+                           const refs_combine_array *declaring) {
     return declares_number(declaring) && hold(join, array, declaring->declared);
 }
 
-static bool declare_one_fill(const refs_join_array *a, const refs_join_array *b) {
+static bool declare_one_fill(const refs_combine_array *a, const refs_combine_array *b) {
     return declares_number(a) == declares_number(b) &&
            (!declares_number(a) || memcmp(a->declared, b->declared, a->dtype.size) == 0);
 }
 
-static const char *print_declared(const refs_join_array *array, char text[REFS_VALUE_TEXT]) {
+static const char *print_declared(const refs_combine_array *array, char text[REFS_VALUE_TEXT]) {
     const refs_str fill = refs_str_view((const char *)array->declared, array->dtype.size);
     if (!array->declares_fill) return "none";
-    const refs_value value = refs_join__value_at(&array->dtype, fill, 0);
-    return refs_join__print_value(&value, text);
+    const refs_value value = refs_combine__value_at(&array->dtype, fill, 0);
+    return refs_combine__print_value(&value, text);
 }
 
 /* For values that are put into the result, one fill value says which are missing. */
-static refs_status differ_in_fill(const refs_join *join, const refs_join_array *a,
-                                  const refs_join_array *b, refs_buf *text, refs_error *err) {
+static refs_status differ_in_fill(const refs_combine *join, const refs_combine_array *a,
+                                  const refs_combine_array *b, refs_buf *text, refs_error *err) {
     char shown[2][REFS_VALUE_TEXT];
     if (a->packing != b->packing || a->dtype.size != b->dtype.size || declare_one_fill(a, b) ||
         !(holds_declared(join, a, a) || holds_declared(join, a, b) || holds_declared(join, b, a) ||
@@ -164,48 +165,48 @@ static refs_status differ_in_fill(const refs_join *join, const refs_join_array *
 }
 
 /* Where none is declared it is netCDF's default, unless that is a value. */
-static refs_status differ_in_default(const refs_join *join, const refs_join_array *a,
-                                     const refs_join_array *b, refs_buf *text, refs_error *err) {
+static refs_status differ_in_default(const refs_combine *join, const refs_combine_array *a,
+                                     const refs_combine_array *b, refs_buf *text, refs_error *err) {
     uint8_t fill[sizeof(double)];
     if (a->declares_fill || b->declares_fill || a->dtype.size != b->dtype.size ||
-        refs_join__has_only_values(a) == refs_join__has_only_values(b) ||
+        refs_combine__has_only_values(a) == refs_combine__has_only_values(b) ||
         !refs_cf_default_fill(&a->dtype, fill) || !(hold(join, a, fill) || hold(join, b, fill)))
         return REFS_OK;
     return refs_buf_printf(text, err, "%snetCDF's default fill value, which is a value of one",
                            text->size > 0 ? ", " : "");
 }
 
-/* Masters declare a fill value for values that no fragment has (refs_join__declare_fill). */
-static bool has_added_fill(const refs_join_place *master, const refs_join_place *fragment) {
-    return master->member->role != REFS_JOIN_IS_FRAGMENT &&
-           fragment->member->role == REFS_JOIN_IS_FRAGMENT && master->array->is_thin &&
+/* Masters declare a fill value for values that no fragment has (refs_combine__declare_fill). */
+static bool has_added_fill(const refs_combine_place *master, const refs_combine_place *fragment) {
+    return master->member->role != REFS_COMBINE_IS_FRAGMENT &&
+           fragment->member->role == REFS_COMBINE_IS_FRAGMENT && master->array->is_thin &&
            master->array->declares_fill && !fragment->array->declares_fill;
 }
 
-refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
-                              const refs_join_place *other, refs_buf *text, refs_error *err) {
-    const refs_join_array *a = one->array, *b = other->array;
+refs_status refs_combine__differ(const refs_combine *join, const refs_combine_place *one,
+                                 const refs_combine_place *other, refs_buf *text, refs_error *err) {
+    const refs_combine_array *a = one->array, *b = other->array;
     bool are_thin = a->is_thin && b->is_thin;
     if (!are_thin && a->layout != b->layout)
-        REFS_TRY(append_differences(refs_join__text(join, a->layout),
-                                    refs_join__text(join, b->layout), text, err));
-    bool is_other_type = !refs_join__is_one_type(&a->dtype, &b->dtype);
+        REFS_TRY(append_differences(refs_combine__text(join, a->layout),
+                                    refs_combine__text(join, b->layout), text, err));
+    bool is_other_type = !refs_combine__is_one_type(&a->dtype, &b->dtype);
     if (are_thin && is_other_type && !get_one_type(join, one, other) &&
         (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
         REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
     static const char *const missing[] = {"missing_value", "_FillValue", NULL};
-    const bool is_coordinate = refs_join__is_coordinate(join, one->member, a) ||
-                               refs_join__is_coordinate(join, other->member, b);
+    const bool is_coordinate = refs_combine__is_coordinate(join, one->member, a) ||
+                               refs_combine__is_coordinate(join, other->member, b);
     const bool is_added = has_added_fill(one, other) || has_added_fill(other, one);
     if (a->packing != b->packing)
         REFS_TRY(append_differences_but(missing + (is_coordinate ? 0
                                                    : is_added    ? 1
                                                                  : 2),
-                                        refs_join__text(join, a->packing),
-                                        refs_join__text(join, b->packing), text, err));
+                                        refs_combine__text(join, a->packing),
+                                        refs_combine__text(join, b->packing), text, err));
     if (a->range != b->range && !is_coordinate)
-        REFS_TRY(append_differences(refs_join__text(join, a->range),
-                                    refs_join__text(join, b->range), text, err));
+        REFS_TRY(append_differences(refs_combine__text(join, a->range),
+                                    refs_combine__text(join, b->range), text, err));
     if (are_thin && !is_other_type && !is_coordinate) {
         REFS_TRY(differ_in_fill(join, a, b, text, err));
         REFS_TRY(differ_in_default(join, a, b, text, err));

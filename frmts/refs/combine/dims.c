@@ -6,64 +6,64 @@
 /* -- steps ------------------------------------------------------------------------------------- */
 
 /* The coordinate of a member that has the step; *own is which one of its steps that is. */
-static const refs_join_array *coordinate_at(const refs_join *join, size_t line, uint64_t step,
-                                            uint64_t *own) {
+static const refs_combine_array *coordinate_at(const refs_combine *join, size_t line, uint64_t step,
+                                               uint64_t *own) {
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_axis *axis = &join->members[i].axes[line];
-        if (axis->array == REFS_JOIN_NONE) continue;
+        const refs_combine_axis *axis = &join->members[i].axes[line];
+        if (axis->array == REFS_COMBINE_NONE) continue;
         for (*own = 0; *own < axis->n; ++*own)
             if (axis->position[*own] == step) return &join->members[i].arrays[axis->array];
     }
     return NULL;
 }
 
-refs_status refs_join__print_place(const refs_join *join, size_t line, const refs_value *value,
-                                   refs_buf *text, refs_error *err) {
-    const refs_join_member *first = &join->members[join->counted[line]];
+refs_status refs_combine__print_place(const refs_combine *join, size_t line,
+                                      const refs_value *value, refs_buf *text, refs_error *err) {
+    const refs_combine_member *first = &join->members[join->counted[line]];
     const uint32_t array = first->axes[line].array;
     const size_t size = text->size;
     char number[REFS_VALUE_TEXT];
-    if (array != REFS_JOIN_NONE && refs_join__is_number(value)) {
-        const refs_cf_units units = refs_join__count_of(join, &first->arrays[array]);
+    if (array != REFS_COMBINE_NONE && refs_combine__is_number(value)) {
+        const refs_cf_units units = refs_combine__count_of(join, &first->arrays[array]);
         REFS_TRY(refs_cf_print_time(&units, value->number, text, err));
     }
     if (text->size > size) return REFS_OK;
-    return refs_buf_printf(text, err, "%s", refs_join__print_value(value, number));
+    return refs_buf_printf(text, err, "%s", refs_combine__print_value(value, number));
 }
 
-refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
-                                  refs_error *err) {
+refs_status refs_combine__print_step(const refs_combine *join, size_t line, uint64_t step,
+                                     refs_buf *text, refs_error *err) {
     uint64_t own;
-    const refs_join_array *array = coordinate_at(join, line, step, &own);
+    const refs_combine_array *array = coordinate_at(join, line, step, &own);
     REFS_TRY(refs_buf_printf(text, err, "step %llu of %s", (unsigned long long)step,
                              join->options.dims[line]));
     if (array == NULL) return REFS_OK;
-    const refs_values values = refs_join__coordinates_of(join, array);
-    const refs_value value = refs_join__unpacked_at(&values, own);
+    const refs_values values = refs_combine__coordinates_of(join, array);
+    const refs_value value = refs_combine__unpacked_at(&values, own);
     REFS_TRY(refs_buf_append(text, " (", 2, err));
-    REFS_TRY(refs_join__print_place(join, line, &value, text, err));
+    REFS_TRY(refs_combine__print_place(join, line, &value, text, err));
     return refs_buf_append(text, ")", 1, err);
 }
 
-refs_status refs_join__print_index(const refs_join *join, const refs_joined *joined,
-                                   const uint64_t *index, refs_buf *text, refs_error *err) {
+refs_status refs_combine__print_index(const refs_combine *join, const refs_combined *joined,
+                                      const uint64_t *index, refs_buf *text, refs_error *err) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
         if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
-        REFS_TRY(refs_join__print_step(join, joined->line[dim], index[dim], text, err));
+        REFS_TRY(refs_combine__print_step(join, joined->line[dim], index[dim], text, err));
     }
     return REFS_OK;
 }
 
-refs_status refs_join__fail_twice(const refs_join *join, const refs_joined *joined,
-                                  const uint64_t *index, const refs_join_member *const members[2],
-                                  refs_error *err) {
+refs_status refs_combine__fail_twice(const refs_combine *join, const refs_combined *joined,
+                                     const uint64_t *index,
+                                     const refs_combine_member *const members[2], refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_join__print_index(join, joined, index, &text, err);
+    refs_status status = refs_combine__print_index(join, joined, index, &text, err);
     if (status == REFS_OK)
         status =
             refs_fail(err, REFS_INVALID, "%.*s: duplicate %.*s in %s and %s: remove one of them",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
+                      REFS_STR_ARG(refs_combine__text(join, joined->path)), (int)text.size,
                       (const char *)text.data, members[0]->name, members[1]->name);
     refs_buf_clear(&text);
     return status;
@@ -74,16 +74,16 @@ refs_status refs_join__fail_twice(const refs_join *join, const refs_joined *join
 /* So many are named of those that there are. */
 #define MAX_NAMED 20
 
-static bool has_dim(const refs_join *join, const refs_join_array *array, size_t line) {
+static bool has_dim(const refs_combine *join, const refs_combine_array *array, size_t line) {
     for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_join__line_of(join, array, dim) == line) return true;
+        if (refs_combine__line_of(join, array, dim) == line) return true;
     return false;
 }
 
 /* The axes of fields do not tell which dimension is a new one. */
-static bool parts_have_dim(const refs_join *join, size_t line) {
+static bool parts_have_dim(const refs_combine *join, size_t line) {
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
+        const refs_combine_member *member = &join->members[i];
         for (size_t k = 0; k < member->n_arrays; k++)
             if (has_dim(join, &member->arrays[k], line)) return true;
         for (size_t k = 0; k < member->n_told; k++)
@@ -93,23 +93,24 @@ static bool parts_have_dim(const refs_join *join, size_t line) {
 }
 
 /* No part has the dimension, nor anything that could be its coordinate: it is a new one. */
-static bool is_new(const refs_join *join, size_t line) {
-    if (refs_join__is_of_fields(join)) return !parts_have_dim(join, line);
+static bool is_new(const refs_combine *join, size_t line) {
+    if (refs_combine__is_of_fields(join)) return !parts_have_dim(join, line);
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_axis *axis = &join->members[i].axes[line];
-        if (!axis->is_new || axis->array != REFS_JOIN_NONE) return false;
+        const refs_combine_axis *axis = &join->members[i].axes[line];
+        if (!axis->is_new || axis->array != REFS_COMBINE_NONE) return false;
     }
     return true;
 }
 
-static refs_status list_dims(const refs_join *join, refs_intern *names, refs_error *err) {
+static refs_status list_dims(const refs_combine *join, refs_intern *names, refs_error *err) {
     uint32_t id;
     for (size_t i = 0; i < join->n_members; i++)
         for (size_t j = 0; j < join->members[i].n_arrays; j++) {
-            const refs_join_array *array = &join->members[i].arrays[j];
+            const refs_combine_array *array = &join->members[i].arrays[j];
             for (size_t dim = 0; dim < array->rank && names->count < MAX_NAMED; dim++)
                 REFS_TRY(refs_intern_add(
-                    names, refs_join__own_name(refs_join__text(join, array->dims[dim])), &id, err));
+                    names, refs_combine__own_name(refs_combine__text(join, array->dims[dim])), &id,
+                    err));
         }
     return REFS_OK;
 }
@@ -132,7 +133,7 @@ static refs_status print_names(const refs_intern *names, refs_buf *text, refs_er
 
 /* A name that is like no other is meant as it is, and may yet be a mistake; fragments cannot get a
  * dimension. */
-static refs_status tell_new(const refs_join *join, const char *asked, const refs_intern *names,
+static refs_status tell_new(const refs_combine *join, const char *asked, const refs_intern *names,
                             refs_error *err) {
     const refs_str near = find_near(names, asked);
     refs_buf text = REFS_BUF_INIT;
@@ -142,7 +143,7 @@ static refs_status tell_new(const refs_join *join, const char *asked, const refs
         status = refs_fail(err, REFS_INVALID,
                            "no source has a dimension \"%s\": did you mean %.*s? there are %s",
                            asked, REFS_STR_ARG(near), there);
-    else if (status == REFS_OK && refs_join__is_of_fields(join))
+    else if (status == REFS_OK && refs_combine__is_of_fields(join))
         status = refs_fail(err, REFS_INVALID, "no source has a dimension \"%s\": there are %s",
                            asked, there);
     else if (status == REFS_OK)
@@ -154,7 +155,7 @@ static refs_status tell_new(const refs_join *join, const char *asked, const refs
     return status;
 }
 
-refs_status refs_join__check_dims(const refs_join *join, refs_error *err) {
+refs_status refs_combine__check_dims(const refs_combine *join, refs_error *err) {
     refs_intern names = {0};
     refs_status status = REFS_OK;
     for (size_t line = 0; line < join->n_dims && status == REFS_OK; line++) {

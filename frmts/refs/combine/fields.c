@@ -7,22 +7,23 @@
 
 /* -- masters and outlines ---------------------------------------------------------------------- */
 
-const refs_join_told *refs_join__find_told(const refs_join_member *member, uint32_t path) {
+const refs_combine_told *refs_combine__find_told(const refs_combine_member *member, uint32_t path) {
     for (size_t i = 0; i < member->n_told; i++)
         if (member->told[i].array.path == path) return &member->told[i];
     return NULL;
 }
 
 static int by_role_and_number(const void *left, const void *right) {
-    const refs_join_member *a = left, *b = right;
-    const bool is_part = a->role == REFS_JOIN_IS_FRAGMENT, other = b->role == REFS_JOIN_IS_FRAGMENT;
+    const refs_combine_member *a = left, *b = right;
+    const bool is_part = a->role == REFS_COMBINE_IS_FRAGMENT,
+               other = b->role == REFS_COMBINE_IS_FRAGMENT;
     if (is_part != other) return is_part ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool have_field(const refs_join *join, uint32_t path) {
+static bool have_field(const refs_combine *join, uint32_t path) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], path);
         if (array != NULL && array->is_field) return true;
     }
     return false;
@@ -30,14 +31,14 @@ static bool have_field(const refs_join *join, uint32_t path) {
 
 /* A field that a master or an outline has itself is that of its fragments where there are any; else
  * it is put into the result. */
-static refs_status settle_own_fields(refs_join *join, refs_error *err) {
+static refs_status settle_own_fields(refs_combine *join, refs_error *err) {
     for (size_t i = join->n_parts; i < join->n_members; i++) {
-        refs_join_member *member = &join->members[i];
+        refs_combine_member *member = &join->members[i];
         size_t n = 0;
         for (size_t k = 0; k < member->n_arrays; k++) {
-            refs_join_array array = member->arrays[k];
+            refs_combine_array array = member->arrays[k];
             if (array.is_field && have_field(join, array.path)) {
-                refs_join__array_clear(&array);
+                refs_combine__array_clear(&array);
                 continue;
             }
             array.is_thin = array.is_thin || array.is_field;
@@ -45,18 +46,18 @@ static refs_status settle_own_fields(refs_join *join, refs_error *err) {
             member->arrays[n++] = array;
         }
         member->n_arrays = n;
-        REFS_TRY(refs_join__sort_paths(member, err));
+        REFS_TRY(refs_combine__sort_paths(member, err));
     }
     return REFS_OK;
 }
 
-bool refs_join__is_only_told(const refs_join *join, const refs_join_member *member, size_t line,
-                             uint64_t step) {
-    if (member->role != REFS_JOIN_IS_OUTLINE) return false;
+bool refs_combine__is_only_told(const refs_combine *join, const refs_combine_member *member,
+                                size_t line, uint64_t step) {
+    if (member->role != REFS_COMBINE_IS_OUTLINE) return false;
     for (size_t i = 0; i < member->n_told; i++) {
-        const refs_join_told *told = &member->told[i];
+        const refs_combine_told *told = &member->told[i];
         for (size_t dim = 0; dim < told->array.rank; dim++) {
-            if (refs_join__line_of(join, &told->array, dim) != line) continue;
+            if (refs_combine__line_of(join, &told->array, dim) != line) continue;
             const refs_fragment_dim *along = &told->grid.dims[dim];
             const size_t at = refs_fragment_dim_find(along, step);
             if (at < along->n_intervals && !told->is_written[dim][at]) return false;
@@ -69,26 +70,26 @@ bool refs_join__is_only_told(const refs_join *join, const refs_join_member *memb
 
 /* A variable that serves others in some part is no field because a part has nothing that it serves.
  */
-static refs_status settle_service(refs_join *join, uint32_t path, refs_error *err) {
-    const refs_join_member *serving = NULL;
+static refs_status settle_service(refs_combine *join, uint32_t path, refs_error *err) {
+    const refs_combine_member *serving = NULL;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], path);
         if (array != NULL && !array->is_field) serving = &join->members[i];
     }
     for (size_t i = 0; serving != NULL && i < join->n_members; i++) {
-        refs_join_array *array = refs_join__find(&join->members[i], path);
+        refs_combine_array *array = refs_combine__find(&join->members[i], path);
         if (array == NULL || !array->is_field) continue;
-        if (refs_join__find(serving, path)->are_texts)
+        if (refs_combine__find(serving, path)->are_texts)
             return refs_fail(err, REFS_INVALID,
                              "%.*s: its type differs between %s and %s: expected numbers in all "
                              "sources, found strings in the second",
-                             REFS_STR_ARG(refs_join__text(join, path)), join->members[i].name,
+                             REFS_STR_ARG(refs_combine__text(join, path)), join->members[i].name,
                              serving->name);
-        if (array->values == REFS_JOIN_NONE)
+        if (array->values == REFS_COMBINE_NONE)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s serves other variables in %s, and is one of its own in %s: "
                              "expected one of these in all sources",
-                             REFS_STR_ARG(refs_join__text(join, path)), serving->name,
+                             REFS_STR_ARG(refs_combine__text(join, path)), serving->name,
                              join->members[i].name);
         array->is_field = false;
         array->is_thin = true;
@@ -96,7 +97,7 @@ static refs_status settle_service(refs_join *join, uint32_t path, refs_error *er
     return REFS_OK;
 }
 
-static refs_status settle_services(refs_join *join, refs_error *err) {
+static refs_status settle_services(refs_combine *join, refs_error *err) {
     uint8_t *seen = refs_calloc(join->strings.count + 1, 1);
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
@@ -113,38 +114,38 @@ static refs_status settle_services(refs_join *join, refs_error *err) {
 /* -- dimensions -------------------------------------------------------------------------------- */
 
 /* The coordinate of a dimension in a part, or NULL. */
-static const refs_join_array *coordinate_of(const refs_join *join, const refs_join_member *member,
-                                            refs_str name) {
+static const refs_combine_array *coordinate_of(const refs_combine *join,
+                                               const refs_combine_member *member, refs_str name) {
     for (size_t i = 0; i < member->n_arrays; i++) {
-        const refs_join_array *array = &member->arrays[i];
+        const refs_combine_array *array = &member->arrays[i];
         if (array->rank == 1 && array->is_thin &&
-            refs_str_equal(refs_join__own_name(refs_join__text(join, array->path)), name) &&
-            refs_str_equal(refs_join__own_name(refs_join__text(join, array->dims[0])), name))
+            refs_str_equal(refs_combine__own_name(refs_combine__text(join, array->path)), name) &&
+            refs_str_equal(refs_combine__own_name(refs_combine__text(join, array->dims[0])), name))
             return array;
     }
     return NULL;
 }
 
-static bool are_one_axis(const refs_join *join, const refs_join_array *a,
-                         const refs_join_array *b) {
+static bool are_one_axis(const refs_combine *join, const refs_combine_array *a,
+                         const refs_combine_array *b) {
     const bool count_alike = a->units == b->units && a->calendar == b->calendar;
-    const bool are_times = refs_join__counts_time(join, a) && refs_join__counts_time(join, b);
+    const bool are_times = refs_combine__counts_time(join, a) && refs_combine__counts_time(join, b);
     if (!count_alike &&
-        (!are_times || refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_UNKNOWN))
+        (!are_times || refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_UNKNOWN))
         return false;
     if (count_alike && a->values == b->values && a->packing == b->packing &&
         a->dtype.type == b->dtype.type && a->dtype.size == b->dtype.size)
         return true;
-    const refs_values one = refs_join__coordinates_of(join, a),
-                      other = refs_join__coordinates_of(join, b);
-    return refs_join__first_difference(&one, &other) == UINT64_MAX;
+    const refs_values one = refs_combine__coordinates_of(join, a),
+                      other = refs_combine__coordinates_of(join, b);
+    return refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
 /* Whether parts, or what is said of them, lie apart along a dimension. */
-static bool lie_apart(const refs_join *join, refs_str name) {
-    const refs_join_array *first = NULL;
+static bool lie_apart(const refs_combine *join, refs_str name) {
+    const refs_combine_array *first = NULL;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = coordinate_of(join, &join->members[i], name);
+        const refs_combine_array *array = coordinate_of(join, &join->members[i], name);
         if (array == NULL) continue;
         if (first != NULL && !are_one_axis(join, first, array)) return true;
         if (first == NULL) first = array;
@@ -152,28 +153,28 @@ static bool lie_apart(const refs_join *join, refs_str name) {
     return false;
 }
 
-static bool are_numbered_apart(const refs_join *join, refs_str name) {
+static bool are_numbered_apart(const refs_combine *join, refs_str name) {
     for (size_t i = 0; i < join->n_members; i++)
         for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            const refs_join_array *array = &join->members[i].arrays[k];
-            const refs_join_numbers *numbers =
-                array->is_field ? refs_join__numbers_of(join, array->path) : NULL;
+            const refs_combine_array *array = &join->members[i].arrays[k];
+            const refs_combine_numbers *numbers =
+                array->is_field ? refs_combine__numbers_of(join, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
                 if (numbers->dims[dim].n_intervals > 1 &&
-                    refs_str_equal(refs_join__own_name(refs_join__text(join, array->dims[dim])),
-                                   name))
+                    refs_str_equal(
+                        refs_combine__own_name(refs_combine__text(join, array->dims[dim])), name))
                     return true;
         }
     return false;
 }
 
-static refs_status add_dim(refs_join *join, uint32_t dim, refs_error *err) {
-    const refs_str name = refs_join__own_name(refs_join__text(join, dim));
+static refs_status add_dim(refs_combine *join, uint32_t dim, refs_error *err) {
+    const refs_str name = refs_combine__own_name(refs_combine__text(join, dim));
     size_t known;
-    if (refs_join__is_dim(join, name, &known)) return REFS_OK;
-    if (join->n_dims == REFS_JOIN_MAX_DIMS)
+    if (refs_combine__is_dim(join, name, &known)) return REFS_OK;
+    if (join->n_dims == REFS_COMBINE_MAX_DIMS)
         return refs_fail(err, REFS_LIMIT, "sources lie apart along more than %d dimensions",
-                         REFS_JOIN_MAX_DIMS);
+                         REFS_COMBINE_MAX_DIMS);
     char *copy = refs_str_copy(name);
     if (copy == NULL) return refs_fail_nomem(err);
     join->own_dims[join->n_dims] = copy;
@@ -183,7 +184,7 @@ static refs_status add_dim(refs_join *join, uint32_t dim, refs_error *err) {
     return REFS_OK;
 }
 
-typedef bool dim_test(const refs_join *join, refs_str name);
+typedef bool dim_test(const refs_combine *join, refs_str name);
 
 /* Dimensions of fields, each looked at once. */
 typedef struct dim_search {
@@ -191,20 +192,20 @@ typedef struct dim_search {
     uint8_t *seen; /* of each string */
 } dim_search;
 
-static refs_status add_dims_of(refs_join *join, const refs_join_array *array, dim_search *search,
-                               refs_error *err) {
+static refs_status add_dims_of(refs_combine *join, const refs_combine_array *array,
+                               dim_search *search, refs_error *err) {
     for (size_t dim = 0; array->is_field && dim < array->rank; dim++) {
         const uint32_t id = array->dims[dim];
         if (search->seen[id] != 0) continue;
         search->seen[id] = 1;
-        if (search->is_one(join, refs_join__own_name(refs_join__text(join, id))))
+        if (search->is_one(join, refs_combine__own_name(refs_combine__text(join, id))))
             REFS_TRY(add_dim(join, id, err));
     }
     return REFS_OK;
 }
 
-static refs_status add_dims_of_member(refs_join *join, const refs_join_member *member, size_t least,
-                                      dim_search *search, refs_error *err) {
+static refs_status add_dims_of_member(refs_combine *join, const refs_combine_member *member,
+                                      size_t least, dim_search *search, refs_error *err) {
     for (size_t k = 0; k < member->n_arrays; k++)
         if (member->arrays[k].rank >= least)
             REFS_TRY(add_dims_of(join, &member->arrays[k], search, err));
@@ -214,10 +215,10 @@ static refs_status add_dims_of_member(refs_join *join, const refs_join_member *m
     return REFS_OK;
 }
 
-static size_t most_dims(const refs_join *join) {
+static size_t most_dims(const refs_combine *join) {
     size_t most = 0;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
+        const refs_combine_member *member = &join->members[i];
         for (size_t k = 0; k < member->n_arrays; k++)
             if (member->arrays[k].is_field && member->arrays[k].rank > most)
                 most = member->arrays[k].rank;
@@ -228,7 +229,7 @@ static size_t most_dims(const refs_join *join) {
 }
 
 /* In the order of fields that have most of them. */
-static refs_status add_dims(refs_join *join, dim_test *is_one, refs_error *err) {
+static refs_status add_dims(refs_combine *join, dim_test *is_one, refs_error *err) {
     dim_search search = {is_one, refs_calloc(join->strings.count + 1, 1)};
     refs_status status = search.seen != NULL ? REFS_OK : refs_fail_nomem(err);
     const size_t least[2] = {most_dims(join), 0};
@@ -239,33 +240,33 @@ static refs_status add_dims(refs_join *join, dim_test *is_one, refs_error *err) 
     return status;
 }
 
-static bool is_first(const refs_join *join, refs_str name) {
+static bool is_first(const refs_combine *join, refs_str name) {
     (void)name;
     return join->n_dims == 0;
 }
 
 /* Whether a master is cut along all joined dimensions: it may have holes. */
-static bool is_cut_along_all(const refs_join *join, const refs_join_told *told) {
+static bool is_cut_along_all(const refs_combine *join, const refs_combine_told *told) {
     size_t n = 0;
     for (size_t dim = 0; dim < told->array.rank; dim++)
-        n += refs_join__line_of(join, &told->array, dim) < REFS_JOIN_MAX_DIMS &&
+        n += refs_combine__line_of(join, &told->array, dim) < REFS_COMBINE_MAX_DIMS &&
              told->grid.dims[dim].n_intervals > 1;
     return n == join->n_dims;
 }
 
-static bool are_told(const refs_join *join) {
+static bool are_told(const refs_combine *join) {
     for (size_t i = join->n_parts; i < join->n_members; i++)
         for (size_t k = 0; k < join->members[i].n_told; k++)
-            if (join->members[i].role == REFS_JOIN_IS_OUTLINE ||
+            if (join->members[i].role == REFS_COMBINE_IS_OUTLINE ||
                 is_cut_along_all(join, &join->members[i].told[k]))
                 return true;
     return false;
 }
 
-static refs_status choose_dims(refs_join *join, refs_error *err) {
+static refs_status choose_dims(refs_combine *join, refs_error *err) {
     if (join->n_dims > 0) return REFS_OK;
     REFS_TRY(add_dims(join, join->numbers != NULL ? are_numbered_apart : lie_apart, err));
-    if (join->numbers == NULL && !are_told(join)) join->options.dims_are = REFS_JOIN_GUESSED;
+    if (join->numbers == NULL && !are_told(join)) join->options.dims_are = REFS_COMBINE_GUESSED;
     if (join->n_dims == 0) REFS_TRY(add_dims(join, is_first, err));
     return join->n_dims > 0
                ? REFS_OK
@@ -275,25 +276,25 @@ static refs_status choose_dims(refs_join *join, refs_error *err) {
 /* -- places ------------------------------------------------------------------------------------ */
 
 /* Without a coordinate, what is said of a field tells how long a dimension is. */
-static void take_told_length(const refs_join *join, const refs_join_member *member, size_t line,
-                             refs_join_axis *axis) {
+static void take_told_length(const refs_combine *join, const refs_combine_member *member,
+                             size_t line, refs_combine_axis *axis) {
     for (size_t i = 0; i < member->n_told; i++) {
-        const refs_join_array *array = &member->told[i].array;
+        const refs_combine_array *array = &member->told[i].array;
         for (size_t dim = 0; dim < array->rank; dim++)
-            if (axis->n == 0 && refs_join__line_of(join, array, dim) == line)
+            if (axis->n == 0 && refs_combine__line_of(join, array, dim) == line)
                 axis->n = array->shape[dim];
     }
 }
 
-static refs_status find_axes(refs_join *join, refs_join_member *member, refs_error *err) {
+static refs_status find_axes(refs_combine *join, refs_combine_member *member, refs_error *err) {
     for (size_t line = 0; line < join->n_dims; line++) {
-        refs_join_axis *axis = &member->axes[line];
-        const refs_status status = refs_join__find_axis(
+        refs_combine_axis *axis = &member->axes[line];
+        const refs_status status = refs_combine__find_axis(
             &join->strings, member, line, refs_str_from(join->options.dims[line]), err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", member->name);
         REFS_TRY(status);
-        if (axis->array != REFS_JOIN_NONE && member->arrays[axis->array].rank == 0)
-            axis->array = REFS_JOIN_NONE;
+        if (axis->array != REFS_COMBINE_NONE && member->arrays[axis->array].rank == 0)
+            axis->array = REFS_COMBINE_NONE;
         if (axis->is_new) axis->n = 0;
         axis->is_new = false;
         take_told_length(join, member, line, axis);
@@ -301,16 +302,16 @@ static refs_status find_axes(refs_join *join, refs_join_member *member, refs_err
     return REFS_OK;
 }
 
-refs_status refs_join__arrange_fields(refs_join *join, refs_error *err) {
+refs_status refs_combine__arrange_fields(refs_combine *join, refs_error *err) {
     qsort(join->members, join->n_members, sizeof *join->members, by_role_and_number);
     join->n_parts = 0;
     while (join->n_parts < join->n_members &&
-           join->members[join->n_parts].role == REFS_JOIN_IS_FRAGMENT)
+           join->members[join->n_parts].role == REFS_COMBINE_IS_FRAGMENT)
         join->n_parts++;
     REFS_TRY(settle_own_fields(join, err));
     REFS_TRY(settle_services(join, err));
-    REFS_TRY(refs_join__read_numbers(join, err));
+    REFS_TRY(refs_combine__read_numbers(join, err));
     REFS_TRY(choose_dims(join, err));
     for (size_t i = 0; i < join->n_members; i++) REFS_TRY(find_axes(join, &join->members[i], err));
-    return refs_join__place_numbers(join, err);
+    return refs_combine__place_numbers(join, err);
 }

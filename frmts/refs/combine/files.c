@@ -1,4 +1,4 @@
-/* files.c -- many files under one name, as one set that is not written, see refs/join.h. */
+/* files.c -- many files under one name, as one set that is not written, see refs/combine.h. */
 #include <strings.h>
 
 #include "combine_internal.h"
@@ -76,8 +76,8 @@ static bool is_list(const char *location) {
     return point != NULL && strcasecmp(point, ".txt") == 0;
 }
 
-refs_status refs_join_list_files(const refs_names_host *host, const char *location, refs_buf *names,
-                                 refs_error *err) {
+refs_status refs_combine_list_files(const refs_names_host *host, const char *location,
+                                    refs_buf *names, refs_error *err) {
     const refs_str name = refs_str_from(location);
     const bool is_remote = refs_location_is_remote(name);
     const size_t before = names->size;
@@ -88,7 +88,7 @@ refs_status refs_join_list_files(const refs_names_host *host, const char *locati
     const refs_name_kind kind = is_remote ? REFS_NAME_ABSENT : host->look(host->user, location);
     if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE)
         return is_list(location) ? add_list(host, location, names, err) : REFS_OK;
-    REFS_TRY(refs_join_expand(host, location, names, err));
+    REFS_TRY(refs_combine_expand(host, location, names, err));
     const refs_str found = refs_str_view((const char *)names->data + before, names->size - before);
     if (found.size == name.size + 1 && memcmp(found.data, location, found.size) == 0)
         names->size = before;
@@ -100,15 +100,15 @@ refs_status refs_join_list_files(const refs_names_host *host, const char *locati
 /* Files that become parts of a join, which goes to a builder, and to a writer where there is one.
  */
 typedef struct joining {
-    const refs_join_files *files;
+    const refs_combine_files *files;
     const char *const *names;
     size_t n;
     refs_set_options sets; /* of each file */
-    refs_join_options options;
+    refs_combine_options options;
     refs_buf dims; /* names, each with a NUL */
     const char **dim_list;
-    refs_join *join;
-    refs_join_sources *sources;
+    refs_combine *join;
+    refs_combine_sources *sources;
     refs_set_builder *builder;
     refs_chunk_keys keys; /* of the array that comes */
     uint64_t n_keys[REFS_MAX_RANK];
@@ -120,28 +120,28 @@ static refs_status open_file(const joining *all, size_t number, refs_set **set, 
 }
 
 static refs_status guess(joining *all, refs_set *const sets[2], refs_error *err) {
-    const refs_join_part ends[2] = {
-        {0, all->names[0], sets[0], REFS_JOIN_FROM_NAME},
-        {all->n - 1, all->names[all->n - 1], sets[1], REFS_JOIN_FROM_NAME}};
+    const refs_combine_part ends[2] = {
+        {0, all->names[0], sets[0], REFS_COMBINE_FROM_NAME},
+        {all->n - 1, all->names[all->n - 1], sets[1], REFS_COMBINE_FROM_NAME}};
     const char *along = all->files->along != NULL
                             ? all->files->along
                             : "refs index --along DIM -o SET, and --pattern where names tell its "
                               "values";
-    const refs_status status = refs_join_guess_dims(ends, &all->options, along, &all->dims, err);
+    const refs_status status = refs_combine_guess_dims(ends, &all->options, along, &all->dims, err);
     if (status == REFS_INVALID) refs_error_prefix(err, "%s", all->files->location);
     return status;
 }
 
 static refs_status guess_dims(joining *all, refs_error *err) {
     refs_set *ends[2] = {NULL, NULL};
-    refs_status status = refs_join_check_names(all->names, all->n, err);
+    refs_status status = refs_combine_check_names(all->names, all->n, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", all->files->location);
     if (status == REFS_OK) status = open_file(all, 0, &ends[0], err);
     if (status == REFS_OK) status = open_file(all, all->n - 1, &ends[1], err);
     if (status == REFS_OK) status = guess(all, ends, err);
     refs_set_free(ends[0]);
     refs_set_free(ends[1]);
-    all->options.dims_are = REFS_JOIN_GUESSED;
+    all->options.dims_are = REFS_COMBINE_GUESSED;
     return status;
 }
 
@@ -159,7 +159,7 @@ static refs_status list_dims(joining *all, refs_error *err) {
 static refs_status choose_dims(joining *all, refs_error *err) {
     if (all->options.dims != NULL && all->options.dims[0] != NULL) return REFS_OK;
     if (all->options.pattern != NULL)
-        REFS_TRY(refs_join_pattern_dims(all->options.pattern, &all->dims, err));
+        REFS_TRY(refs_combine_pattern_dims(all->options.pattern, &all->dims, err));
     if (all->dims.size == 0) REFS_TRY(guess_dims(all, err));
     return list_dims(all, err);
 }
@@ -171,22 +171,22 @@ static refs_status add_part(void *user, size_t number, refs_error *err) {
     refs_set *set = NULL;
     const bool is_seen = refs_vfs_look(all->files->vfs, name, &seen);
     refs_status status = open_file(all, number, &set, err);
-    const refs_join_part part = {number, name, set, REFS_JOIN_FROM_NAME};
+    const refs_combine_part part = {number, name, set, REFS_COMBINE_FROM_NAME};
     if (status == REFS_OK && is_seen && refs_set_is_file(set))
-        status = refs_join_sources_add_state(all->sources, name, &seen, err);
+        status = refs_combine_sources_add_state(all->sources, name, &seen, err);
     else if (status == REFS_OK)
-        status = refs_join_sources_add(all->sources, &part, err);
-    if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+        status = refs_combine_sources_add(all->sources, &part, err);
+    if (status == REFS_OK) status = refs_combine_add(all->join, &part, err);
     refs_set_free(set);
     return status;
 }
 
 static refs_status add_parts(joining *all, refs_error *err) {
-    const refs_each each = {add_part, all, all->n, refs_join_n_threads(all->names, all->n),
+    const refs_each each = {add_part, all, all->n, refs_combine_n_threads(all->names, all->n),
                             all->files->context};
-    const refs_join_urls *urls = &all->options.urls;
-    REFS_TRY(refs_join_open(&all->options, &all->join, err));
-    REFS_TRY(refs_join_sources_open(all->files->vfs, urls, &all->sources, err));
+    const refs_combine_urls *urls = &all->options.urls;
+    REFS_TRY(refs_combine_open(&all->options, &all->join, err));
+    REFS_TRY(refs_combine_sources_open(all->files->vfs, urls, &all->sources, err));
     return refs_each_run(&each, err);
 }
 
@@ -231,7 +231,7 @@ static refs_status put_chunk(void *self, const refs_write_chunk *chunk, refs_err
 static refs_status put_states(joining *all, refs_error *err) {
     static const char group[] = "{\"zarr_format\":2}";
     refs_buf document = REFS_BUF_INIT;
-    refs_status status = refs_join_sources_document(all->sources, &document, err);
+    refs_status status = refs_combine_sources_document(all->sources, &document, err);
     if (status == REFS_OK)
         status = refs_set_builder_inline(all->builder, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
                                          refs_bytes_view(group, sizeof group - 1), err);
@@ -243,25 +243,25 @@ static refs_status put_states(joining *all, refs_error *err) {
 }
 
 static refs_status begin_writer(const joining *all, refs_writer *writer, refs_error *err) {
-    REFS_TRY(refs_join_sources_write(all->sources, writer, err));
-    REFS_TRY(refs_join_write_left_out(all->join, writer, err));
-    return refs_join_write_how(all->join, writer, err);
+    REFS_TRY(refs_combine_sources_write(all->sources, writer, err));
+    REFS_TRY(refs_combine_write_left_out(all->join, writer, err));
+    return refs_combine_write_how(all->join, writer, err);
 }
 
 static refs_status build(joining *all, refs_set **set, refs_error *err) {
-    const refs_join_files *files = all->files;
-    const refs_join_sink sink = {all, put_document, put_array, put_chunk, NULL};
+    const refs_combine_files *files = all->files;
+    const refs_combine_sink sink = {all, put_document, put_array, put_chunk, NULL};
     if (files->writer != NULL) REFS_TRY(begin_writer(all, files->writer, err));
     REFS_TRY(refs_set_builder_open(files->location, files->sets, &all->builder, err));
     REFS_TRY(put_states(all, err));
-    REFS_TRY(refs_join_write(all->join, &sink, err));
+    REFS_TRY(refs_combine_write(all->join, &sink, err));
     refs_set_builder *built = all->builder;
     all->builder = NULL;
     return refs_set_builder_finish(built, set, err);
 }
 
-refs_status refs_join_open_files(const refs_join_files *files, const char *const *names, size_t n,
-                                 refs_set **set, refs_error *err) {
+refs_status refs_combine_open_files(const refs_combine_files *files, const char *const *names,
+                                    size_t n, refs_set **set, refs_error *err) {
     joining all = {.files = files,
                    .names = names,
                    .n = n,
@@ -276,8 +276,8 @@ refs_status refs_join_open_files(const refs_join_files *files, const char *const
     if (status == REFS_OK) status = build(&all, set, err);
     refs_set_builder_free(all.builder);
     refs_scan_shared_free(all.sets.shared);
-    refs_join_sources_free(all.sources);
-    refs_join_free(all.join);
+    refs_combine_sources_free(all.sources);
+    refs_combine_free(all.join);
     refs_free(all.dim_list);
     refs_buf_clear(&all.dims);
     refs_buf_clear(&all.prefix);
@@ -287,15 +287,15 @@ refs_status refs_join_open_files(const refs_join_files *files, const char *const
 
 /* -- whatever a name stands for ---------------------------------------------------------------- */
 
-static refs_status open_listed(const refs_join_files *files, const refs_buf *listed, refs_set **set,
-                               refs_error *err) {
+static refs_status open_listed(const refs_combine_files *files, const refs_buf *listed,
+                               refs_set **set, refs_error *err) {
     size_t n = 0;
     for (size_t i = 0; i < listed->size; i++) n += listed->data[i] == '\0';
     const char **names = refs_calloc(n, sizeof *names);
     if (names == NULL) return refs_fail_nomem(err);
     const char *name = (const char *)listed->data;
     for (size_t i = 0; i < n; i++, name += strlen(name) + 1) names[i] = name;
-    const refs_status status = refs_join_open_files(files, names, n, set, err);
+    const refs_status status = refs_combine_open_files(files, names, n, set, err);
     refs_free(names);
     return status;
 }
@@ -314,12 +314,12 @@ static refs_status list_prefix(const refs_names_host *host, const char *location
 
 static refs_status fail_open(const char *location, const refs_error *problem, refs_status status,
                              refs_error *err) {
-    const char *advice = status == REFS_NOT_FOUND ? refs_join_advice_for(location) : NULL;
+    const char *advice = status == REFS_NOT_FOUND ? refs_combine_advice_for(location) : NULL;
     return refs_fail(err, status, "%s%s%s", problem->message, advice != NULL ? ": " : "",
                      advice != NULL ? advice : "");
 }
 
-static refs_status open_itself(const refs_names_host *host, const refs_join_files *files,
+static refs_status open_itself(const refs_names_host *host, const refs_combine_files *files,
                                refs_set **set, refs_error *err) {
     refs_buf names = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
@@ -338,11 +338,11 @@ static refs_status open_itself(const refs_names_host *host, const refs_join_file
     return status;
 }
 
-refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
-                                refs_set **set, refs_error *err) {
+refs_status refs_combine_open_name(const refs_names_host *host, const refs_combine_files *files,
+                                   refs_set **set, refs_error *err) {
     refs_buf names = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
-    const refs_status listed = refs_join_list_files(host, files->location, &names, &problem);
+    const refs_status listed = refs_combine_list_files(host, files->location, &names, &problem);
     refs_status status = REFS_OK;
     if (listed == REFS_OK && names.size > 0)
         status = open_listed(files, &names, set, err);

@@ -1,4 +1,4 @@
-/* guess.c -- along which dimension two sets continue each other, see refs/join.h. */
+/* guess.c -- along which dimension two sets continue each other, see refs/combine.h. */
 #include "combine_internal.h"
 
 static refs_status keep(void *user, size_t i, refs_bytes bytes, refs_error *err) {
@@ -12,17 +12,17 @@ static bool is_needed(void *user, size_t i) {
     return false;
 }
 
-static refs_status load(const refs_join_source *source, const refs_array_meta *meta,
+static refs_status load(const refs_combine_source *source, const refs_array_meta *meta,
                         refs_buf *values, refs_error *err) {
     const refs_value_sink sink = {keep, is_needed, values};
-    return refs_join__load(source, &meta, 1, &sink, err);
+    return refs_combine__load(source, &meta, 1, &sink, err);
 }
 
 static refs_values values_of(const refs_array_meta *meta, refs_str bytes) {
     const refs_cf_units units = refs_cf_units_of(meta->attributes);
     refs_values values = {
-        .dtype = &meta->dtype, .unpacking = refs_join__unpacking_of(meta), .bytes = bytes};
-    refs_join__set_clock(&values, &units);
+        .dtype = &meta->dtype, .unpacking = refs_combine__unpacking_of(meta), .bytes = bytes};
+    refs_combine__set_clock(&values, &units);
     return values;
 }
 
@@ -40,13 +40,13 @@ static bool count_alike(const refs_array_meta *const metas[2]) {
 static bool are_different(const refs_array_meta *const metas[2], const refs_str values[2]) {
     const refs_values mine = values_of(metas[0], values[0]),
                       theirs = values_of(metas[1], values[1]);
-    return !count_alike(metas) || refs_join__first_difference(&mine, &theirs) != UINT64_MAX;
+    return !count_alike(metas) || refs_combine__first_difference(&mine, &theirs) != UINT64_MAX;
 }
 
 static bool are_of_one_type(const refs_array_meta *const metas[2]) {
     const refs_dtype *a = &metas[0]->dtype, *b = &metas[1]->dtype;
-    const refs_join_unpacking p = refs_join__unpacking_of(metas[0]),
-                              q = refs_join__unpacking_of(metas[1]);
+    const refs_combine_unpacking p = refs_combine__unpacking_of(metas[0]),
+                                 q = refs_combine__unpacking_of(metas[1]);
     return refs_dtype_equal(a, b) && p.scale == q.scale && p.offset == q.offset &&
            refs_str_equal(refs_cf_units_of(metas[0]->attributes).units,
                           refs_cf_units_of(metas[1]->attributes).units);
@@ -55,13 +55,13 @@ static bool are_of_one_type(const refs_array_meta *const metas[2]) {
 /* Long axes are compared by samples at the beginning, in the middle and at the end: by sums, and
  * where types or packings differ, which sums cannot tell, by the elements that a digest ends with.
  */
-static refs_status differ_in_samples(const refs_join_source *a, const refs_join_source *b,
+static refs_status differ_in_samples(const refs_combine_source *a, const refs_combine_source *b,
                                      const refs_array_meta *const metas[2], bool *result,
                                      refs_error *err) {
-    const size_t sums = 8 * REFS_JOIN_N_SAMPLES;
+    const size_t sums = 8 * REFS_COMBINE_N_SAMPLES;
     refs_buf digests[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    refs_status status = refs_join__digest(a, metas[0], &digests[0], err);
-    if (status == REFS_OK) status = refs_join__digest(b, metas[1], &digests[1], err);
+    refs_status status = refs_combine__digest(a, metas[0], &digests[0], err);
+    if (status == REFS_OK) status = refs_combine__digest(b, metas[1], &digests[1], err);
     const refs_str whole[2] = {refs_str_view((const char *)digests[0].data, digests[0].size),
                                refs_str_view((const char *)digests[1].data, digests[1].size)};
     const refs_str spots[2] = {refs_str_part(whole[0], sums, whole[0].size),
@@ -77,7 +77,7 @@ static refs_status differ_in_samples(const refs_join_source *a, const refs_join_
 
 typedef enum outcome { NOT_COMPARED, SAME, DIFFERENT } outcome;
 
-static refs_status compare_values(const refs_join_source *a, const refs_join_source *b,
+static refs_status compare_values(const refs_combine_source *a, const refs_combine_source *b,
                                   const refs_array_meta *const metas[2], bool *result,
                                   refs_error *err) {
     refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
@@ -91,29 +91,30 @@ static refs_status compare_values(const refs_join_source *a, const refs_join_sou
     return status;
 }
 
-static refs_status compare(const refs_join_source *a, const refs_join_source *b,
+static refs_status compare(const refs_combine_source *a, const refs_combine_source *b,
                            const refs_array_meta *const metas[2], outcome *result,
                            refs_error *err) {
     uint64_t bytes, other_bytes;
     bool is_other = false;
     *result = NOT_COMPARED;
-    if (!refs_join__value_bytes(metas[0], &bytes) ||
-        !refs_join__value_bytes(metas[1], &other_bytes))
+    if (!refs_combine__value_bytes(metas[0], &bytes) ||
+        !refs_combine__value_bytes(metas[1], &other_bytes))
         return REFS_OK;
-    const bool is_long = bytes > REFS_JOIN_MAX_GRID_BYTES || other_bytes > REFS_JOIN_MAX_GRID_BYTES;
+    const bool is_long =
+        bytes > REFS_COMBINE_MAX_GRID_BYTES || other_bytes > REFS_COMBINE_MAX_GRID_BYTES;
     REFS_TRY(is_long ? differ_in_samples(a, b, metas, &is_other, err)
                      : compare_values(a, b, metas, &is_other, err));
     *result = is_other ? DIFFERENT : SAME;
     return REFS_OK;
 }
 
-static refs_status differ(const refs_join_source *a, const refs_join_source *b,
+static refs_status differ(const refs_combine_source *a, const refs_combine_source *b,
                           const refs_array_meta *one, bool *result, refs_error *err) {
     const refs_array_meta *other =
         refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
     const refs_array_meta *const metas[2] = {one, other};
     outcome found = NOT_COMPARED;
-    if (other != NULL && refs_join__is_axis(one) && refs_join__is_axis(other))
+    if (other != NULL && refs_combine__is_axis(one) && refs_combine__is_axis(other))
         REFS_TRY(compare(a, b, metas, &found, err));
     *result = found == DIFFERENT;
     return REFS_OK;
@@ -126,10 +127,10 @@ typedef struct common {
 } common;
 
 static bool is_variable(const refs_array_meta *meta) {
-    return meta->status == REFS_OK && !meta->is_instruction && !refs_join__is_axis(meta);
+    return meta->status == REFS_OK && !meta->is_instruction && !refs_combine__is_axis(meta);
 }
 
-static common find_common(const refs_join_source *a, const refs_join_source *b) {
+static common find_common(const refs_combine_source *a, const refs_combine_source *b) {
     common found = {false, 0};
     for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
         const refs_array_meta *one = refs_hierarchy_array(a->hierarchy, i);
@@ -137,7 +138,7 @@ static common find_common(const refs_join_source *a, const refs_join_source *b) 
             refs_hierarchy_find_array(b->hierarchy, refs_str_from(one->path));
         if (other == NULL) continue;
         found.has_variable = found.has_variable || (is_variable(one) && is_variable(other));
-        found.n_axes += refs_join__is_axis(one) && refs_join__is_axis(other) ? 1 : 0;
+        found.n_axes += refs_combine__is_axis(one) && refs_combine__is_axis(other) ? 1 : 0;
     }
     return found;
 }
@@ -168,7 +169,7 @@ static bool names(const refs_array_meta *variable, const char *coordinate) {
 
 /* A time, or lead time, of a file that has one of them: a number that variables name as their
  * coordinate. */
-static bool is_scalar_time(const refs_join_source *source, const refs_array_meta *meta) {
+static bool is_scalar_time(const refs_combine_source *source, const refs_array_meta *meta) {
     if (meta == NULL || meta->status != REFS_OK || meta->rank != 0 ||
         !(is_clock(meta) || is_standard(meta, "forecast_period")))
         return false;
@@ -178,7 +179,7 @@ static bool is_scalar_time(const refs_join_source *source, const refs_array_meta
 }
 
 /* The time for which a forecast is follows from when it was made and its lead time. */
-static bool has_reference(const refs_join_source *source) {
+static bool has_reference(const refs_combine_source *source) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(source->hierarchy, i);
         if (is_scalar_time(source, meta) && is_standard(meta, "forecast_reference_time"))
@@ -187,7 +188,7 @@ static bool has_reference(const refs_join_source *source) {
     return false;
 }
 
-static refs_status find_scalars(const refs_join_source *a, const refs_join_source *b,
+static refs_status find_scalars(const refs_combine_source *a, const refs_combine_source *b,
                                 refs_buf *dims, refs_error *err) {
     const bool is_forecast = has_reference(a);
     for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy); i++) {
@@ -205,8 +206,8 @@ static refs_status find_scalars(const refs_join_source *a, const refs_join_sourc
     return REFS_OK;
 }
 
-static refs_status find_dims(const refs_join_source *a, const refs_join_source *b, refs_buf *dims,
-                             refs_error *err) {
+static refs_status find_dims(const refs_combine_source *a, const refs_combine_source *b,
+                             refs_buf *dims, refs_error *err) {
     const size_t n = refs_hierarchy_n_arrays(a->hierarchy);
     size_t n_dims = 0;
     for (size_t i = 0; i < n; i++) {
@@ -227,8 +228,8 @@ static refs_status find_dims(const refs_join_source *a, const refs_join_source *
 /* Names that a message lists. */
 #define MAX_SHOWN 5
 
-static refs_status list_variables(const refs_join_source *source, const char *name, refs_buf *text,
-                                  refs_error *err) {
+static refs_status list_variables(const refs_combine_source *source, const char *name,
+                                  refs_buf *text, refs_error *err) {
     size_t n = 0;
     REFS_TRY(refs_buf_printf(text, err, "%s has ", name));
     for (size_t i = 0; i < refs_hierarchy_n_arrays(source->hierarchy); i++) {
@@ -254,14 +255,15 @@ static refs_status add_name(refs_buf *names, const refs_array_meta *meta, const 
 
 /* A time that is no coordinate of its dimension. */
 static bool is_other_time(const refs_array_meta *meta) {
-    return meta->status == REFS_OK && meta->rank <= 1 && !refs_join__is_axis(meta) &&
+    return meta->status == REFS_OK && meta->rank <= 1 && !refs_combine__is_axis(meta) &&
            is_clock(meta);
 }
 
-static refs_status compare_named(const refs_join_source *a, const refs_join_source *b,
+static refs_status compare_named(const refs_combine_source *a, const refs_combine_source *b,
                                  const refs_array_meta *const metas[2], compared *lists,
                                  refs_error *err) {
-    const bool is_axis = refs_join__is_axis(metas[0]), are_axes = refs_join__is_axis(metas[1]);
+    const bool is_axis = refs_combine__is_axis(metas[0]),
+               are_axes = refs_combine__is_axis(metas[1]);
     const char *along = metas[0]->rank == 1 ? metas[0]->dims[0] : NULL;
     outcome found = NOT_COMPARED;
     if (is_axis != are_axes) return add_name(&lists->unknown, metas[0], NULL, err);
@@ -273,7 +275,7 @@ static refs_status compare_named(const refs_join_source *a, const refs_join_sour
                                            : REFS_OK;
 }
 
-static refs_status compare_all(const refs_join_source *a, const refs_join_source *b,
+static refs_status compare_all(const refs_combine_source *a, const refs_combine_source *b,
                                compared *lists, refs_error *err) {
     refs_status status = REFS_OK;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(a->hierarchy) && status == REFS_OK; i++) {
@@ -286,7 +288,7 @@ static refs_status compare_all(const refs_join_source *a, const refs_join_source
     return status;
 }
 
-static refs_status fail_between(const refs_join_part *const parts[2], const compared *lists,
+static refs_status fail_between(const refs_combine_part *const parts[2], const compared *lists,
                                 size_t n_axes, const char *along, refs_error *err) {
     const char *one = parts[0]->name, *other = parts[1]->name;
     const refs_buf *times = &lists->times, *unknown = &lists->unknown;
@@ -309,8 +311,8 @@ static refs_status fail_between(const refs_join_part *const parts[2], const comp
                      one, other, along);
 }
 
-static refs_status fail_without_variable(const refs_join_source *a, const refs_join_source *b,
-                                         const refs_join_part *const parts[2], const char *along,
+static refs_status fail_without_variable(const refs_combine_source *a, const refs_combine_source *b,
+                                         const refs_combine_part *const parts[2], const char *along,
                                          refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = list_variables(a, parts[0]->name, &text, err);
@@ -326,8 +328,8 @@ static refs_status fail_without_variable(const refs_join_source *a, const refs_j
     return status;
 }
 
-static refs_status fail_for(const refs_join_source *a, const refs_join_source *b,
-                            const refs_join_part *const parts[2], const char *along,
+static refs_status fail_for(const refs_combine_source *a, const refs_combine_source *b,
+                            const refs_combine_part *const parts[2], const char *along,
                             refs_error *err) {
     const common shared = find_common(a, b);
     compared lists = {REFS_BUF_INIT, REFS_BUF_INIT};
@@ -339,20 +341,21 @@ static refs_status fail_for(const refs_join_source *a, const refs_join_source *b
     return status;
 }
 
-refs_status refs_join_guess_dims(const refs_join_part ends[2], const refs_join_options *options,
-                                 const char *along, refs_buf *dims, refs_error *err) {
-    const refs_join_part *const parts[2] = {&ends[0], &ends[1]};
-    refs_join_source a = {.store = NULL}, b = {.store = NULL};
-    refs_status status = refs_join__source_open(options, ends[0].set, &a, err);
-    if (status == REFS_OK) status = refs_join__source_open(options, ends[1].set, &b, err);
+refs_status refs_combine_guess_dims(const refs_combine_part ends[2],
+                                    const refs_combine_options *options, const char *along,
+                                    refs_buf *dims, refs_error *err) {
+    const refs_combine_part *const parts[2] = {&ends[0], &ends[1]};
+    refs_combine_source a = {.store = NULL}, b = {.store = NULL};
+    refs_status status = refs_combine__source_open(options, ends[0].set, &a, err);
+    if (status == REFS_OK) status = refs_combine__source_open(options, ends[1].set, &b, err);
     if (status == REFS_OK) status = find_dims(&a, &b, dims, err);
     if (status == REFS_OK && dims->size == 0) status = fail_for(&a, &b, parts, along, err);
-    refs_join__source_close(&a);
-    refs_join__source_close(&b);
+    refs_combine__source_close(&a);
+    refs_combine__source_close(&b);
     return status;
 }
 
-refs_status refs_join_check_names(const char *const *names, size_t n, refs_error *err) {
+refs_status refs_combine_check_names(const char *const *names, size_t n, refs_error *err) {
     refs_intern known = {0};
     refs_status status = REFS_OK;
     for (size_t i = 0; i < n && status == REFS_OK; i++) {

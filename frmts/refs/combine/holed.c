@@ -42,8 +42,8 @@ static refs_status describe_classes(refs_intern *strings, const refs_json *attri
     return status;
 }
 
-refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
-                                       refs_error *err) {
+refs_status refs_combine__describe_layout(refs_intern *strings, refs_str document, uint32_t *id,
+                                          refs_error *err) {
     static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
                                         "order", "fill_value", NULL};
     refs_json_doc *doc = NULL;
@@ -53,42 +53,42 @@ refs_status refs_join__describe_layout(refs_intern *strings, refs_str document, 
     return status;
 }
 
-refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
-                                        uint32_t *id, refs_error *err) {
+refs_status refs_combine__describe_packing(refs_intern *strings, const refs_json *attributes,
+                                           uint32_t *id, refs_error *err) {
     return describe_classes(strings, attributes, REFS_CF_PACKING, id, err);
 }
 
-refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
-                                      uint32_t *id, refs_error *err) {
+refs_status refs_combine__describe_flags(refs_intern *strings, const refs_json *attributes,
+                                         uint32_t *id, refs_error *err) {
     return describe_classes(strings, attributes, REFS_CF_FLAGS, id, err);
 }
 
-refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
-                                      uint32_t *id, refs_error *err) {
+refs_status refs_combine__describe_range(refs_intern *strings, const refs_json *attributes,
+                                         uint32_t *id, refs_error *err) {
     return describe_classes(strings, attributes, REFS_CF_VALID, id, err);
 }
 
 /* -- read -------------------------------------------------------------------------------------- */
 
-void refs_join__holes_free(refs_join_holes *holes) {
+void refs_combine__holes_free(refs_combine_holes *holes) {
     if (holes == NULL) return;
     refs_free(holes->steps);
     refs_free(holes);
 }
 
 /* Along which dimensions it is told; false where one of them is not joined. */
-static bool find_along(const refs_join *join, const refs_json *told, refs_join_holes *holes) {
+static bool find_along(const refs_combine *join, const refs_json *told, refs_combine_holes *holes) {
     const refs_json *along = refs_json_get(told, "along");
     holes->n_along = refs_json_size(along);
-    if (holes->n_along == 0 || holes->n_along > REFS_JOIN_MAX_DIMS) return false;
+    if (holes->n_along == 0 || holes->n_along > REFS_COMBINE_MAX_DIMS) return false;
     for (size_t i = 0; i < holes->n_along; i++)
-        if (!refs_join__is_dim(join, refs_json_text(refs_json_at(along, i)), &holes->line[i]))
+        if (!refs_combine__is_dim(join, refs_json_text(refs_json_at(along, i)), &holes->line[i]))
             return false;
     return true;
 }
 
 /* A box: where it begins and ends along each dimension. */
-static bool read_box(const refs_json *numbers, size_t n_along, refs_join_steps *box) {
+static bool read_box(const refs_json *numbers, size_t n_along, refs_combine_steps *box) {
     if (refs_json_size(numbers) != 2 * n_along) return false;
     for (size_t k = 0; k < n_along; k++)
         if (!refs_json_u64(refs_json_at(numbers, 2 * k), &box[k].begin) ||
@@ -99,13 +99,14 @@ static bool read_box(const refs_json *numbers, size_t n_along, refs_join_steps *
 }
 
 /* Boxes ascend, the first dimension first: none has a place of one before it. */
-static bool follows(const refs_join_steps *box, const refs_join_steps *before, size_t n_along) {
+static bool follows(const refs_combine_steps *box, const refs_combine_steps *before,
+                    size_t n_along) {
     size_t k = 0;
     while (k < n_along && box[k].begin == before[k].begin && box[k].end == before[k].end) k++;
     return k < n_along && box[k].begin >= before[k].end;
 }
 
-static refs_status check_along(const refs_json *told, const refs_join_holes *holes,
+static refs_status check_along(const refs_json *told, const refs_combine_holes *holes,
                                refs_error *err) {
     const refs_json *along = refs_json_get(told, "along");
     for (size_t i = 0; i < holes->n_along; i++)
@@ -117,7 +118,7 @@ static refs_status check_along(const refs_json *told, const refs_join_holes *hol
     return REFS_OK;
 }
 
-static refs_status read_steps(const refs_json *told, refs_join_holes *holes, refs_error *err) {
+static refs_status read_steps(const refs_json *told, refs_combine_holes *holes, refs_error *err) {
     const refs_json *steps = refs_json_get(told, "steps");
     const size_t n_along = holes->n_along;
     size_t n;
@@ -126,7 +127,7 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
     holes->steps = refs_calloc(n + 1, sizeof *holes->steps);
     if (holes->steps == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < holes->n; i++) {
-        refs_join_steps *box = &holes->steps[i * n_along];
+        refs_combine_steps *box = &holes->steps[i * n_along];
         if (!read_box(refs_json_at(steps, i), n_along, box) ||
             (i > 0 && !follows(box, box - n_along, n_along)))
             return refs_fail(err, REFS_INVALID,
@@ -141,7 +142,7 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
 static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *const *pairs,
                                refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_join__replace(refs_intern_get(strings, *id), pairs, &text, err);
+    refs_status status = refs_combine__replace(refs_intern_get(strings, *id), pairs, &text, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
@@ -150,8 +151,8 @@ static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *c
 }
 
 static refs_status restore_fill(refs_intern *strings, const refs_json *before,
-                                const refs_join_array *array, refs_error *err) {
-    refs_join_holes *holes = array->holes;
+                                const refs_combine_array *array, refs_error *err) {
+    refs_combine_holes *holes = array->holes;
     refs_buf text = REFS_BUF_INIT;
     if (before == NULL) return REFS_OK;
     refs_status status =
@@ -165,21 +166,21 @@ static refs_status restore_fill(refs_intern *strings, const refs_json *before,
 }
 
 static refs_status restore_attributes(refs_intern *strings, const refs_json *added,
-                                      refs_join_holes *holes, refs_error *err) {
+                                      refs_combine_holes *holes, refs_error *err) {
     static const char *const pairs[] = {"_FillValue", NULL, NULL};
-    if (refs_json_size(added) == 0 || holes->attributes == REFS_JOIN_NONE) return REFS_OK;
+    if (refs_json_size(added) == 0 || holes->attributes == REFS_COMBINE_NONE) return REFS_OK;
     REFS_TRY(replace_one(strings, &holes->attributes, pairs, err));
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->attributes), &doc, err));
     refs_status status =
-        refs_join__describe_packing(strings, refs_json_root(doc), &holes->packing, err);
+        refs_combine__describe_packing(strings, refs_json_root(doc), &holes->packing, err);
     refs_json_doc_free(doc);
     return status;
 }
 
-static refs_status restore(refs_intern *strings, const refs_json *told, refs_join_array *array,
+static refs_status restore(refs_intern *strings, const refs_json *told, refs_combine_array *array,
                            refs_error *err) {
-    refs_join_holes *holes = array->holes;
+    refs_combine_holes *holes = array->holes;
     holes->document = array->document;
     holes->attributes = array->attributes;
     holes->packing = array->packing;
@@ -189,19 +190,19 @@ static refs_status restore(refs_intern *strings, const refs_json *told, refs_joi
     REFS_TRY(read_steps(told, holes, err));
     REFS_TRY(restore_fill(strings, refs_json_get(told, "fill_value"), array, err));
     REFS_TRY(restore_attributes(strings, refs_json_get(told, "added"), holes, err));
-    return refs_join__describe_layout(strings, refs_intern_get(strings, holes->document),
-                                      &holes->layout, err);
+    return refs_combine__describe_layout(strings, refs_intern_get(strings, holes->document),
+                                         &holes->layout, err);
 }
 
-refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
-                                  refs_join_array *array, refs_error *err) {
+refs_status refs_combine__read_holes(const refs_combine *join, refs_intern *strings,
+                                     refs_combine_array *array, refs_error *err) {
     static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
     const refs_json *told = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
     if (told != NULL) status = replace_one(strings, &array->document, pairs, err);
-    refs_join_holes holes = {0};
+    refs_combine_holes holes = {0};
     if (told != NULL && status == REFS_OK && find_along(join, told, &holes)) {
         array->holes = refs_calloc(1, sizeof *array->holes);
         if (array->holes != NULL) *array->holes = holes;
@@ -211,11 +212,11 @@ refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
     return status;
 }
 
-void refs_join__forget_fills(refs_join *join) {
+void refs_combine__forget_fills(refs_combine *join) {
     for (size_t i = 0; i < join->n_members; i++)
         for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            refs_join_array *array = &join->members[i].arrays[k];
-            const refs_join_holes *holes = array->holes;
+            refs_combine_array *array = &join->members[i].arrays[k];
+            const refs_combine_holes *holes = array->holes;
             if (holes == NULL) continue;
             /* The declared value stood for holes. */
             if (array->attributes != holes->attributes) array->declares_fill = false;
@@ -230,11 +231,11 @@ void refs_join__forget_fills(refs_join *join) {
 
 /* -- where they are ---------------------------------------------------------------------------- */
 
-static bool is_in(const refs_join_steps *steps, uint64_t step) {
+static bool is_in(const refs_combine_steps *steps, uint64_t step) {
     return steps->begin <= step && step < steps->end;
 }
 
-static bool is_told_step(const refs_join_holes *holes, uint64_t step) {
+static bool is_told_step(const refs_combine_holes *holes, uint64_t step) {
     size_t low = 0, high = holes->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -247,23 +248,23 @@ static bool is_told_step(const refs_join_holes *holes, uint64_t step) {
 }
 
 /* Steps of the array along a dimension along which holes are told. */
-static uint64_t n_steps(const refs_join *join, const refs_join_array *array, size_t line) {
+static uint64_t n_steps(const refs_combine *join, const refs_combine_array *array, size_t line) {
     for (size_t dim = 0; dim < array->rank; dim++)
-        if (refs_join__line_of(join, array, dim) == line) return array->shape[dim];
+        if (refs_combine__line_of(join, array, dim) == line) return array->shape[dim];
     return 1;
 }
 
-double refs_join__box_places(const refs_join_holes *holes, size_t i, const uint64_t *per) {
-    const refs_join_steps *box = &holes->steps[i * holes->n_along];
+double refs_combine__box_places(const refs_combine_holes *holes, size_t i, const uint64_t *per) {
+    const refs_combine_steps *box = &holes->steps[i * holes->n_along];
     double n = 1;
     for (size_t k = 0; k < holes->n_along; k++)
         n *= (double)((box[k].end - box[k].begin - 1) / per[k] + 1);
     return n;
 }
 
-refs_status refs_join__check_holes(const refs_join *join, const refs_join_array *array,
-                                   refs_error *err) {
-    const refs_join_holes *holes = array->holes;
+refs_status refs_combine__check_holes(const refs_combine *join, const refs_combine_array *array,
+                                      refs_error *err) {
+    const refs_combine_holes *holes = array->holes;
     const size_t n_along = holes != NULL && holes->n_along > 1 ? holes->n_along : 0;
     for (size_t k = 0; k < n_along; k++) {
         const uint64_t n = n_steps(join, array, holes->line[k]);
@@ -279,10 +280,10 @@ refs_status refs_join__check_holes(const refs_join *join, const refs_join_array 
     return REFS_OK;
 }
 
-bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, size_t line,
-                        uint64_t step) {
-    const refs_join_holes *holes = array->holes;
-    uint64_t per[REFS_JOIN_MAX_DIMS];
+bool refs_combine__is_hole(const refs_combine *join, const refs_combine_array *array, size_t line,
+                           uint64_t step) {
+    const refs_combine_holes *holes = array->holes;
+    uint64_t per[REFS_COMBINE_MAX_DIMS];
     double n = 0, n_places = 1;
     size_t along = 0;
     if (holes == NULL) return false;
@@ -295,16 +296,16 @@ bool refs_join__is_hole(const refs_join *join, const refs_join_array *array, siz
     }
     for (size_t i = 0; i < holes->n; i++)
         if (is_in(&holes->steps[i * holes->n_along + along], step))
-            n += refs_join__box_places(holes, i, per);
+            n += refs_combine__box_places(holes, i, per);
     return n >= n_places;
 }
 
-bool refs_join__has_unknown_holes(const refs_join_array *array) {
+bool refs_combine__has_unknown_holes(const refs_combine_array *array) {
     return array->holes != NULL && array->holes->n_along > 1 && array->holes->n == 0;
 }
 
-bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps) {
-    const refs_join_holes *holes = array->holes;
+bool refs_combine__is_in_hole(const refs_combine_array *array, const uint64_t *steps) {
+    const refs_combine_holes *holes = array->holes;
     for (size_t i = 0; holes != NULL && i < holes->n; i++) {
         bool is = true;
         for (size_t k = 0; is && k < holes->n_along; k++)
@@ -314,7 +315,7 @@ bool refs_join__is_in_hole(const refs_join_array *array, const uint64_t *steps) 
     return false;
 }
 
-static void mark_box(const refs_join_mask *mask, const refs_join_steps *box, size_t k,
+static void mark_box(const refs_combine_mask *mask, const refs_combine_steps *box, size_t k,
                      size_t place) {
     if (k == mask->holes->n_along) {
         mask->is_hole[place] = 1;
@@ -325,13 +326,14 @@ static void mark_box(const refs_join_mask *mask, const refs_join_steps *box, siz
         mark_box(mask, box, k + 1, place * (size_t)n + (size_t)step);
 }
 
-refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask, refs_error *err) {
-    const refs_join_holes *holes = at->array->holes;
+refs_status refs_combine__mask_open(const refs_combine_place *at, refs_combine_mask *mask,
+                                    refs_error *err) {
+    const refs_combine_holes *holes = at->array->holes;
     uint64_t n = 1;
-    *mask = (refs_join_mask){.holes = holes, .member = at->member};
+    *mask = (refs_combine_mask){.holes = holes, .member = at->member};
     if (holes == NULL || holes->n == 0) return REFS_OK;
     for (size_t k = 0; k < holes->n_along; k++)
-        if (!refs_mul_u64(n, at->member->axes[holes->line[k]].n, &n) || n > REFS_JOIN_MAX_PLACES)
+        if (!refs_mul_u64(n, at->member->axes[holes->line[k]].n, &n) || n > REFS_COMBINE_MAX_PLACES)
             return REFS_OK;
     mask->is_hole = refs_calloc((size_t)n + 1, 1);
     if (mask->is_hole == NULL) return refs_fail_nomem(err);
@@ -339,7 +341,7 @@ refs_status refs_join__mask_open(const refs_join_place *at, refs_join_mask *mask
     return REFS_OK;
 }
 
-bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps) {
+bool refs_combine__is_masked(const refs_combine_mask *mask, const uint64_t *steps) {
     size_t place = 0;
     if (mask->is_hole == NULL) return false;
     for (size_t k = 0; k < mask->holes->n_along; k++) {
@@ -350,26 +352,27 @@ bool refs_join__is_masked(const refs_join_mask *mask, const uint64_t *steps) {
 }
 
 /* The next place of a part along all joined dimensions; false behind the last one. */
-static bool next_place(const refs_join *join, const refs_join_member *member, uint64_t *steps) {
+static bool next_place(const refs_combine *join, const refs_combine_member *member,
+                       uint64_t *steps) {
     for (size_t line = join->n_dims; line-- > 0; steps[line] = 0)
         if (++steps[line] < member->axes[line].n) return true;
     return false;
 }
 
-bool refs_join__is_before(const refs_join *join, const uint64_t *one, const uint64_t *other) {
+bool refs_combine__is_before(const refs_combine *join, const uint64_t *one, const uint64_t *other) {
     for (size_t line = 0; line < join->n_dims; line++)
         if (one[line] != other[line]) return one[line] < other[line];
     return false;
 }
 
-refs_status refs_join__first_place(const refs_join *join, const refs_join_place *at,
-                                   uint64_t position[REFS_JOIN_MAX_DIMS], refs_error *err) {
-    uint64_t steps[REFS_JOIN_MAX_DIMS] = {0}, here[REFS_JOIN_MAX_DIMS];
-    refs_join_mask mask = {0};
+refs_status refs_combine__first_place(const refs_combine *join, const refs_combine_place *at,
+                                      uint64_t position[REFS_COMBINE_MAX_DIMS], refs_error *err) {
+    uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0}, here[REFS_COMBINE_MAX_DIMS];
+    refs_combine_mask mask = {0};
     uint64_t n = 1;
     bool is_found = false;
     for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &at->member->axes[line];
+        const refs_combine_axis *axis = &at->member->axes[line];
         position[line] = axis->n > 0 ? axis->position[0] : 0;
         for (uint64_t i = 1; i < axis->n; i++) {
             if (axis->position[i] >= position[line]) continue;
@@ -378,16 +381,16 @@ refs_status refs_join__first_place(const refs_join *join, const refs_join_place 
         }
         if (!refs_mul_u64(n, axis->n, &n)) n = UINT64_MAX;
     }
-    if (at->array == NULL || n == 0 || n > REFS_JOIN_MAX_PLACES ||
-        !refs_join__is_in_hole(at->array, steps))
+    if (at->array == NULL || n == 0 || n > REFS_COMBINE_MAX_PLACES ||
+        !refs_combine__is_in_hole(at->array, steps))
         return REFS_OK;
-    REFS_TRY(refs_join__mask_open(at, &mask, err));
+    REFS_TRY(refs_combine__mask_open(at, &mask, err));
     memset(steps, 0, sizeof steps);
     do {
-        if (refs_join__is_masked(&mask, steps)) continue;
+        if (refs_combine__is_masked(&mask, steps)) continue;
         for (size_t line = 0; line < join->n_dims; line++)
             here[line] = at->member->axes[line].position[steps[line]];
-        if (!is_found || refs_join__is_before(join, here, position))
+        if (!is_found || refs_combine__is_before(join, here, position))
             memcpy(position, here, sizeof here);
         is_found = true;
     } while (next_place(join, at->member, steps));
@@ -397,10 +400,10 @@ refs_status refs_join__first_place(const refs_join *join, const refs_join_place 
 
 /* -- told -------------------------------------------------------------------------------------- */
 
-static refs_status tell_before(const refs_join *join, const refs_joined *joined, refs_buf *text,
-                               refs_error *err) {
+static refs_status tell_before(const refs_combine *join, const refs_combined *joined,
+                               refs_buf *text, refs_error *err) {
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_join__text(join, joined->like->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(join, joined->like->document), &doc, err));
     const refs_json *fill = refs_json_get(refs_json_root(doc), "fill_value");
     refs_status status = refs_buf_printf(text, err, ",\"fill_value\":");
     if (status == REFS_OK && fill == NULL) status = refs_buf_printf(text, err, "null");
@@ -411,15 +414,15 @@ static refs_status tell_before(const refs_join *join, const refs_joined *joined,
     return status;
 }
 
-refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
-                                  refs_error *err) {
-    const refs_join_steps *steps = (const refs_join_steps *)(const void *)joined->holes.data;
+refs_status refs_combine__tell_holes(const refs_combine *join, const refs_combined *joined,
+                                     refs_buf *text, refs_error *err) {
+    const refs_combine_steps *steps = (const refs_combine_steps *)(const void *)joined->holes.data;
     const size_t n = joined->holes.size / sizeof *steps;
     const size_t n_along = joined->n_lines > 0 ? joined->n_lines : 1;
     size_t n_written = 0;
     REFS_TRY(refs_buf_printf(text, err, "{\"along\":["));
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
         REFS_TRY(refs_buf_append(text, ",", n_written++ > 0, err));
         REFS_TRY(refs_json_write_string(refs_str_from(join->options.dims[joined->line[dim]]), text,
                                         err));

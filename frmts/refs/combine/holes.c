@@ -16,13 +16,13 @@ typedef struct lacking {
     size_t n, first; /* of them, in the plan's order */
 } lacking;
 
-static lacking find_lacking(const refs_join *join, const refs_join_plan *plan,
-                            const refs_joined *joined) {
+static lacking find_lacking(const refs_combine *join, const refs_combine_plan *plan,
+                            const refs_combined *joined) {
     lacking found = {0, 0};
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        if (member->role == REFS_JOIN_IS_FRAGMENT &&
-            refs_join__find(member, joined->path) == NULL && found.n++ == 0)
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        if (member->role == REFS_COMBINE_IS_FRAGMENT &&
+            refs_combine__find(member, joined->path) == NULL && found.n++ == 0)
             found.first = plan->order[i];
     }
     return found;
@@ -30,32 +30,32 @@ static lacking find_lacking(const refs_join *join, const refs_join_plan *plan,
 
 /* Places of the joined dimensions that the array has, of a part, or of all where `member` is NULL.
  */
-static double places_of(const refs_join_plan *plan, const refs_joined *joined,
-                        const refs_join_member *member) {
+static double places_of(const refs_combine_plan *plan, const refs_combined *joined,
+                        const refs_combine_member *member) {
     double n = 1;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
-        if (line < REFS_JOIN_MAX_DIMS)
+        if (line < REFS_COMBINE_MAX_DIMS)
             n *= (double)(member != NULL ? member->axes[line].n : plan->lines[line].n);
     }
     return n;
 }
 
 /* Whether a part is known not to have all of the array. */
-static bool are_told(const refs_join *join, const refs_joined *joined) {
+static bool are_told(const refs_combine *join, const refs_combined *joined) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         if (array == NULL || array->holes != NULL) return true;
     }
     return false;
 }
 
 /* Whether all parts have all of the array, each in one: its cells are those of the parts. */
-static bool is_whole(const refs_join *join, uint32_t path) {
+static bool is_whole(const refs_combine *join, uint32_t path) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__piece(&join->members[i], path, 0);
+        const refs_combine_array *array = refs_combine__piece(&join->members[i], path, 0);
         if (array == NULL || array->is_piece || array->holes != NULL ||
-            refs_join__piece(&join->members[i], path, 1) != NULL)
+            refs_combine__piece(&join->members[i], path, 1) != NULL)
             return false;
     }
     return true;
@@ -63,23 +63,23 @@ static bool is_whole(const refs_join *join, uint32_t path) {
 
 /* Places that no part has, as boxes along the joined dimensions of the array. Those of arrays that
  * all parts have are found once for all that follow each other along the same dimensions. */
-static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                              bool *are_known, refs_error *err) {
-    refs_join_missing *last = &join->missing;
+static refs_status find_boxes(refs_combine *join, const refs_combine_plan *plan,
+                              refs_combined *joined, bool *are_known, refs_error *err) {
+    refs_combine_missing *last = &join->missing;
     const bool is_of_parts = is_whole(join, joined->path);
-    refs_join_cells all = {.join = join};
+    refs_combine_cells all = {.join = join};
     for (size_t dim = 0; dim < joined->rank; dim++)
-        if (joined->line[dim] < REFS_JOIN_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
+        if (joined->line[dim] < REFS_COMBINE_MAX_DIMS) all.line[all.n_lines++] = joined->line[dim];
     if (all.n_lines == 0) all.n_lines = 1;
     *are_known = true;
     if (is_of_parts && last->n_lines == all.n_lines &&
         memcmp(last->line, all.line, sizeof all.line) == 0)
         return refs_buf_append(&joined->holes, last->boxes.data, last->boxes.size, err);
-    refs_status status = refs_join__cells_open(&all, plan, joined->path, err);
+    refs_status status = refs_combine__cells_open(&all, plan, joined->path, err);
     *are_known = all.covered != NULL;
     if (status == REFS_OK && *are_known)
-        status = refs_join__missing_boxes(&all, &joined->holes, err);
-    refs_join__cells_clear(&all);
+        status = refs_combine__missing_boxes(&all, &joined->holes, err);
+    refs_combine__cells_clear(&all);
     if (status != REFS_OK || !*are_known || !is_of_parts) return status;
     last->n_lines = 0;
     last->boxes.size = 0;
@@ -90,16 +90,16 @@ static refs_status find_boxes(refs_join *join, const refs_join_plan *plan, refs_
 }
 
 /* Whether a part has holes of which it is not known where they are. */
-static bool has_unknown_holes(const refs_join *join, const refs_joined *joined) {
+static bool has_unknown_holes(const refs_combine *join, const refs_combined *joined) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
-        if (array != NULL && refs_join__has_unknown_holes(array)) return true;
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
+        if (array != NULL && refs_combine__has_unknown_holes(array)) return true;
     }
     return false;
 }
 
-static refs_status find_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                              refs_error *err) {
+static refs_status find_holes(refs_combine *join, const refs_combine_plan *plan,
+                              refs_combined *joined, refs_error *err) {
     double n = 0;
     bool are_known = !has_unknown_holes(join, joined);
     if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
@@ -108,7 +108,7 @@ static refs_status find_holes(refs_join *join, const refs_join_plan *plan, refs_
     joined->has_holes = joined->holes.size > 0;
     if (are_known) return REFS_OK;
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         if (array == NULL) continue;
         n += places_of(plan, joined, &join->members[i]);
         joined->has_holes = joined->has_holes || array->holes != NULL;
@@ -129,7 +129,8 @@ static bool is_number(const refs_dtype *dtype) {
     return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
 }
 
-static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text, refs_error *err) {
+static refs_status take_fill(refs_combine *join, refs_combined *joined, refs_str text,
+                             refs_error *err) {
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(text, &doc, err));
     refs_status status = refs_fill_value_parse(refs_json_root(doc), &joined->like->dtype,
@@ -140,13 +141,14 @@ static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text
 }
 
 /* The missing value by the attributes, if it is a value of the type. */
-static refs_status take_declared(refs_join *join, refs_joined *joined, const refs_join_array *like,
-                                 bool *is_declared, refs_error *err) {
+static refs_status take_declared(refs_combine *join, refs_combined *joined,
+                                 const refs_combine_array *like, bool *is_declared,
+                                 refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_json_doc *doc = NULL;
     *is_declared = false;
-    if (like->attributes == REFS_JOIN_NONE) return REFS_OK;
-    REFS_TRY(refs_json_parse(refs_join__text(join, like->attributes), &doc, err));
+    if (like->attributes == REFS_COMBINE_NONE) return REFS_OK;
+    REFS_TRY(refs_json_parse(refs_combine__text(join, like->attributes), &doc, err));
     refs_status status = REFS_OK;
     const refs_array_meta meta = {.dtype = like->dtype, .attributes = refs_json_root(doc)};
     for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
@@ -168,25 +170,26 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
 }
 
 /* Other programs join such files like this: as integers that have a value for what is missing. */
-refs_common_type refs_join__wider_than_bytes(void) {
+refs_common_type refs_combine__wider_than_bytes(void) {
     return (refs_common_type){.dtype = {.type = REFS_TYPE_INT, .size = 4}, .is_unpacked = true};
 }
 
-static refs_status fail_bytes(const refs_join *join, const refs_joined *joined, refs_error *err) {
+static refs_status fail_bytes(const refs_combine *join, const refs_combined *joined,
+                              refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not in all sources, and has no fill value that could stand for "
                      "what is missing: leave it out (--variables names what is taken), or "
                      "those sources",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)));
+                     REFS_STR_ARG(refs_combine__text(join, joined->path)));
 }
 
-static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool *splits,
+static refs_status widen_bytes(const refs_combine *join, refs_combined *joined, bool *splits,
                                refs_error *err) {
-    const refs_str path = refs_join__text(join, joined->path);
-    if (!refs_join__may_split(join, joined)) return fail_bytes(join, joined, err);
+    const refs_str path = refs_combine__text(join, joined->path);
+    if (!refs_combine__may_split(join, joined)) return fail_bytes(join, joined, err);
     joined->is_loaded = false;
     *splits = true;
-    if (!refs_join__is_aggregated(join) && join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD)
+    if (!refs_combine__is_aggregated(join) && join->options.unlike != REFS_COMBINE_FRAGMENTS_UNTOLD)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: of its bytes all are values: it becomes an aggregation of "
                   "wider integers, with a fill value for what is missing",
@@ -196,14 +199,14 @@ static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool 
 
 /* netCDF-4 and Zarr give bytes a fill value, too, which is a value as good as any unless somebody
  * chose it. */
-static bool has_own_fill(const refs_join_array *array) {
+static bool has_own_fill(const refs_combine_array *array) {
     return array->has_fill && !is_zero(array->fill, array->dtype.size) &&
            (array->dtype.size > 1 || array->has_nodata);
 }
 
 /* That of netCDF-4 may be there by itself, which tells readers of coordinates and bounds nothing.
  */
-static bool is_untold_default(const refs_join_array *array) {
+static bool is_untold_default(const refs_combine_array *array) {
     uint8_t fill[16];
     return array->dtype.size > 1 && array->has_fill && !array->declares_fill &&
            refs_cf_default_fill(&array->dtype, fill) &&
@@ -212,8 +215,8 @@ static bool is_untold_default(const refs_join_array *array) {
 
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
  * than before. The largest byte of a file is a fill value once an attribute tells it. */
-static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
-                               refs_error *err) {
+static refs_status choose_fill(refs_combine *join, refs_combined *joined,
+                               const refs_combine_array *like, refs_error *err) {
     const char *text = refs_cf_default_fill_text(&like->dtype);
     char byte[8];
     bool is_declared;
@@ -235,29 +238,29 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
 
 /* Chunks of an array that are known to be holes: where it is not told which these are, all that are
  * not there, as others would have been refused. */
-static double chunks_in_holes(const refs_join *join, const refs_join_array *array) {
-    const refs_join_holes *holes = array->holes;
+static double chunks_in_holes(const refs_combine *join, const refs_combine_array *array) {
+    const refs_combine_holes *holes = array->holes;
     double n = 0, others = 1;
-    uint64_t steps[REFS_JOIN_MAX_DIMS];
+    uint64_t steps[REFS_COMBINE_MAX_DIMS];
     if (holes == NULL) return 0;
     if (holes->n == 0) return HUGE_VAL;
     for (size_t k = 0; k < holes->n_along; k++) steps[k] = 1;
     for (size_t dim = 0; dim < array->rank; dim++) {
         size_t k = 0;
-        while (k < holes->n_along && holes->line[k] != refs_join__line_of(join, array, dim)) k++;
+        while (k < holes->n_along && holes->line[k] != refs_combine__line_of(join, array, dim)) k++;
         if (k < holes->n_along)
             steps[k] = array->chunk[dim];
         else
             others *= (double)array->n[dim];
     }
-    for (size_t i = 0; i < holes->n; i++) n += others * refs_join__box_places(holes, i, steps);
+    for (size_t i = 0; i < holes->n; i++) n += others * refs_combine__box_places(holes, i, steps);
     return n;
 }
 
 /* Whether chunks of parts are not there, which read as the fill value that these have. */
-static bool are_sparse(const refs_join *join, const refs_joined *joined) {
+static bool are_sparse(const refs_combine *join, const refs_combined *joined) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         double n = 1;
         if (array == NULL) continue;
         for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
@@ -266,24 +269,24 @@ static bool are_sparse(const refs_join *join, const refs_joined *joined) {
     return false;
 }
 
-static void tell_lacking(const refs_join *join, const refs_join_plan *plan,
-                         const refs_joined *joined) {
+static void tell_lacking(const refs_combine *join, const refs_combine_plan *plan,
+                         const refs_combined *joined) {
     const lacking lacks = find_lacking(join, plan, joined);
     if (lacks.n == 0) return;
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
               "missing there",
-              REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_parts,
+              REFS_STR_ARG(refs_combine__text(join, joined->path)), lacks.n, join->n_parts,
               join->members[lacks.first].name);
 }
 
-refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                                  bool *splits, refs_error *err) {
+refs_status refs_combine__fill_holes(refs_combine *join, const refs_combine_plan *plan,
+                                     refs_combined *joined, bool *splits, refs_error *err) {
     REFS_TRY(find_holes(join, plan, joined, err));
     if (!joined->has_holes || joined->n_lines == 0) return REFS_OK;
     tell_lacking(join, plan, joined);
     if (!is_number(&joined->like->dtype) || *splits ||
-        (refs_join__is_aggregated(join) && !joined->is_loaded))
+        (refs_combine__is_aggregated(join) && !joined->is_loaded))
         return REFS_OK;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
     if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
@@ -292,25 +295,25 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
         return REFS_OK;
     joined->is_loaded = joined->is_thin;
     if (joined->is_loaded) return REFS_OK;
-    if (!refs_join__may_split(join, joined))
+    if (!refs_combine__may_split(join, joined))
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%.*s has chunks that are not there in some sources, which read as "
                          "another value than what is missing in others: join those that have it",
-                         REFS_STR_ARG(refs_join__text(join, joined->path)));
+                         REFS_STR_ARG(refs_combine__text(join, joined->path)));
     *splits = true;
     joined->has_hole_fill = joined->tells_hole_fill = false;
     return REFS_OK;
 }
 
-refs_status refs_join__declare_fill(refs_join *join, refs_joined *joined, refs_error *err) {
+refs_status refs_combine__declare_fill(refs_combine *join, refs_combined *joined, refs_error *err) {
     REFS_TRY(choose_fill(join, joined, joined->like, err));
     return joined->lacks_fill ? fail_bytes(join, joined, err) : REFS_OK;
 }
 
-refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {
-    refs_join_split *split = joined->split;
+refs_status refs_combine__fill_gaps(refs_combine *join, refs_combined *joined, refs_error *err) {
+    refs_combine_split *split = joined->split;
     if (split->cells.n_missing == 0 || split->type.is_unpacked) return REFS_OK;
-    REFS_TRY(choose_fill(join, joined, refs_join__first_of(split), err));
-    if (joined->lacks_fill) split->type = refs_join__wider_than_bytes();
+    REFS_TRY(choose_fill(join, joined, refs_combine__first_of(split), err));
+    if (joined->lacks_fill) split->type = refs_combine__wider_than_bytes();
     return REFS_OK;
 }

@@ -6,19 +6,20 @@
     ": it becomes an aggregation, which kerchunk, VirtualiZarr and zarr-python do not read; for "  \
     "these, make one set of the sources of each kind"
 
-size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
+size_t refs_combine__own_dim(const refs_combined *joined, const refs_combine_array *array,
+                             size_t dim) {
     size_t n_new = joined->rank - array->rank;
     return dim < n_new ? SIZE_MAX : dim - n_new;
 }
 
 /* Lists the concat dimensions that the array gets in front of its own, and counts them. */
-static size_t list_new(const refs_join *join, const refs_join_member *member,
-                       const refs_join_array *array, size_t lines[REFS_JOIN_MAX_DIMS]) {
+static size_t list_new(const refs_combine *join, const refs_combine_member *member,
+                       const refs_combine_array *array, size_t lines[REFS_COMBINE_MAX_DIMS]) {
     size_t n = 0;
     for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &member->axes[line];
+        const refs_combine_axis *axis = &member->axes[line];
         lines[0] = line;
-        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array)
+        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == array)
             return array->rank == 0;
     }
     for (size_t line = 0; line < join->n_dims; line++)
@@ -28,15 +29,15 @@ static size_t list_new(const refs_join *join, const refs_join_member *member,
     return n;
 }
 
-static size_t count_new(const refs_join *join, const refs_join_member *member,
-                        const refs_join_array *array) {
-    size_t lines[REFS_JOIN_MAX_DIMS];
+static size_t count_new(const refs_combine *join, const refs_combine_member *member,
+                        const refs_combine_array *array) {
+    size_t lines[REFS_COMBINE_MAX_DIMS];
     return list_new(join, member, array, lines);
 }
 
 /* Whether a part has one value of the array for all its steps along a concat dimension. */
-static bool has_one_for_all(const refs_join *join, const refs_join_member *member,
-                            const refs_join_array *array) {
+static bool has_one_for_all(const refs_combine *join, const refs_combine_member *member,
+                            const refs_combine_array *array) {
     for (size_t line = 0; array->is_repeated && line < join->n_dims; line++)
         if (join->counts_time[line] && !member->axes[line].is_new) return true;
     return false;
@@ -47,12 +48,12 @@ static bool has_one_for_all(const refs_join *join, const refs_join_member *membe
 /* "[1,6,8]" with ones before it. */
 static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
                                 refs_error *err) {
-    uint64_t wider[REFS_MAX_RANK + REFS_JOIN_MAX_DIMS], *own = wider + n_new;
+    uint64_t wider[REFS_MAX_RANK + REFS_COMBINE_MAX_DIMS], *own = wider + n_new;
     for (size_t i = 0; i < n_new; i++) wider[i] = 1;
     for (size_t i = 0; i < refs_json_size(chunks); i++)
         if (i == REFS_MAX_RANK || !refs_json_u64(refs_json_at(chunks, i), &own[i]))
             return refs_fail(err, REFS_INVALID, "\"chunks\" are not numbers");
-    REFS_TRY(refs_join__write_list(wider, n_new + refs_json_size(chunks), text, err));
+    REFS_TRY(refs_combine__write_list(wider, n_new + refs_json_size(chunks), text, err));
     return refs_buf_append(text, "", 1, err);
 }
 
@@ -65,9 +66,9 @@ static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, 
     if (status == REFS_OK)
         status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
     const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
-    if (status == REFS_OK) status = refs_join__replace(narrow, pairs, &text, err);
+    if (status == REFS_OK) status = refs_combine__replace(narrow, pairs, &text, err);
     if (status == REFS_OK)
-        status = refs_join__describe_layout(
+        status = refs_combine__describe_layout(
             strings, refs_str_view((const char *)text.data, text.size), layout, err);
     refs_json_doc_free(doc);
     refs_buf_clear(&chunks);
@@ -75,10 +76,10 @@ static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, 
     return status;
 }
 
-refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
-                                     refs_intern *strings, refs_error *err) {
+refs_status refs_combine__widen_layouts(const refs_combine *join, refs_combine_member *member,
+                                        refs_intern *strings, refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
-        refs_join_array *array = &member->arrays[i];
+        refs_combine_array *array = &member->arrays[i];
         const size_t n_new = array->is_v3 ? 0 : count_new(join, member, array);
         if (n_new == 0) continue;
         REFS_TRY(widen(strings, array->document, n_new, &array->layout, err));
@@ -90,21 +91,21 @@ refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *me
 
 /* -- shape ------------------------------------------------------------------------------------- */
 
-static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                             refs_error *err) {
-    const refs_join_member *member = &join->members[joined->first];
-    const refs_join_array *like = joined->like;
-    size_t new_lines[REFS_JOIN_MAX_DIMS];
+static refs_status set_shape(const refs_combine *join, const refs_combine_plan *plan,
+                             refs_combined *joined, refs_error *err) {
+    const refs_combine_member *member = &join->members[joined->first];
+    const refs_combine_array *like = joined->like;
+    size_t new_lines[REFS_COMBINE_MAX_DIMS];
     const size_t n_new = list_new(join, member, like, new_lines);
     if (like->rank + n_new > REFS_MAX_RANK)
         return refs_fail(err, REFS_LIMIT, "%.*s: expected at most %d dimensions, found %zu",
-                         REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_MAX_RANK,
+                         REFS_STR_ARG(refs_combine__text(join, joined->path)), REFS_MAX_RANK,
                          like->rank + n_new);
     joined->rank = like->rank + n_new;
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_join__own_dim(joined, like, dim);
-        size_t line = own == SIZE_MAX ? new_lines[dim] : refs_join__line_of(join, like, own);
-        bool is_joined = line < REFS_JOIN_MAX_DIMS;
+        size_t own = refs_combine__own_dim(joined, like, dim);
+        size_t line = own == SIZE_MAX ? new_lines[dim] : refs_combine__line_of(join, like, own);
+        bool is_joined = line < REFS_COMBINE_MAX_DIMS;
         joined->line[dim] = line;
         joined->n_lines += is_joined;
         joined->shape[dim] = is_joined ? plan->lines[line].n : like->shape[own];
@@ -114,28 +115,28 @@ static refs_status set_shape(const refs_join *join, const refs_join_plan *plan, 
     return REFS_OK;
 }
 
-static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
-                               const refs_join_member *member, refs_str in, refs_error *err) {
+static refs_status fail_differ(const refs_combine *join, const refs_combined *joined,
+                               const refs_combine_member *member, refs_str in, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
                      "read wrong",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     REFS_STR_ARG(refs_combine__text(join, joined->path)),
                      join->members[joined->first].name, member->name, REFS_STR_ARG(in));
 }
 
 /* "t(time 1, y 6)" */
-static refs_status append_shape(const refs_join *join, const refs_join_array *array, refs_buf *text,
-                                refs_error *err) {
+static refs_status append_shape(const refs_combine *join, const refs_combine_array *array,
+                                refs_buf *text, refs_error *err) {
     REFS_TRY(refs_buf_append(text, "(", 1, err));
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(refs_buf_printf(text, err, "%s%.*s %llu", dim > 0 ? ", " : "",
-                                 REFS_STR_ARG(refs_join__text(join, array->dims[dim])),
+                                 REFS_STR_ARG(refs_combine__text(join, array->dims[dim])),
                                  (unsigned long long)array->shape[dim]));
     return refs_buf_append(text, ")", 1, err);
 }
 
-static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
-                              const refs_join_place *at, refs_error *err) {
+static refs_status fail_shape(const refs_combine *join, const refs_combined *joined,
+                              const refs_combine_place *at, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = append_shape(join, joined->like, &text, err);
     if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
@@ -144,7 +145,7 @@ static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
         status = refs_fail(err, REFS_UNSUPPORTED,
                            "%.*s has other dimensions in %s and %s, %.*s: sources of one grid are "
                            "joined",
-                           REFS_STR_ARG(refs_join__text(join, joined->path)),
+                           REFS_STR_ARG(refs_combine__text(join, joined->path)),
                            join->members[joined->first].name, at->member->name, (int)text.size,
                            (const char *)text.data);
     refs_buf_clear(&text);
@@ -153,24 +154,24 @@ static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
 
 /* Whether the dimensions have one name, whatever their groups; the HDF5 parser counts those that
  * have none, and other variables of a file change the count. */
-static bool are_one_dim(const refs_join *join, uint32_t one, uint32_t other) {
-    const refs_str a = refs_join__own_name(refs_join__text(join, one)),
-                   b = refs_join__own_name(refs_join__text(join, other));
+static bool are_one_dim(const refs_combine *join, uint32_t one, uint32_t other) {
+    const refs_str a = refs_combine__own_name(refs_combine__text(join, one)),
+                   b = refs_combine__own_name(refs_combine__text(join, other));
     return refs_str_equal(a, b) ||
            (refs_str_starts(a, "phony_dim_") && refs_str_starts(b, "phony_dim_"));
 }
 
-static refs_status check_shape(const refs_join *join, const refs_joined *joined,
-                               const refs_join_place *at, refs_error *err) {
-    const refs_join_array *array = at->array;
+static refs_status check_shape(const refs_combine *join, const refs_combined *joined,
+                               const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *array = at->array;
     bool differs = array->rank + count_new(join, at->member, array) != joined->rank;
     for (size_t dim = 0; !differs && dim < joined->rank; dim++) {
-        size_t own = refs_join__own_dim(joined, array, dim);
+        size_t own = refs_combine__own_dim(joined, array, dim);
         if (own == SIZE_MAX) continue;
-        size_t line = refs_join__line_of(join, array, own);
-        const size_t like = refs_join__own_dim(joined, joined->like, dim);
+        size_t line = refs_combine__line_of(join, array, own);
+        const size_t like = refs_combine__own_dim(joined, joined->like, dim);
         differs = line != joined->line[dim] ||
-                  (line == REFS_JOIN_MAX_DIMS &&
+                  (line == REFS_COMBINE_MAX_DIMS &&
                    (array->shape[own] != joined->shape[dim] ||
                     !are_one_dim(join, array->dims[own], joined->like->dims[like])));
     }
@@ -178,73 +179,75 @@ static refs_status check_shape(const refs_join *join, const refs_joined *joined,
 }
 
 /* Whether it was an aggregation before. */
-static bool was_split(const refs_join *join, const refs_joined *joined) {
+static bool was_split(const refs_combine *join, const refs_combined *joined) {
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         if (array != NULL && array->is_piece) return true;
     }
     return false;
 }
 
-static bool tells_of(const refs_join *join, const refs_joined *joined) {
-    return join->options.unlike != REFS_JOIN_FRAGMENTS_UNTOLD && !was_split(join, joined);
+static bool tells_of(const refs_combine *join, const refs_combined *joined) {
+    return join->options.unlike != REFS_COMBINE_FRAGMENTS_UNTOLD && !was_split(join, joined);
 }
 
 /* Once for each array. */
-static void tell_split(const refs_join *join, const refs_joined *joined,
-                       const refs_join_member *member, refs_str in, bool *told) {
-    if (!*told && !refs_join__is_aggregated(join) && tells_of(join, joined))
+static void tell_split(const refs_combine *join, const refs_combined *joined,
+                       const refs_combine_member *member, refs_str in, bool *told) {
+    if (!*told && !refs_combine__is_aggregated(join) && tells_of(join, joined))
         refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
-                  REFS_STR_ARG(refs_join__text(join, joined->path)),
+                  REFS_STR_ARG(refs_combine__text(join, joined->path)),
                   join->members[joined->first].name, member->name, REFS_STR_ARG(in));
     *told = true;
 }
 
-static void tell_cut(const refs_join *join, const refs_joined *joined,
-                     const refs_join_member *member, bool *told) {
+static void tell_cut(const refs_combine *join, const refs_combined *joined,
+                     const refs_combine_member *member, bool *told) {
     if (tells_of(join, joined))
         refs_note(
             &join->options.notes, REFS_NOTE_WARNING,
             "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
-            REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+            REFS_STR_ARG(refs_combine__text(join, joined->path)), member->name);
     *told = true;
 }
 
 /* Once for each array, which need not be the first in which anything differs. */
-static void tell_units(const refs_join *join, refs_joined *joined, const refs_join_place *at) {
-    const refs_join_array *one = joined->like, *other = at->array;
-    if (joined->has_told_units || one->units == REFS_JOIN_NONE || other->units == REFS_JOIN_NONE ||
-        refs_join__conversion(join, one, other) != REFS_CF_CONVERSION_UNKNOWN)
+static void tell_units(const refs_combine *join, refs_combined *joined,
+                       const refs_combine_place *at) {
+    const refs_combine_array *one = joined->like, *other = at->array;
+    if (joined->has_told_units || one->units == REFS_COMBINE_NONE ||
+        other->units == REFS_COMBINE_NONE ||
+        refs_combine__conversion(join, one, other) != REFS_CF_CONVERSION_UNKNOWN)
         return;
     joined->has_told_units = true;
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
               "each other: values are read as they are",
-              REFS_STR_ARG(refs_join__text(join, joined->path)),
-              REFS_STR_ARG(refs_join__text(join, one->units)), join->members[joined->first].name,
-              REFS_STR_ARG(refs_join__text(join, other->units)), at->member->name);
+              REFS_STR_ARG(refs_combine__text(join, joined->path)),
+              REFS_STR_ARG(refs_combine__text(join, one->units)), join->members[joined->first].name,
+              REFS_STR_ARG(refs_combine__text(join, other->units)), at->member->name);
 }
 
 /* Chunks and values are copied by the shape of the template: each fragment has to have it, not only
  * the first one of its part. */
-static refs_status check_pieces(const refs_join *join, const refs_joined *joined,
-                                const refs_join_member *member, refs_error *err) {
-    refs_join_place at = {member, NULL};
-    for (size_t i = 1; (at.array = refs_join__piece(member, joined->path, i)) != NULL; i++)
+static refs_status check_pieces(const refs_combine *join, const refs_combined *joined,
+                                const refs_combine_member *member, refs_error *err) {
+    refs_combine_place at = {member, NULL};
+    for (size_t i = 1; (at.array = refs_combine__piece(member, joined->path, i)) != NULL; i++)
         REFS_TRY(check_shape(join, joined, &at, err));
     return REFS_OK;
 }
 
-static refs_status check_alike(const refs_join *join, refs_joined *joined,
-                               const refs_join_place *at, bool *told, refs_error *err) {
-    const refs_join_place first = {&join->members[joined->first], joined->like};
+static refs_status check_alike(const refs_combine *join, refs_combined *joined,
+                               const refs_combine_place *at, bool *told, refs_error *err) {
+    const refs_combine_place first = {&join->members[joined->first], joined->like};
     refs_buf text = REFS_BUF_INIT;
     if (at->array == joined->like) return REFS_OK;
     REFS_TRY(check_shape(join, joined, at, err));
-    refs_status status = refs_join__differ(join, &first, at, &text, err);
+    refs_status status = refs_combine__differ(join, &first, at, &text, err);
     refs_str in = refs_str_view((const char *)text.data, text.size);
     bool differs = status == REFS_OK && text.size > 0 && joined->n_lines > 0;
-    if (differs && !refs_join__may_split(join, joined))
+    if (differs && !refs_combine__may_split(join, joined))
         status = fail_differ(join, joined, at->member, in, err);
     else if (differs)
         tell_split(join, joined, at->member, in, told);
@@ -256,7 +259,7 @@ static refs_status check_alike(const refs_join *join, refs_joined *joined,
 /* -- places of chunks -------------------------------------------------------------------------- */
 
 /* Whether a chunk of `k` steps, fewer at the end, stays whole in `total`. */
-static bool stays_whole(const refs_join_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
+static bool stays_whole(const refs_combine_axis *axis, uint64_t begin, uint64_t k, uint64_t total) {
     const uint64_t left = axis->n - begin, steps = left < k ? left : k;
     const uint64_t *position = &axis->position[begin];
     if (position[0] % k != 0 || (steps < k && position[0] + steps != total)) return false;
@@ -266,28 +269,29 @@ static bool stays_whole(const refs_join_axis *axis, uint64_t begin, uint64_t k, 
 }
 
 /* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
-static size_t cut_dim(const refs_join *join, const refs_joined *joined, const refs_join_place *at) {
+static size_t cut_dim(const refs_combine *join, const refs_combined *joined,
+                      const refs_combine_place *at) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_join__own_dim(joined, at->array, dim), line = joined->line[dim];
-        if (own == SIZE_MAX || line == REFS_JOIN_MAX_DIMS) continue;
-        const refs_join_axis *axis = &at->member->axes[line];
+        size_t own = refs_combine__own_dim(joined, at->array, dim), line = joined->line[dim];
+        if (own == SIZE_MAX || line == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *axis = &at->member->axes[line];
         const uint64_t k = joined->chunk[dim];
         for (uint64_t begin = 0; k > 1 && begin < axis->n; begin += k)
             if (!stays_whole(axis, begin, k, joined->shape[dim]) &&
-                !refs_join__is_hole(join, at->array, line, begin))
+                !refs_combine__is_hole(join, at->array, line, begin))
                 return dim;
     }
     return SIZE_MAX;
 }
 
-static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
-                            const refs_join_place *at, refs_error *err) {
+static refs_status fail_cut(const refs_combine *join, const refs_combined *joined,
+                            const refs_combine_place *at, refs_error *err) {
     size_t dim = cut_dim(join, joined, at), line = joined->line[dim];
-    const refs_join_axis *axis = &at->member->axes[line];
+    const refs_combine_axis *axis = &at->member->axes[line];
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
                      "they overlap with those of other parts, or cut chunks",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                     REFS_STR_ARG(refs_combine__text(join, joined->path)), at->member->name,
                      (unsigned long long)axis->n, join->options.dims[line],
                      (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
                      (unsigned long long)joined->shape[dim],
@@ -296,33 +300,34 @@ static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
 
 /* -- loaded or not ----------------------------------------------------------------------------- */
 
-static bool is_coordinate(const refs_join *join, const refs_joined *joined) {
-    return refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
+static bool is_coordinate(const refs_combine *join, const refs_combined *joined) {
+    return refs_combine__is_coordinate(join, &join->members[joined->first], joined->like);
 }
 
 /* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
-static refs_status choose_loading(const refs_join *join, const refs_join_plan *plan,
-                                  refs_joined *joined, bool *splits, refs_error *err) {
+static refs_status choose_loading(const refs_combine *join, const refs_combine_plan *plan,
+                                  refs_combined *joined, bool *splits, refs_error *err) {
     bool all_thin = true, wants = is_coordinate(join, joined);
-    refs_join_place cut = {NULL, NULL};
+    refs_combine_place cut = {NULL, NULL};
     if (joined->n_lines == 0) return REFS_OK;
-    const uint32_t units = refs_join__units_of(join, &join->members[joined->first], joined->like);
+    const uint32_t units =
+        refs_combine__units_of(join, &join->members[joined->first], joined->like);
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_array *array = refs_join__find(member, joined->path);
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        const refs_combine_array *array = refs_combine__find(member, joined->path);
         if (array == NULL) continue;
-        const refs_join_place at = {member, array};
+        const refs_combine_place at = {member, array};
         all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
                 has_one_for_all(join, member, array) ||
-                refs_join__units_of(join, member, array) != units;
-        if (array->is_v3 && !refs_join__is_aggregated(join))
+                refs_combine__units_of(join, member, array) != units;
+        if (array->is_v3 && !refs_combine__is_aggregated(join))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s is of Zarr version 3: version 2, in which sets are "
                              "combined, does not have %.*s",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name,
-                             REFS_STR_ARG(refs_join__text(join, array->problem)));
-        if (array->is_piece && !refs_join__may_split(join, joined))
+                             REFS_STR_ARG(refs_combine__text(join, joined->path)), member->name,
+                             REFS_STR_ARG(refs_combine__text(join, array->problem)));
+        if (array->is_piece && !refs_combine__may_split(join, joined))
             return fail_differ(join, joined, member, refs_str_from("that one is an aggregation"),
                                err);
         *splits = *splits || array->is_piece;
@@ -330,29 +335,29 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         if (cut.array == NULL && cut_dim(join, joined, &at) != SIZE_MAX) cut = at;
     }
     joined->is_thin = all_thin;
-    if (refs_join__is_aggregated(join)) joined->is_loaded = all_thin && !*splits;
-    if (refs_join__is_aggregated(join)) return REFS_OK;
+    if (refs_combine__is_aggregated(join)) joined->is_loaded = all_thin && !*splits;
+    if (refs_combine__is_aggregated(join)) return REFS_OK;
     joined->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
     if (joined->is_loaded || *splits || cut.array == NULL) return REFS_OK;
-    if (!refs_join__may_split(join, joined)) return fail_cut(join, joined, &cut, err);
+    if (!refs_combine__may_split(join, joined)) return fail_cut(join, joined, &cut, err);
     tell_cut(join, joined, cut.member, splits);
     return REFS_OK;
 }
 
 /* -- arrays that are not joined ---------------------------------------------------------------- */
 
-static refs_values values_of(const refs_join *join, const refs_join_array *array) {
-    refs_values values = refs_join__coordinates_of(join, array);
-    values.missing = refs_join__text(join, array->missing);
+static refs_values values_of(const refs_combine *join, const refs_combine_array *array) {
+    refs_values values = refs_combine__coordinates_of(join, array);
+    values.missing = refs_combine__text(join, array->missing);
     return values;
 }
 
 /* Values of another unit in that of `mine`; false where nobody knows how. Times need not be
  * converted to be compared. */
-static bool convert_units(const refs_join *join, const refs_join_array *mine,
-                          const refs_join_array *theirs, refs_values *values) {
-    const refs_cf_units from = refs_join__count_of(join, theirs),
-                        to = refs_join__count_of(join, mine);
+static bool convert_units(const refs_combine *join, const refs_combine_array *mine,
+                          const refs_combine_array *theirs, refs_values *values) {
+    const refs_cf_units from = refs_combine__count_of(join, theirs),
+                        to = refs_combine__count_of(join, mine);
     double scale, offset;
     if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
         return mine->is_grid && theirs->is_grid;
@@ -362,37 +367,37 @@ static bool convert_units(const refs_join *join, const refs_join_array *mine,
     return true;
 }
 
-bool refs_join__have_one_value(const refs_join *join, const refs_join_array *mine,
-                               const refs_join_array *theirs) {
+bool refs_combine__have_one_value(const refs_combine *join, const refs_combine_array *mine,
+                                  const refs_combine_array *theirs) {
     const refs_values one = values_of(join, mine);
     refs_values other = values_of(join, theirs);
     return convert_units(join, mine, theirs, &other) &&
-           refs_join__first_difference(&one, &other) == UINT64_MAX;
+           refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
 /* An element that is not the same in the first part and another. */
 typedef struct difference {
-    const refs_join_place *at;
+    const refs_combine_place *at;
     uint64_t element;
 } difference;
 
 /* "element 3 of lat is 0.3 and 0.6", each in its units where these differ. */
-static refs_status describe_difference(const refs_join *join, const refs_joined *joined,
+static refs_status describe_difference(const refs_combine *join, const refs_combined *joined,
                                        difference found, refs_buf *text, refs_error *err) {
-    const refs_join_array *const arrays[2] = {joined->like, found.at->array};
+    const refs_combine_array *const arrays[2] = {joined->like, found.at->array};
     const bool have_units = arrays[0]->units != arrays[1]->units;
     REFS_TRY(refs_buf_printf(text, err, "element %llu of %.*s is",
                              (unsigned long long)found.element,
-                             REFS_STR_ARG(refs_join__text(join, joined->path))));
+                             REFS_STR_ARG(refs_combine__text(join, joined->path))));
     for (size_t k = 0; k < 2; k++) {
         char shown[REFS_VALUE_TEXT];
         const refs_values values = values_of(join, arrays[k]);
-        const refs_str units = refs_join__text(join, arrays[k]->units);
+        const refs_str units = refs_combine__text(join, arrays[k]->units);
         const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
-                                     ? refs_join__unpacked_at(&values, found.element)
+                                     ? refs_combine__unpacked_at(&values, found.element)
                                      : (refs_value){.is_missing = true};
         REFS_TRY(refs_buf_printf(text, err, "%s %s", k > 0 ? " and" : "",
-                                 refs_join__print_value(&value, shown)));
+                                 refs_combine__print_value(&value, shown)));
         if (have_units && units.size > 0)
             REFS_TRY(refs_buf_printf(text, err, " %.*s", REFS_STR_ARG(units)));
     }
@@ -401,21 +406,21 @@ static refs_status describe_difference(const refs_join *join, const refs_joined 
 
 /* A variable that serves others, a level or a height, describes none of them in units that cannot
  * be converted. */
-static refs_status fail_other_units(const refs_join *join, const refs_joined *joined,
-                                    const refs_join_place *at, refs_error *err) {
-    const refs_str one = refs_join__text(join, joined->like->units);
-    const refs_str other = refs_join__text(join, at->array->units);
+static refs_status fail_other_units(const refs_combine *join, const refs_combined *joined,
+                                    const refs_combine_place *at, refs_error *err) {
+    const refs_str one = refs_combine__text(join, joined->like->units);
+    const refs_str other = refs_combine__text(join, at->array->units);
     return refs_fail(
         err, REFS_UNSUPPORTED,
         "%.*s is in \"%.*s\" in %s and in \"%.*s\" in %s, which are not converted into "
         "each other: join sources of one kind",
-        REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_STR_ARG(one),
+        REFS_STR_ARG(refs_combine__text(join, joined->path)), REFS_STR_ARG(one),
         join->members[joined->first].name, REFS_STR_ARG(other), at->member->name);
 }
 
 /* Coordinates of which some are elsewhere are those of another grid. */
-static refs_status tell_difference(const refs_join *join, const refs_joined *joined,
-                                   const refs_join_place *at, uint64_t i, refs_error *err) {
+static refs_status tell_difference(const refs_combine *join, const refs_combined *joined,
+                                   const refs_combine_place *at, uint64_t i, refs_error *err) {
     const bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
     const char *one = join->members[joined->first].name, *other = at->member->name;
     refs_buf text = REFS_BUF_INIT;
@@ -427,50 +432,51 @@ static refs_status tell_difference(const refs_join *join, const refs_joined *joi
     else if (status == REFS_OK)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: not the same in %s and %s, %s: that of the first is kept",
-                  REFS_STR_ARG(refs_join__text(join, joined->path)), one, other,
+                  REFS_STR_ARG(refs_combine__text(join, joined->path)), one, other,
                   (const char *)text.data);
     refs_buf_clear(&text);
     return status;
 }
 
-static bool are_of_one_type(const refs_join_array *one, const refs_join_array *other) {
+static bool are_of_one_type(const refs_combine_array *one, const refs_combine_array *other) {
     return refs_dtype_equal(&one->dtype, &other->dtype) && one->packing == other->packing &&
            one->units == other->units;
 }
 
-static uint64_t row_elements(const refs_join_array *array) {
+static uint64_t row_elements(const refs_combine_array *array) {
     uint64_t n = 1;
     for (size_t dim = 1; dim < array->rank; dim++) n *= array->shape[dim];
     return n;
 }
 
 /* Digests of values of one type are of the same rows. */
-static refs_status fail_rows(const refs_join *join, const refs_joined *joined,
-                             const refs_join_place *at, refs_error *err) {
-    const refs_join_array *mine = joined->like;
-    const refs_str one = refs_join__text(join, mine->digest),
-                   other = refs_join__text(join, at->array->digest);
+static refs_status fail_rows(const refs_combine *join, const refs_combined *joined,
+                             const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = joined->like;
+    const refs_str one = refs_combine__text(join, mine->digest),
+                   other = refs_combine__text(join, at->array->digest);
     size_t sample = 0;
-    while (sample + 1 < REFS_JOIN_N_SAMPLES &&
+    while (sample + 1 < REFS_COMBINE_N_SAMPLES &&
            memcmp(one.data + 8 * sample, other.data + 8 * sample, 8) == 0)
         sample++;
-    const refs_join_steps rows =
-        refs_join__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
+    const refs_combine_steps rows =
+        refs_combine__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
                      "sources of one grid are joined",
                      join->members[joined->first].name, at->member->name,
-                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     REFS_STR_ARG(refs_combine__text(join, joined->path)),
                      (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
 }
 
 /* One element of an array that is known whole, or at its spots. */
-static refs_values value_at_spot(const refs_join *join, const refs_join_array *array, size_t spot) {
+static refs_values value_at_spot(const refs_combine *join, const refs_combine_array *array,
+                                 size_t spot) {
     const size_t size = array->dtype.size;
     refs_values value = values_of(join, array);
-    size_t at = (size_t)refs_join__spot(array->shape[0], row_elements(array), spot);
-    if (array->values == REFS_JOIN_NONE) {
-        value.bytes = refs_join__digest_spots(refs_join__text(join, array->digest));
+    size_t at = (size_t)refs_combine__spot(array->shape[0], row_elements(array), spot);
+    if (array->values == REFS_COMBINE_NONE) {
+        value.bytes = refs_combine__digest_spots(refs_combine__text(join, array->digest));
         at = spot;
     }
     value.bytes = refs_str_part(value.bytes, at * size, (at + 1) * size);
@@ -479,107 +485,111 @@ static refs_values value_at_spot(const refs_join *join, const refs_join_array *a
 }
 
 /* For values in other types, packings or units, of which some are known. */
-static refs_status compare_spots(const refs_join *join, const refs_joined *joined,
-                                 const refs_join_place *at, refs_error *err) {
-    const refs_join_array *mine = joined->like, *theirs = at->array;
+static refs_status compare_spots(const refs_combine *join, const refs_combined *joined,
+                                 const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = joined->like, *theirs = at->array;
     char shown[2][REFS_VALUE_TEXT];
-    for (size_t spot = 0; spot < REFS_JOIN_N_SPOTS; spot++) {
+    for (size_t spot = 0; spot < REFS_COMBINE_N_SPOTS; spot++) {
         const refs_values one = value_at_spot(join, mine, spot);
         refs_values other = value_at_spot(join, theirs, spot);
         if (!convert_units(join, mine, theirs, &other)) return REFS_OK;
-        if (refs_join__first_difference(&one, &other) == UINT64_MAX) continue;
-        const refs_value values[2] = {refs_join__unpacked_at(&one, 0),
-                                      refs_join__unpacked_at(&other, 0)};
+        if (refs_combine__first_difference(&one, &other) == UINT64_MAX) continue;
+        const refs_value values[2] = {refs_combine__unpacked_at(&one, 0),
+                                      refs_combine__unpacked_at(&other, 0)};
         return refs_fail(
             err, REFS_UNSUPPORTED,
             "the grids of %s and %s differ: element %llu of %.*s is %s and %s: "
             "sources of one grid are joined",
             join->members[joined->first].name, at->member->name,
-            (unsigned long long)refs_join__spot(mine->shape[0], row_elements(mine), spot),
-            REFS_STR_ARG(refs_join__text(join, joined->path)),
-            refs_join__print_value(&values[0], shown[0]),
-            refs_join__print_value(&values[1], shown[1]));
+            (unsigned long long)refs_combine__spot(mine->shape[0], row_elements(mine), spot),
+            REFS_STR_ARG(refs_combine__text(join, joined->path)),
+            refs_combine__print_value(&values[0], shown[0]),
+            refs_combine__print_value(&values[1], shown[1]));
     }
     return REFS_OK;
 }
 
 /* For grids that are large, digests are known. */
-static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
-                                   const refs_join_place *at, refs_error *err) {
-    const refs_join_array *mine = joined->like, *theirs = at->array;
-    const bool have_mine = mine->digest != REFS_JOIN_NONE,
-               have_theirs = theirs->digest != REFS_JOIN_NONE;
+static refs_status compare_digests(const refs_combine *join, const refs_combined *joined,
+                                   const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *mine = joined->like, *theirs = at->array;
+    const bool have_mine = mine->digest != REFS_COMBINE_NONE,
+               have_theirs = theirs->digest != REFS_COMBINE_NONE;
     if (!have_mine && !have_theirs) return REFS_OK;
     if (have_mine && have_theirs && are_of_one_type(mine, theirs))
         return mine->digest == theirs->digest ? REFS_OK : fail_rows(join, joined, at, err);
-    if (!have_mine && mine->values == REFS_JOIN_NONE) return REFS_OK;
-    if (!have_theirs && theirs->values == REFS_JOIN_NONE) return REFS_OK;
+    if (!have_mine && mine->values == REFS_COMBINE_NONE) return REFS_OK;
+    if (!have_theirs && theirs->values == REFS_COMBINE_NONE) return REFS_OK;
     return compare_spots(join, joined, at, err);
 }
 
-bool refs_join__have_one_digest(const refs_joined *joined, const refs_join_member *one,
-                                const refs_join_member *other) {
-    const refs_join_array *a = refs_join__find(one, joined->path),
-                          *b = refs_join__find(other, joined->path);
+bool refs_combine__have_one_digest(const refs_combined *joined, const refs_combine_member *one,
+                                   const refs_combine_member *other) {
+    const refs_combine_array *a = refs_combine__find(one, joined->path),
+                             *b = refs_combine__find(other, joined->path);
     if (a == NULL || b == NULL || !are_of_one_type(a, b)) return true;
-    const bool have_values = a->values != REFS_JOIN_NONE && b->values != REFS_JOIN_NONE;
-    if (!have_values && (a->digest == REFS_JOIN_NONE || b->digest == REFS_JOIN_NONE)) return true;
+    const bool have_values = a->values != REFS_COMBINE_NONE && b->values != REFS_COMBINE_NONE;
+    if (!have_values && (a->digest == REFS_COMBINE_NONE || b->digest == REFS_COMBINE_NONE))
+        return true;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
-        if (line == REFS_JOIN_MAX_DIMS) continue;
-        const refs_join_axis *x = &one->axes[line], *y = &other->axes[line];
+        if (line == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *x = &one->axes[line], *y = &other->axes[line];
         if (x->n != y->n || memcmp(x->position, y->position, x->n * sizeof *x->position) != 0)
             return true;
     }
     return have_values ? a->values == b->values : a->digest == b->digest;
 }
 
-static void compare_texts(const refs_join *join, const refs_joined *joined,
-                          const refs_join_place *at, bool *told) {
-    if (*told || at->array->values == joined->like->values || at->array->values == REFS_JOIN_NONE)
+static void compare_texts(const refs_combine *join, const refs_combined *joined,
+                          const refs_combine_place *at, bool *told) {
+    if (*told || at->array->values == joined->like->values ||
+        at->array->values == REFS_COMBINE_NONE)
         return;
     *told = true;
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s: not the same in %s and %s: that of the first is kept",
-              REFS_STR_ARG(refs_join__text(join, joined->path)), join->members[joined->first].name,
-              at->member->name);
+              REFS_STR_ARG(refs_combine__text(join, joined->path)),
+              join->members[joined->first].name, at->member->name);
 }
 
 /* Arrays that are not joined are taken from the first part. */
-static refs_status compare_values(const refs_join *join, const refs_joined *joined,
-                                  const refs_join_place *at, bool *told, refs_error *err) {
-    const refs_join_array *mine = joined->like, *theirs = at->array;
+static refs_status compare_values(const refs_combine *join, const refs_combined *joined,
+                                  const refs_combine_place *at, bool *told, refs_error *err) {
+    const refs_combine_array *mine = joined->like, *theirs = at->array;
     if (mine->are_texts || theirs->are_texts) {
         compare_texts(join, joined, at, told);
         return REFS_OK;
     }
     REFS_TRY(compare_digests(join, joined, at, err));
-    if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
+    if (mine->values == REFS_COMBINE_NONE || theirs->values == REFS_COMBINE_NONE || *told)
+        return REFS_OK;
     const refs_values one = values_of(join, mine);
     refs_values other = values_of(join, theirs);
     const bool is_known = convert_units(join, mine, theirs, &other);
     if (!is_known && !mine->gets_new && joined->rank == 0)
         return fail_other_units(join, joined, at, err);
-    const uint64_t i = is_known ? refs_join__first_difference(&one, &other) : 0;
+    const uint64_t i = is_known ? refs_combine__first_difference(&one, &other) : 0;
     if (i == UINT64_MAX) return REFS_OK;
     *told = true;
     return tell_difference(join, joined, at, i, err);
 }
 
 /* Attributes that say what is measured: what differs in them is joined where people want it. */
-static refs_status tell_other_meaning(const refs_join *join, const refs_joined *joined,
-                                      const refs_join_place *at, bool *told, refs_error *err) {
+static refs_status tell_other_meaning(const refs_combine *join, const refs_combined *joined,
+                                      const refs_combine_place *at, bool *told, refs_error *err) {
     const uint32_t one = joined->like->whole, other = at->array->whole;
     refs_json_doc *docs[2] = {NULL, NULL};
-    if (*told || one == other || one == REFS_JOIN_NONE || other == REFS_JOIN_NONE) return REFS_OK;
-    refs_status status = refs_json_parse(refs_join__text(join, one), &docs[0], err);
-    if (status == REFS_OK) status = refs_json_parse(refs_join__text(join, other), &docs[1], err);
+    if (*told || one == other || one == REFS_COMBINE_NONE || other == REFS_COMBINE_NONE)
+        return REFS_OK;
+    refs_status status = refs_json_parse(refs_combine__text(join, one), &docs[0], err);
+    if (status == REFS_OK) status = refs_json_parse(refs_combine__text(join, other), &docs[1], err);
     if (status == REFS_OK) {
         const refs_attribute_pair pair = {.kept = refs_json_root(docs[0]),
                                           .other = refs_json_root(docs[1]),
-                                          .path = refs_join__text(join, joined->path)};
+                                          .path = refs_combine__text(join, joined->path)};
         const char *const names[2] = {join->members[joined->first].name, at->member->name};
-        *told = refs_join_note_meaning(&join->options.notes, &pair, names);
+        *told = refs_combine_note_meaning(&join->options.notes, &pair, names);
     }
     refs_json_doc_free(docs[0]);
     refs_json_doc_free(docs[1]);
@@ -587,11 +597,11 @@ static refs_status tell_other_meaning(const refs_join *join, const refs_joined *
 }
 
 /* Meanings of values in some parts only are stated of none. */
-static refs_status drop_flags(const refs_join *join, refs_joined *joined,
-                              const refs_join_member *member, refs_error *err) {
-    const refs_str path = refs_join__text(join, joined->path);
+static refs_status drop_flags(const refs_combine *join, refs_combined *joined,
+                              const refs_combine_member *member, refs_error *err) {
+    const refs_str path = refs_combine__text(join, joined->path);
     const char *one = join->members[joined->first].name;
-    if (join->options.unlike == REFS_JOIN_REFUSE)
+    if (join->options.unlike == REFS_COMBINE_REFUSE)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
                          "flag_colors say of values: without --strict these are left out",
@@ -607,9 +617,9 @@ static refs_status drop_flags(const refs_join *join, refs_joined *joined,
 
 /* Joined coordinates have no missing values (CF 1.13, section 2.5.1), and what attributes say of
  * values in one part is not true of all. */
-static refs_status compare_attributes(const refs_join *join, refs_joined *joined,
-                                      const refs_join_place *at, refs_error *err) {
-    const refs_join_array *like = joined->like;
+static refs_status compare_attributes(const refs_combine *join, refs_combined *joined,
+                                      const refs_combine_place *at, refs_error *err) {
+    const refs_combine_array *like = joined->like;
     const bool has_other_flags = joined->n_lines > 0 && at->array->flags != like->flags;
     if (at->array != like && is_coordinate(join, joined)) {
         joined->drops_range = joined->drops_range || at->array->range != like->range;
@@ -620,13 +630,13 @@ static refs_status compare_attributes(const refs_join *join, refs_joined *joined
 }
 
 /* A coordinate has the metadata of the part whose units hold. */
-static void prefer_first_of_line(const refs_join *join, const refs_join_plan *plan,
-                                 refs_joined *joined) {
+static void prefer_first_of_line(const refs_combine *join, const refs_combine_plan *plan,
+                                 refs_combined *joined) {
     for (size_t line = 0; line < join->n_dims; line++) {
         size_t first = plan->lines[line].first;
-        const refs_join_member *member = &join->members[first];
+        const refs_combine_member *member = &join->members[first];
         uint32_t number = member->axes[line].array;
-        if (number == REFS_JOIN_NONE || member->arrays[number].path != joined->path) continue;
+        if (number == REFS_COMBINE_NONE || member->arrays[number].path != joined->path) continue;
         joined->first = first;
         joined->like = &member->arrays[number];
         joined->drops_stored = plan->lines[line].is_converted;
@@ -635,23 +645,24 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
 
 /* Metadata are those of the first part, and of a part that was joined those of its first one: which
  * need not be what comes first in it. */
-static refs_status find_like(const refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                             refs_error *err) {
+static refs_status find_like(const refs_combine *join, const refs_combine_plan *plan,
+                             refs_combined *joined, refs_error *err) {
     bool has_holes = false;
-    uint64_t first[REFS_JOIN_MAX_DIMS] = {UINT64_MAX}, place[REFS_JOIN_MAX_DIMS];
+    uint64_t first[REFS_COMBINE_MAX_DIMS] = {UINT64_MAX}, place[REFS_COMBINE_MAX_DIMS];
     for (size_t i = join->n_members; i-- > 0;) {
-        refs_join_array *array = refs_join__find(&join->members[plan->order[i]], joined->path);
+        refs_combine_array *array =
+            refs_combine__find(&join->members[plan->order[i]], joined->path);
         if (array == NULL) continue;
         joined->first = plan->order[i];
         joined->like = array;
         has_holes = has_holes || array->holes != NULL;
     }
     for (size_t i = 0; has_holes && i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_place at = {member, refs_join__find(member, joined->path)};
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, joined->path)};
         if (at.array == NULL) continue;
-        REFS_TRY(refs_join__first_place(join, &at, place, err));
-        if (!refs_join__is_before(join, place, first)) continue;
+        REFS_TRY(refs_combine__first_place(join, &at, place, err));
+        if (!refs_combine__is_before(join, place, first)) continue;
         memcpy(first, place, sizeof first);
         joined->first = plan->order[i];
         joined->like = at.array;
@@ -659,15 +670,15 @@ static refs_status find_like(const refs_join *join, const refs_join_plan *plan, 
     return REFS_OK;
 }
 
-void refs_join__joined_clear(refs_joined *joined) {
+void refs_combine__joined_clear(refs_combined *joined) {
     refs_buf_clear(&joined->values);
     refs_buf_clear(&joined->holes);
-    refs_join__split_free(joined->split);
+    refs_combine__split_free(joined->split);
     memset(joined, 0, sizeof *joined);
 }
 
-refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
-                              refs_joined *joined, refs_error *err) {
+refs_status refs_combine__joined(refs_combine *join, const refs_combine_plan *plan, uint32_t path,
+                                 refs_combined *joined, refs_error *err) {
     bool told = false, splits = false, has_told_meaning = false;
     memset(joined, 0, sizeof *joined);
     joined->path = path;
@@ -675,8 +686,8 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     prefer_first_of_line(join, plan, joined);
     REFS_TRY(set_shape(join, plan, joined, err));
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_place at = {member, refs_join__find(member, path)};
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, path)};
         if (at.array == NULL) continue;
         REFS_TRY(compare_attributes(join, joined, &at, err));
         REFS_TRY(check_pieces(join, joined, member, err));
@@ -685,9 +696,9 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }
     REFS_TRY(choose_loading(join, plan, joined, &splits, err));
-    if (!refs_join__is_of_fields(join) || (joined->like->is_field && join->numbers == NULL))
-        REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
-    if (!splits || refs_join__is_aggregated(join)) return REFS_OK;
-    REFS_TRY(refs_join__split(join, plan, joined, err));
-    return refs_join__fill_gaps(join, joined, err);
+    if (!refs_combine__is_of_fields(join) || (joined->like->is_field && join->numbers == NULL))
+        REFS_TRY(refs_combine__fill_holes(join, plan, joined, &splits, err));
+    if (!splits || refs_combine__is_aggregated(join)) return REFS_OK;
+    REFS_TRY(refs_combine__split(join, plan, joined, err));
+    return refs_combine__fill_gaps(join, joined, err);
 }

@@ -1,4 +1,4 @@
-/* names.c -- the names of many parts under one: folders and patterns, see refs/join.h. */
+/* names.c -- the names of many parts under one: folders and patterns, see refs/combine.h. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "refs/cfa/cfa.h"
+#include "refs/combine.h"
 #include "refs/folder.h"
-#include "refs/join.h"
 #include "refs/scan.h"
 #include "refs/staged.h"
 #include "refs/url.h"
@@ -81,13 +81,13 @@ static bool is_hidden(refs_str name) {
            name.data[slash + 1] == '.';
 }
 
-bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size) {
+bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t size) {
     const bool matches = pattern != NULL ? fnmatch(pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
                                          : !is_hidden(refs_str_from(name));
     return matches && (size > 0 || has_data_name(name));
 }
 
-const char *refs_join_advice_for(const char *name) {
+const char *refs_combine_advice_for(const char *name) {
     const bool is_http = refs_url_is_http(refs_str_from(name)) || strncmp(name, "/vsicurl", 8) == 0;
     const size_t size = strlen(name);
     if (!is_http || (name[size - 1] != '/' && strchr(name, '*') == NULL)) return NULL;
@@ -101,7 +101,7 @@ const char *refs_join_advice_for(const char *name) {
 /* Bytes of local sets that are open at a time, where there is more than a processor for each. */
 #define MAX_OPEN_SETS (256 * REFS_MIB)
 
-unsigned refs_join_n_threads(const char *const *names, size_t n) {
+unsigned refs_combine_n_threads(const char *const *names, size_t n) {
     const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned n_processors = n_online > 0 ? (unsigned)n_online : 1;
     uint64_t largest = 0;
@@ -110,16 +110,16 @@ unsigned refs_join_n_threads(const char *const *names, size_t n) {
         struct stat found;
         if (refs_url_authority_begin(refs_str_from(names[i])) != SIZE_MAX ||
             refs_location_is_remote(refs_str_from(names[i])))
-            return REFS_JOIN_REMOTE_THREADS;
+            return REFS_COMBINE_REMOTE_THREADS;
         if (has_data_name(names[i])) continue;
         may_wait = true;
         if (stat(names[i], &found) == 0 && found.st_size > 0 && (uint64_t)found.st_size > largest)
             largest = (uint64_t)found.st_size;
     }
-    if (!may_wait || n_processors >= REFS_JOIN_REMOTE_THREADS) return n_processors;
-    const uint64_t n_open = largest > 0 ? MAX_OPEN_SETS / largest : REFS_JOIN_REMOTE_THREADS;
+    if (!may_wait || n_processors >= REFS_COMBINE_REMOTE_THREADS) return n_processors;
+    const uint64_t n_open = largest > 0 ? MAX_OPEN_SETS / largest : REFS_COMBINE_REMOTE_THREADS;
     if (n_open <= n_processors) return n_processors;
-    return n_open < REFS_JOIN_REMOTE_THREADS ? (unsigned)n_open : REFS_JOIN_REMOTE_THREADS;
+    return n_open < REFS_COMBINE_REMOTE_THREADS ? (unsigned)n_open : REFS_COMBINE_REMOTE_THREADS;
 }
 
 /* -- folders ----------------------------------------------------------------------------------- */
@@ -168,13 +168,13 @@ static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_S
     return status == REFS_OK;
 }
 
-bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {
+bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name) {
     uint8_t room[HEAD_SIZE];
     refs_bytes head;
     return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
 
-refs_status refs_join_check_output(const char *output, refs_error *err) {
+refs_status refs_combine_check_output(const char *output, refs_error *err) {
     struct stat status;
     if (strcmp(output, "-") == 0)
         return refs_fail(
@@ -183,7 +183,7 @@ refs_status refs_join_check_output(const char *output, refs_error *err) {
             "for a file that is called so)");
     if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", output);
-    if (refs_join_is_data_file(refs_vfs_posix(), output))
+    if (refs_combine_is_data_file(refs_vfs_posix(), output))
         return refs_fail(err, REFS_INVALID, "%s: is a data file: give the set another name",
                          output);
     return REFS_OK;
@@ -371,8 +371,8 @@ static refs_status match(const expansion *all, const char *folder, const char *p
     return status;
 }
 
-refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
-                             refs_error *err) {
+refs_status refs_combine_expand(const refs_names_host *host, const char *name, refs_buf *names,
+                                refs_error *err) {
     const expansion all = {host, names};
     const refs_name_kind kind = host->look(host->user, name);
     const size_t before = names->size;

@@ -8,7 +8,7 @@
 /* A field of a part. */
 typedef struct numbered {
     size_t member;
-    const refs_join_array *array;
+    const refs_combine_array *array;
     uint64_t index[REFS_MAX_RANK];
     refs_str stem; /* of the archive: "m/m" */
 } numbered;
@@ -20,7 +20,7 @@ typedef struct numbered_list {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static const char *name_of(const refs_join_member *member) {
+static const char *name_of(const refs_combine_member *member) {
     return member->fragment != NULL ? member->fragment : member->name;
 }
 
@@ -36,23 +36,23 @@ static bool cut_variable(refs_str *name, refs_str path) {
 }
 
 /* A number above all that fragments may have is a part of a name. */
-static bool read_index(const refs_join *join, numbered *of) {
+static bool read_index(const refs_combine *join, numbered *of) {
     refs_str text = refs_str_from(name_of(&join->members[of->member]));
     if (refs_str_ends(text, ".nc")) text.size -= 3;
     for (size_t dim = of->array->rank; dim-- > 0;) {
         const size_t point = refs_str_find_last(text, '.');
         if (point == SIZE_MAX ||
             !refs_str_to_u64(refs_str_part(text, point + 1, text.size), &of->index[dim]) ||
-            of->index[dim] >= REFS_JOIN_MAX_STEPS)
+            of->index[dim] >= REFS_COMBINE_MAX_STEPS)
             return false;
         text.size = point;
     }
     of->stem = text;
-    return cut_variable(&of->stem, refs_join__text(join, of->array->path));
+    return cut_variable(&of->stem, refs_combine__text(join, of->array->path));
 }
 
 /* False where not all fields of all parts are numbered. */
-static refs_status list_numbered(const refs_join *join, numbered_list *list, bool *are_all,
+static refs_status list_numbered(const refs_combine *join, numbered_list *list, bool *are_all,
                                  refs_error *err) {
     *are_all = true;
     for (size_t i = 0; i < join->n_parts && *are_all; i++)
@@ -80,16 +80,16 @@ static int by_path_and_index(const void *left, const void *right) {
     return compare_index(a, b);
 }
 
-static bool has_coordinates(const refs_join *join, const numbered *of) {
+static bool has_coordinates(const refs_combine *join, const numbered *of) {
     for (size_t dim = 0; dim < of->array->rank; dim++) {
-        const refs_str dim_name = refs_join__text(join, of->array->dims[dim]);
+        const refs_str dim_name = refs_combine__text(join, of->array->dims[dim]);
         bool has_one = false;
-        const refs_join_member *member = &join->members[of->member];
+        const refs_combine_member *member = &join->members[of->member];
         for (size_t k = 0; k < member->n_arrays && !has_one; k++) {
-            const refs_join_array *array = &member->arrays[k];
+            const refs_combine_array *array = &member->arrays[k];
             has_one = array->rank == 1 && !array->is_field &&
-                      refs_str_equal(refs_join__own_name(refs_join__text(join, array->path)),
-                                     refs_join__own_name(dim_name));
+                      refs_str_equal(refs_combine__own_name(refs_combine__text(join, array->path)),
+                                     refs_combine__own_name(dim_name));
         }
         if (!has_one) return false;
     }
@@ -97,7 +97,7 @@ static bool has_coordinates(const refs_join *join, const numbered *of) {
 }
 
 /* Names of two archives may say the same of different fragments: then coordinates tell. */
-static bool are_of_one_archive(const refs_join *join, const numbered_list *list) {
+static bool are_of_one_archive(const refs_combine *join, const numbered_list *list) {
     bool is_one = true, have_coordinates = true;
     for (size_t i = 0; i < list->n; i++) {
         if (i > 0 && by_path_and_index(&list->items[i - 1], &list->items[i]) == 0) return false;
@@ -108,14 +108,15 @@ static bool are_of_one_archive(const refs_join *join, const numbered_list *list)
 }
 
 /* The outline that tells of a field; *n is how many do. */
-static const refs_join_told *find_outline(const refs_join *join, const refs_join_array *field,
-                                          size_t *n) {
-    const refs_join_told *found = NULL;
+static const refs_combine_told *find_outline(const refs_combine *join,
+                                             const refs_combine_array *field, size_t *n) {
+    const refs_combine_told *found = NULL;
     *n = 0;
     for (size_t i = join->n_parts; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_told *told = refs_join__find_told(member, field->path);
-        if (member->role != REFS_JOIN_IS_OUTLINE || told == NULL || told->array.rank != field->rank)
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_told *told = refs_combine__find_told(member, field->path);
+        if (member->role != REFS_COMBINE_IS_OUTLINE || told == NULL ||
+            told->array.rank != field->rank)
             continue;
         found = told;
         ++*n;
@@ -123,7 +124,7 @@ static const refs_join_told *find_outline(const refs_join *join, const refs_join
     return found;
 }
 
-static bool has_one_outline(const refs_join *join, const numbered_list *list) {
+static bool has_one_outline(const refs_combine *join, const numbered_list *list) {
     for (size_t i = 0; i < list->n; i++) {
         size_t n;
         (void)find_outline(join, list->items[i].array, &n);
@@ -136,17 +137,17 @@ static bool has_one_outline(const refs_join *join, const numbered_list *list) {
 
 #define UNKNOWN UINT64_MAX
 
-static refs_status fail_cut(const refs_join *join, const numbered *of, size_t dim,
+static refs_status fail_cut(const refs_combine *join, const numbered *of, size_t dim,
                             refs_error *err) {
     return refs_fail(err, REFS_INVALID,
                      "%s: is cut otherwise than another source along %.*s of %.*s",
                      name_of(&join->members[of->member]),
-                     REFS_STR_ARG(refs_join__text(join, of->array->dims[dim])),
-                     REFS_STR_ARG(refs_join__text(join, of->array->path)));
+                     REFS_STR_ARG(refs_combine__text(join, of->array->dims[dim])),
+                     REFS_STR_ARG(refs_combine__text(join, of->array->path)));
 }
 
 /* Elements that fragments with each number have. */
-static refs_status read_sizes(const refs_join *join, const numbered_list *of, size_t dim,
+static refs_status read_sizes(const refs_combine *join, const numbered_list *of, size_t dim,
                               uint64_t *sizes, refs_error *err) {
     for (size_t i = 0; i < of->n; i++) {
         const numbered *at = &of->items[i];
@@ -157,12 +158,12 @@ static refs_status read_sizes(const refs_join *join, const numbered_list *of, si
     return REFS_OK;
 }
 
-static size_t count_told(const refs_join_told *outline, size_t dim) {
+static size_t count_told(const refs_combine_told *outline, size_t dim) {
     return outline != NULL ? outline->grid.dims[dim].n_intervals : 0;
 }
 
 /* The same of all numbers that an outline knows; false where it has others. */
-static bool take_outline(const refs_join_told *outline, size_t dim, uint64_t *sizes) {
+static bool take_outline(const refs_combine_told *outline, size_t dim, uint64_t *sizes) {
     for (size_t i = 0; i < count_told(outline, dim); i++) {
         const refs_fragment_interval *at = &outline->grid.dims[dim].intervals[i];
         if (sizes[i] == UNKNOWN) sizes[i] = at->end - at->begin;
@@ -173,7 +174,7 @@ static bool take_outline(const refs_join_told *outline, size_t dim, uint64_t *si
 
 /* Behind the last source, those fragments count that an outline says held nothing: written
  * fragments that are no sources are unknown. */
-static size_t count_numbers(const numbered_list *of, size_t dim, const refs_join_told *outline) {
+static size_t count_numbers(const numbered_list *of, size_t dim, const refs_combine_told *outline) {
     size_t n = 0;
     for (size_t i = 0; i < of->n; i++)
         if (of->items[i].index[dim] >= n) n = (size_t)of->items[i].index[dim] + 1;
@@ -181,22 +182,22 @@ static size_t count_numbers(const numbered_list *of, size_t dim, const refs_join
     return n;
 }
 
-static refs_status fail_lost(const refs_join *join, const numbered *first, size_t dim, size_t i,
+static refs_status fail_lost(const refs_combine *join, const numbered *first, size_t dim, size_t i,
                              refs_error *err) {
     return refs_fail(
         err, REFS_INVALID,
         "%.*s: no fragment number %zu along %.*s is there: its size is not known. Give "
         "one with that number; where all held nothing but the fill value and were not "
         "written, split the source again",
-        REFS_STR_ARG(refs_join__text(join, first->array->path)), i,
-        REFS_STR_ARG(refs_join__text(join, first->array->dims[dim])));
+        REFS_STR_ARG(refs_combine__text(join, first->array->path)), i,
+        REFS_STR_ARG(refs_combine__text(join, first->array->dims[dim])));
 }
 
 /* Appends an interval for each number. */
-static refs_status read_dim(const refs_join *join, const numbered_list *of, size_t dim,
-                            refs_join_numbers *made, refs_error *err) {
+static refs_status read_dim(const refs_combine *join, const numbered_list *of, size_t dim,
+                            refs_combine_numbers *made, refs_error *err) {
     const numbered *first = &of->items[0];
-    const refs_join_told *outline = made->outline;
+    const refs_combine_told *outline = made->outline;
     const size_t n = count_numbers(of, dim, outline);
     const size_t n_told = count_told(outline, dim), room = n_told > n ? n_told : n;
     uint64_t *sizes = refs_alloc((room + 1) * sizeof *sizes);
@@ -212,17 +213,17 @@ static refs_status read_dim(const refs_join *join, const numbered_list *of, size
     return status;
 }
 
-static refs_status read_field(refs_join *join, const numbered_list *of, refs_error *err) {
-    refs_join_numbers *made = &join->numbers[join->n_numbers++];
+static refs_status read_field(refs_combine *join, const numbered_list *of, refs_error *err) {
+    refs_combine_numbers *made = &join->numbers[join->n_numbers++];
     size_t n;
-    *made = (refs_join_numbers){.path = of->items[0].array->path,
-                                .rank = of->items[0].array->rank,
-                                .outline = find_outline(join, of->items[0].array, &n)};
+    *made = (refs_combine_numbers){.path = of->items[0].array->path,
+                                   .rank = of->items[0].array->rank,
+                                   .outline = find_outline(join, of->items[0].array, &n)};
     for (size_t dim = 0; dim < made->rank; dim++) REFS_TRY(read_dim(join, of, dim, made, err));
     return REFS_OK;
 }
 
-static refs_status read_fields(refs_join *join, const numbered_list *list, refs_error *err) {
+static refs_status read_fields(refs_combine *join, const numbered_list *list, refs_error *err) {
     join->numbers = refs_calloc(list->n + 1, sizeof *join->numbers);
     if (join->numbers == NULL) return refs_fail_nomem(err);
     for (size_t begin = 0, end; begin < list->n; begin = end) {
@@ -236,7 +237,7 @@ static refs_status read_fields(refs_join *join, const numbered_list *list, refs_
     return REFS_OK;
 }
 
-refs_status refs_join__read_numbers(refs_join *join, refs_error *err) {
+refs_status refs_combine__read_numbers(refs_combine *join, refs_error *err) {
     numbered_list list = {NULL, 0, 0};
     bool are_all;
     refs_status status = list_numbered(join, &list, &are_all, err);
@@ -249,7 +250,7 @@ refs_status refs_join__read_numbers(refs_join *join, refs_error *err) {
     return status;
 }
 
-void refs_join__numbers_free(refs_join *join) {
+void refs_combine__numbers_free(refs_combine *join) {
     for (size_t i = 0; i < join->n_numbers; i++)
         for (size_t dim = 0; dim < REFS_MAX_RANK; dim++)
             refs_free(join->numbers[i].dims[dim].intervals);
@@ -260,30 +261,30 @@ void refs_join__numbers_free(refs_join *join) {
 
 /* -- places ------------------------------------------------------------------------------------ */
 
-const refs_join_numbers *refs_join__numbers_of(const refs_join *join, uint32_t path) {
+const refs_combine_numbers *refs_combine__numbers_of(const refs_combine *join, uint32_t path) {
     for (size_t i = 0; i < join->n_numbers; i++)
         if (join->numbers[i].path == path) return &join->numbers[i];
     return NULL;
 }
 
-static refs_status fail_lengths(const refs_join *join, const uint32_t paths[2], size_t line,
+static refs_status fail_lengths(const refs_combine *join, const uint32_t paths[2], size_t line,
                                 const uint64_t lengths[2], refs_error *err) {
     return refs_fail(err, REFS_INVALID,
                      "%.*s and %.*s do not have the same steps along %s (%llu and %llu), as the "
                      "numbers in the names of files say: give all files, or those of one of the "
                      "variables",
-                     REFS_STR_ARG(refs_join__text(join, paths[0])),
-                     REFS_STR_ARG(refs_join__text(join, paths[1])), join->options.dims[line],
+                     REFS_STR_ARG(refs_combine__text(join, paths[0])),
+                     REFS_STR_ARG(refs_combine__text(join, paths[1])), join->options.dims[line],
                      (unsigned long long)lengths[0], (unsigned long long)lengths[1]);
 }
 
 /* Places the part of a field along all joined dimensions. */
-static refs_status place(refs_join *join, const numbered *of, uint32_t *paths, uint64_t *lengths,
+static refs_status place(refs_combine *join, const numbered *of, uint32_t *paths, uint64_t *lengths,
                          refs_error *err) {
-    const refs_join_numbers *numbers = refs_join__numbers_of(join, of->array->path);
+    const refs_combine_numbers *numbers = refs_combine__numbers_of(join, of->array->path);
     for (size_t dim = 0; dim < of->array->rank; dim++) {
-        const size_t line = refs_join__line_of(join, of->array, dim);
-        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const size_t line = refs_combine__line_of(join, of->array, dim);
+        if (line == REFS_COMBINE_MAX_DIMS) continue;
         const refs_fragment_dim *along = &numbers->dims[dim];
         const uint64_t length = refs_fragment_dim_end(along);
         join->members[of->member].axes[line].begin = along->intervals[of->index[dim]].begin;
@@ -298,10 +299,10 @@ static refs_status place(refs_join *join, const numbered *of, uint32_t *paths, u
     return REFS_OK;
 }
 
-refs_status refs_join__place_numbers(refs_join *join, refs_error *err) {
+refs_status refs_combine__place_numbers(refs_combine *join, refs_error *err) {
     numbered_list list = {NULL, 0, 0};
-    uint32_t paths[REFS_JOIN_MAX_DIMS] = {0};
-    uint64_t lengths[REFS_JOIN_MAX_DIMS];
+    uint32_t paths[REFS_COMBINE_MAX_DIMS] = {0};
+    uint64_t lengths[REFS_COMBINE_MAX_DIMS];
     bool are_all;
     if (join->numbers == NULL) return REFS_OK;
     memset(lengths, 0xff, sizeof lengths);
@@ -312,14 +313,14 @@ refs_status refs_join__place_numbers(refs_join *join, refs_error *err) {
     return status;
 }
 
-uint64_t refs_join__numbered_length(const refs_join *join, size_t line) {
+uint64_t refs_combine__numbered_length(const refs_combine *join, size_t line) {
     for (size_t i = 0; i < join->n_parts; i++)
         for (size_t k = 0; k < join->members[i].n_arrays; k++) {
-            const refs_join_array *array = &join->members[i].arrays[k];
-            const refs_join_numbers *numbers =
-                array->is_field ? refs_join__numbers_of(join, array->path) : NULL;
+            const refs_combine_array *array = &join->members[i].arrays[k];
+            const refs_combine_numbers *numbers =
+                array->is_field ? refs_combine__numbers_of(join, array->path) : NULL;
             for (size_t dim = 0; numbers != NULL && dim < array->rank; dim++)
-                if (refs_join__line_of(join, array, dim) == line)
+                if (refs_combine__line_of(join, array, dim) == line)
                     return refs_fragment_dim_end(&numbers->dims[dim]);
         }
     return 0;

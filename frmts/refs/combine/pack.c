@@ -5,24 +5,24 @@
 /* References between two questions whether to go on. */
 #define REFS_BETWEEN_QUESTIONS 4096
 
-void refs_join__packer_clear(refs_packer *packer) {
+void refs_combine__packer_clear(refs_packer *packer) {
     refs_free(packer->by_location);
     refs_buf_clear(&packer->bytes);
     refs_buf_clear(&packer->url);
 }
 
-refs_status refs_join__go_on(const refs_join *join, refs_error *err) {
+refs_status refs_combine__go_on(const refs_combine *join, refs_error *err) {
     if (join->options.go_on == NULL || join->options.go_on(join->options.user)) return REFS_OK;
     return refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
-refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array) {
+refs_chunk_keys refs_combine__keys(const refs_intern *strings, const refs_combine_array *array) {
     const refs_chunk_keys keys = {refs_intern_get(strings, array->prefix), array->separator,
                                   array->rank, array->n};
     return keys;
 }
 
-uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index) {
+uint64_t refs_combine__number(const uint64_t *n, size_t rank, const uint64_t *index) {
     uint64_t number = 0;
     for (size_t dim = 0; dim < rank; dim++) number = number * n[dim] + index[dim];
     return number;
@@ -31,12 +31,12 @@ uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index
 static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t *number,
                               refs_error *err) {
     uint32_t id = ref->location_id;
-    if (id < packer->n_by_location && packer->by_location[id] != REFS_JOIN_NONE) {
+    if (id < packer->n_by_location && packer->by_location[id] != REFS_COMBINE_NONE) {
         *number = packer->by_location[id];
         return REFS_OK;
     }
     packer->url.size = 0;
-    REFS_TRY(refs_join__url(&packer->join->options.urls, ref, &packer->url, err));
+    REFS_TRY(refs_combine__url(&packer->join->options.urls, ref, &packer->url, err));
     REFS_TRY(refs_intern_add(packer->urls,
                              refs_str_view((const char *)packer->url.data, packer->url.size),
                              number, err));
@@ -47,7 +47,7 @@ static refs_status number_url(refs_packer *packer, const refs_ref *ref, uint32_t
         if (more <= id) more = (size_t)id + 1;
         uint32_t *grown = refs_realloc(packer->by_location, more * sizeof *grown);
         if (grown == NULL) return refs_fail_nomem(err);
-        for (size_t i = capacity; i < more; i++) grown[i] = REFS_JOIN_NONE;
+        for (size_t i = capacity; i < more; i++) grown[i] = REFS_COMBINE_NONE;
         packer->by_location = grown;
         packer->n_by_location = more;
     }
@@ -73,15 +73,15 @@ static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_erro
     return refs_fetch(packer->fetcher, &range, 1, &client, err);
 }
 
-refs_status refs_join__count_seen(refs_packer *packer, refs_error *err) {
+refs_status refs_combine__count_seen(refs_packer *packer, refs_error *err) {
     if (packer->n_seen++ % REFS_BETWEEN_QUESTIONS != 0) return REFS_OK;
-    return refs_join__go_on(packer->join, err);
+    return refs_combine__go_on(packer->join, err);
 }
 
-refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
-                            refs_error *err) {
-    const refs_join_options *options = &packer->join->options;
-    REFS_TRY(refs_join__count_seen(packer, err));
+refs_status refs_combine__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
+                               refs_error *err) {
+    const refs_combine_options *options = &packer->join->options;
+    REFS_TRY(refs_combine__count_seen(packer, err));
     packed->kind = ref->kind;
     packed->offset = ref->offset;
     packed->length = ref->length;

@@ -86,7 +86,7 @@ static bool read_number(refs_str text, refs_pattern_value *value) {
 }
 
 typedef struct matching {
-    const refs_join *join;
+    const refs_combine *join;
     refs_pattern_value *values;
     refs_str wrong; /* what is read as a time that is none, where all else fits */
 } matching;
@@ -100,7 +100,7 @@ static bool match_field(matching *at, refs_str field, refs_str rest, refs_str te
     refs_str name = refs_str_part(field, 0, colon);
     refs_str format = refs_str_part(field, colon == SIZE_MAX ? field.size : colon + 1, field.size);
     refs_pattern_value value = {.is_set = true, .kind = REFS_PATTERN_TEXT};
-    bool is_known = refs_join__is_dim(at->join, name, &line);
+    bool is_known = refs_combine__is_dim(at->join, name, &line);
     if (refs_str_is(format, "d")) value.kind = REFS_PATTERN_INTEGER;
     if (refs_str_is(format, "f")) value.kind = REFS_PATTERN_NUMBER;
     if (refs_str_find(format, '%') != SIZE_MAX) {
@@ -151,8 +151,8 @@ static bool match(matching *at, refs_str pattern, refs_str text) {
 }
 
 /* The pattern may begin anywhere behind a slash: it is the end of a name. */
-refs_status refs_join__match(const refs_join *join, const char *name,
-                             refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err) {
+refs_status refs_combine__match(const refs_combine *join, const char *name,
+                                refs_pattern_value values[REFS_COMBINE_MAX_DIMS], refs_error *err) {
     matching at = {join, values, {NULL, 0}};
     refs_str pattern = refs_str_from(join->options.pattern), text = refs_str_from(name);
     for (size_t begin = 0; begin <= text.size; begin++)
@@ -203,7 +203,7 @@ static refs_status check_new(const char *pattern, const refs_buf *dims, size_t b
     return REFS_OK;
 }
 
-refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {
+refs_status refs_combine_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {
     const size_t begin = dims->size;
     for (const char *at = pattern; (at = strchr(at, '{')) != NULL;) {
         const refs_str field = refs_str_view(at + 1, strcspn(at + 1, "}"));

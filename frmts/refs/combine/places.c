@@ -33,8 +33,8 @@ static attribute_role role_in_mapping(refs_str name, const refs_json *value) {
     static const char *const positions[] = {"GeoTransform",          "Westernmost_Easting",
                                             "Easternmost_Easting",   "Northernmost_Northing",
                                             "Southernmost_Northing", NULL};
-    if (refs_join__is_among(name, positions)) return ROLE_POSITION;
-    if (refs_join__is_among(name, words) || refs_join__is_among(name, crs_strings))
+    if (refs_combine__is_among(name, positions)) return ROLE_POSITION;
+    if (refs_combine__is_among(name, words) || refs_combine__is_among(name, crs_strings))
         return ROLE_REFERENCE;
     return !refs_str_starts(name, "_") && (refs_json_is_number(value) || refs_json_is_array(value))
                ? ROLE_REFERENCE
@@ -66,8 +66,8 @@ static attribute_role role_in_grib(refs_str name) {
                                             "GRIB_jScansPositively",
                                             "GRIB_jPointsAreConsecutive",
                                             NULL};
-    if (refs_join__is_among(name, references)) return ROLE_REFERENCE;
-    return refs_join__is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
+    if (refs_combine__is_among(name, references)) return ROLE_REFERENCE;
+    return refs_combine__is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
 }
 
 /* Citations are for people. */
@@ -77,12 +77,12 @@ static attribute_role role_of(subject of, refs_str name, const refs_json *value)
                                             "ModelTransformation", "spatial:transform",
                                             "spatial:bbox",        NULL};
     if (of == A_MAPPING) return role_in_mapping(name, value);
-    if (refs_join__is_among(name, positions)) return ROLE_POSITION;
+    if (refs_combine__is_among(name, positions)) return ROLE_POSITION;
     if (refs_str_starts(name, "proj:") ||
         (refs_str_ends(name, "GeoKey") && !refs_str_ends(name, "CitationGeoKey")))
         return ROLE_REFERENCE;
     if (of == A_GROUP) return ROLE_NONE;
-    return refs_join__is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
+    return refs_combine__is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
 }
 
 /* Whether an attribute that only one part has makes a difference: others say again what is told, or
@@ -99,8 +99,9 @@ static bool is_told_once(subject of, refs_str name, const refs_json *value) {
                                            "GeoTransform",
                                            NULL};
     double number = 0;
-    if (of != A_MAPPING) return refs_join__is_among(name, keys);
-    return !refs_join__is_among(name, defaults) && refs_json_double(value, &number) && number != 0;
+    if (of != A_MAPPING) return refs_combine__is_among(name, keys);
+    return !refs_combine__is_among(name, defaults) && refs_json_double(value, &number) &&
+           number != 0;
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -155,7 +156,7 @@ static refs_status are_same(const refs_json *a, const refs_json *b, attribute_ro
 /* -- a group or an array of two parts ---------------------------------------------------------- */
 
 typedef struct comparing {
-    const refs_join *join;
+    const refs_combine *join;
     bool has_positions; /* that no coordinates tell */
     refs_buf text;      /* the difference; empty: none */
 } comparing;
@@ -230,13 +231,13 @@ static bool is_mapping(size_t rank, const refs_json *attributes) {
 }
 
 /* `array` is that of the first part, NULL: both are groups. */
-static refs_status compare_strings(comparing *at, const refs_join_array *array,
+static refs_status compare_strings(comparing *at, const refs_combine_array *array,
                                    const uint32_t strings[2], refs_error *err) {
     refs_json_doc *docs[2] = {NULL, NULL};
     at->text.size = 0;
     refs_status status = REFS_OK;
     for (size_t k = 0; k < 2 && status == REFS_OK; k++)
-        status = refs_json_parse(refs_join__text(at->join, strings[k]), &docs[k], err);
+        status = refs_json_parse(refs_combine__text(at->join, strings[k]), &docs[k], err);
     const refs_json *const both[2] = {refs_json_root(docs[0]), refs_json_root(docs[1])};
     const subject of = array == NULL                      ? A_GROUP
                        : is_mapping(array->rank, both[0]) ? A_MAPPING
@@ -259,16 +260,16 @@ static refs_status fail(const comparing *at, refs_str where, const char *const n
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-static refs_status check_array(comparing *at, const refs_join_plan *plan, uint32_t path,
+static refs_status check_array(comparing *at, const refs_combine_plan *plan, uint32_t path,
                                refs_error *err) {
-    const refs_join *join = at->join;
-    const refs_join_member *first = NULL;
-    const refs_join_array *like = NULL;
-    uint32_t same = REFS_JOIN_NONE;
+    const refs_combine *join = at->join;
+    const refs_combine_member *first = NULL;
+    const refs_combine_array *like = NULL;
+    uint32_t same = REFS_COMBINE_NONE;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_array *array = refs_join__find(member, path);
-        if (array == NULL || array->whole == REFS_JOIN_NONE) continue;
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        const refs_combine_array *array = refs_combine__find(member, path);
+        if (array == NULL || array->whole == REFS_COMBINE_NONE) continue;
         if (like == NULL) {
             first = member;
             like = array;
@@ -278,7 +279,7 @@ static refs_status check_array(comparing *at, const refs_join_plan *plan, uint32
         const uint32_t strings[2] = {like->whole, array->whole};
         REFS_TRY(compare_strings(at, like, strings, err));
         const char *const names[2] = {first->name, member->name};
-        if (at->text.size > 0) return fail(at, refs_join__text(join, path), names, err);
+        if (at->text.size > 0) return fail(at, refs_combine__text(join, path), names, err);
         same = array->whole;
     }
     return REFS_OK;
@@ -286,15 +287,16 @@ static refs_status check_array(comparing *at, const refs_join_plan *plan, uint32
 
 /* The document of a group and the part that has it first. */
 typedef struct known {
-    const refs_join_member *member;
+    const refs_combine_member *member;
     uint32_t text;
 } known;
 
-static refs_status check_group(comparing *at, const refs_join_member *member,
-                               const refs_join_document *document, known *first, refs_error *err) {
-    const refs_str key = refs_join__text(at->join, document->key);
-    const refs_str group = refs_str_part(key, 0, key.size - refs_join__own_name(key).size);
-    if (!refs_str_is(refs_join__own_name(key), ".zattrs") ||
+static refs_status check_group(comparing *at, const refs_combine_member *member,
+                               const refs_combine_document *document, known *first,
+                               refs_error *err) {
+    const refs_str key = refs_combine__text(at->join, document->key);
+    const refs_str group = refs_str_part(key, 0, key.size - refs_combine__own_name(key).size);
+    if (!refs_str_is(refs_combine__own_name(key), ".zattrs") ||
         refs_str_starts(key, REFS_SOURCES_GROUP "/"))
         return REFS_OK;
     if (first->member == NULL) *first = (known){member, document->text};
@@ -305,12 +307,12 @@ static refs_status check_group(comparing *at, const refs_join_member *member,
     return at->text.size > 0 ? fail(at, group, names, err) : REFS_OK;
 }
 
-static refs_status check_groups(comparing *at, const refs_join_plan *plan, refs_error *err) {
-    const refs_join *join = at->join;
+static refs_status check_groups(comparing *at, const refs_combine_plan *plan, refs_error *err) {
+    const refs_combine *join = at->join;
     known *first = refs_calloc(join->strings.count + 1, sizeof *first);
     refs_status status = first != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_combine_member *member = &join->members[plan->order[i]];
         for (size_t k = 0; k < member->n_documents && status == REFS_OK; k++)
             status = check_group(at, member, &member->documents[k],
                                  &first[member->documents[k].key], err);
@@ -320,18 +322,18 @@ static refs_status check_groups(comparing *at, const refs_join_plan *plan, refs_
 }
 
 /* Whether coordinates tell where a raster lies, or it is joined along its rows or columns. */
-static bool is_placed(const refs_join *join, const refs_join_member *member,
-                      const refs_join_array *array) {
+static bool is_placed(const refs_combine *join, const refs_combine_member *member,
+                      const refs_combine_array *array) {
     bool has_axes = true;
     for (size_t dim = array->rank - 2; dim < array->rank; dim++) {
-        if (refs_join__line_of(join, array, dim) != REFS_JOIN_MAX_DIMS) return true;
-        has_axes = has_axes && refs_join__find(member, array->dims[dim]) != NULL;
+        if (refs_combine__line_of(join, array, dim) != REFS_COMBINE_MAX_DIMS) return true;
+        has_axes = has_axes && refs_combine__find(member, array->dims[dim]) != NULL;
     }
     return has_axes;
 }
 
 /* The arrays of most dimensions are the rasters of a part. */
-static bool has_placed(const refs_join *join, const refs_join_member *member) {
+static bool has_placed(const refs_combine *join, const refs_combine_member *member) {
     size_t most = 2;
     for (size_t i = 0; i < member->n_arrays; i++)
         if (member->arrays[i].rank > most) most = member->arrays[i].rank;
@@ -341,8 +343,8 @@ static bool has_placed(const refs_join *join, const refs_join_member *member) {
     return false;
 }
 
-refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
-                                    refs_error *err) {
+refs_status refs_combine__check_places(const refs_combine *join, const refs_combine_plan *plan,
+                                       refs_error *err) {
     comparing at = {.join = join,
                     .has_positions = !has_placed(join, &join->members[plan->order[0]])};
     refs_status status = check_groups(&at, plan, err);

@@ -20,7 +20,7 @@ typedef struct step {
 
 /* All steps along one dimension. */
 typedef struct line_steps {
-    refs_join *join;
+    refs_combine *join;
     size_t line;
     step *steps;           /* of parts that have a coordinate */
     refs_cf_clock *clocks; /* of coordinates of all members, where they count times */
@@ -31,9 +31,9 @@ typedef struct line_steps {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static refs_join_array *coordinate_of(refs_join_member *member, size_t line) {
-    const refs_join_axis *axis = &member->axes[line];
-    return axis->array != REFS_JOIN_NONE ? &member->arrays[axis->array] : NULL;
+static refs_combine_array *coordinate_of(refs_combine_member *member, size_t line) {
+    const refs_combine_axis *axis = &member->axes[line];
+    return axis->array != REFS_COMBINE_NONE ? &member->arrays[axis->array] : NULL;
 }
 
 /* A time that is missing, or a fill value of netCDF in its place. */
@@ -49,7 +49,7 @@ static refs_status check_place(const line_steps *all, const step *at, refs_error
         "%s: %s[%llu] is %s, so the sources cannot be sorted: fix the source, or leave "
         "it out",
         all->join->members[at->member].name, all->join->options.dims[all->line],
-        (unsigned long long)at->step, refs_join__print_value(&at->value, text));
+        (unsigned long long)at->step, refs_combine__print_value(&at->value, text));
 }
 
 /* Strings of any length, each with a NUL behind it. */
@@ -60,38 +60,38 @@ static uint64_t count_texts(refs_str list) {
 }
 
 /* The number of values of a coordinate, which is NULL where there is none. */
-static uint64_t count_values(const refs_join_array *array, refs_str values) {
+static uint64_t count_values(const refs_combine_array *array, refs_str values) {
     if (array == NULL) return 0;
     if (array->are_texts) return count_texts(values);
     return values.size / (array->dtype.size > 0 ? array->dtype.size : 1);
 }
 
 /* Value number `i`; of strings, that which `rest` begins with, which is taken from it. */
-static refs_value take_value(const refs_join_array *array, const refs_values *values, uint64_t i,
+static refs_value take_value(const refs_combine_array *array, const refs_values *values, uint64_t i,
                              refs_str *rest) {
-    if (!array->are_texts) return refs_join__unpacked_at(values, i);
+    if (!array->are_texts) return refs_combine__unpacked_at(values, i);
     const refs_str text = refs_str_from(rest->data);
     *rest = refs_str_part(*rest, text.size + 1, rest->size);
     return (refs_value){.kind = REFS_VALUE_TEXT, .text = text};
 }
 
 static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
-    refs_join_member *member = &all->join->members[number];
-    const refs_join_array *array = coordinate_of(member, all->line);
+    refs_combine_member *member = &all->join->members[number];
+    const refs_combine_array *array = coordinate_of(member, all->line);
     uint64_t n = member->axes[all->line].n;
     refs_values values = {.dtype = NULL};
-    if (array != NULL) values = refs_join__coordinates_of(all->join, array);
+    if (array != NULL) values = refs_combine__coordinates_of(all->join, array);
     refs_str rest = values.bytes;
     all->clocks[number] = values.clock;
     if (array != NULL && count_values(array, values.bytes) != n)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
                          member->name, all->join->options.dims[all->line], values.bytes.size,
                          (unsigned long long)n);
-    if (n > REFS_JOIN_MAX_STEPS - all->n - all->n_plain)
+    if (n > REFS_COMBINE_MAX_STEPS - all->n - all->n_plain)
         return refs_fail(err, REFS_LIMIT,
                          "%s: %s has %llu steps, expected no more than %llu in all sources",
                          member->name, all->join->options.dims[all->line], (unsigned long long)n,
-                         (unsigned long long)REFS_JOIN_MAX_STEPS);
+                         (unsigned long long)REFS_COMBINE_MAX_STEPS);
     if (array == NULL && n > 0 && all->n_plain == 0) all->first_plain = number;
     if (array == NULL) all->n_plain += n;
     for (uint64_t i = 0; array != NULL && i < n; i++) {
@@ -101,8 +101,8 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
         *at = (step){.member = number, .step = i};
         at->value = take_value(array, &values, i, &rest);
         at->is_single =
-            refs_join__is_single(&array->dtype) && !refs_join__is_packed(&array->unpacking);
-        at->is_only_told = refs_join__is_only_told(all->join, member, all->line, i);
+            refs_combine__is_single(&array->dtype) && !refs_combine__is_packed(&array->unpacking);
+        at->is_only_told = refs_combine__is_only_told(all->join, member, all->line, i);
         if (all->join->numbers == NULL) REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
@@ -119,15 +119,16 @@ static refs_status fail_kinds(const line_steps *all, size_t one, size_t other, r
 
 /* Coordinates are put together as they are stored. */
 static refs_status check_packing(const line_steps *all, refs_error *err) {
-    const refs_join *join = all->join;
+    const refs_combine *join = all->join;
     if (all->n == 0) return REFS_OK;
-    const refs_join_member *first = &join->members[all->steps[0].member];
+    const refs_combine_member *first = &join->members[all->steps[0].member];
     const uint32_t number = first->axes[all->line].array;
-    for (size_t i = 1; number != REFS_JOIN_NONE && i < all->n; i++) {
-        const refs_join_member *member = &join->members[all->steps[i].member];
-        if (member->axes[all->line].array == REFS_JOIN_NONE) continue;
-        const refs_join_unpacking one = first->arrays[number].unpacking,
-                                  other = member->arrays[member->axes[all->line].array].unpacking;
+    for (size_t i = 1; number != REFS_COMBINE_NONE && i < all->n; i++) {
+        const refs_combine_member *member = &join->members[all->steps[i].member];
+        if (member->axes[all->line].array == REFS_COMBINE_NONE) continue;
+        const refs_combine_unpacking one = first->arrays[number].unpacking,
+                                     other =
+                                         member->arrays[member->axes[all->line].array].unpacking;
         if (one.scale != other.scale || one.offset != other.offset ||
             one.is_unsigned != other.is_unsigned)
             return refs_fail(err, REFS_UNSUPPORTED,
@@ -141,27 +142,28 @@ static refs_status check_packing(const line_steps *all, refs_error *err) {
 
 /* -- units ------------------------------------------------------------------------------------- */
 
-static refs_cf_calendars compare_calendars(const refs_join *join, const refs_join_array *a,
-                                           const refs_join_array *b) {
-    return refs_cf_compare_calendars(refs_join__text(join, a->calendar),
-                                     refs_join__text(join, b->calendar));
+static refs_cf_calendars compare_calendars(const refs_combine *join, const refs_combine_array *a,
+                                           const refs_combine_array *b) {
+    return refs_cf_compare_calendars(refs_combine__text(join, a->calendar),
+                                     refs_combine__text(join, b->calendar));
 }
 
-static refs_str calendar_of(const refs_join *join, const refs_join_array *array) {
-    refs_str calendar = refs_join__text(join, array->calendar);
+static refs_str calendar_of(const refs_combine *join, const refs_combine_array *array) {
+    refs_str calendar = refs_combine__text(join, array->calendar);
     return calendar.size > 0 ? calendar : refs_str_from("no calendar");
 }
 
 /* The first step whose part counts otherwise than that of the first one; SIZE_MAX: none. */
 static size_t find_other_units(const line_steps *all) {
-    refs_join *join = all->join;
-    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    refs_combine *join = all->join;
+    const refs_combine_array *first =
+        coordinate_of(&join->members[all->steps[0].member], all->line);
     for (size_t i = 1; i < all->n; i++) {
-        const refs_join_array *array =
+        const refs_combine_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
         const bool are_one_unit =
             array->units == first->units ||
-            refs_join__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
+            refs_combine__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
         if (!are_one_unit || compare_calendars(join, array, first) != REFS_CF_CALENDARS_SAME)
             return i;
     }
@@ -169,31 +171,31 @@ static size_t find_other_units(const line_steps *all) {
 }
 
 static refs_status fail_units(const line_steps *all, size_t other, refs_error *err) {
-    refs_join *join = all->join;
-    refs_join_member *members[2] = {&join->members[all->steps[0].member],
-                                    &join->members[all->steps[other].member]};
-    const refs_join_array *arrays[2];
+    refs_combine *join = all->join;
+    refs_combine_member *members[2] = {&join->members[all->steps[0].member],
+                                       &join->members[all->steps[other].member]};
+    const refs_combine_array *arrays[2];
     for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->line);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
                      "\"%.*s\" (%.*s)",
                      members[0]->name, members[1]->name, join->options.dims[all->line],
-                     REFS_STR_ARG(refs_join__text(join, arrays[0]->units)),
+                     REFS_STR_ARG(refs_combine__text(join, arrays[0]->units)),
                      REFS_STR_ARG(calendar_of(join, arrays[0])),
-                     REFS_STR_ARG(refs_join__text(join, arrays[1]->units)),
+                     REFS_STR_ARG(refs_combine__text(join, arrays[1]->units)),
                      REFS_STR_ARG(calendar_of(join, arrays[1])));
 }
 
 /* Whether types of steps are, or are not, those of times that have units of their own: of which one
  * kind is not converted into another, nor what is shorter than nanoseconds. */
 static bool have_ticks_alike(const line_steps *all, size_t one, size_t other) {
-    const refs_join_array *arrays[2];
+    const refs_combine_array *arrays[2];
     for (size_t k = 0; k < 2; k++)
         arrays[k] =
             coordinate_of(&all->join->members[all->steps[k == 0 ? one : other].member], all->line);
     const refs_dtype *a = &arrays[0]->dtype, *b = &arrays[1]->dtype;
-    if (!refs_join__has_ticks(a) && !refs_join__has_ticks(b)) return true;
-    return refs_join__is_one_type(a, b) ||
+    if (!refs_combine__has_ticks(a) && !refs_combine__has_ticks(b)) return true;
+    return refs_combine__is_one_type(a, b) ||
            (a->type == b->type && all->steps[one].value.kind == REFS_VALUE_TIME);
 }
 
@@ -206,7 +208,7 @@ static refs_status check_kinds(const line_steps *all, refs_error *err) {
             return fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
         if (value->kind == first->kind) continue;
         const bool is_time = value->kind == REFS_VALUE_TIME || first->kind == REFS_VALUE_TIME;
-        return is_time && refs_join__is_number(value) && refs_join__is_number(first)
+        return is_time && refs_combine__is_number(value) && refs_combine__is_number(first)
                    ? fail_units(all, i, err)
                    : fail_kinds(all, all->steps[0].member, all->steps[i].member, err);
     }
@@ -215,10 +217,10 @@ static refs_status check_kinds(const line_steps *all, refs_error *err) {
 
 /* A value that can be compared with others, whatever their units: an instant, or a number in the
  * units of the first part. */
-static bool common_value(const refs_join *join, const refs_join_array *first,
-                         const refs_join_array *array, refs_value *value) {
-    const refs_cf_units from = refs_join__count_of(join, array),
-                        to = refs_join__count_of(join, first);
+static bool common_value(const refs_combine *join, const refs_combine_array *first,
+                         const refs_combine_array *array, refs_value *value) {
+    const refs_cf_units from = refs_combine__count_of(join, array),
+                        to = refs_combine__count_of(join, first);
     double scale, offset;
     if (value->kind == REFS_VALUE_TIME) return true;
     if (from.units.size == 0 || to.units.size == 0 ||
@@ -231,12 +233,14 @@ static bool common_value(const refs_join *join, const refs_join_array *first,
 
 /* If two are the same but for what converting rounds, which is nothing of times, the one in the
  * units that come first by name counts: whatever the order of parts. */
-static bool is_before(const refs_join *join, const refs_join_array *a, const refs_join_array *b,
-                      const refs_value *value, const refs_value *least) {
-    const refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
+static bool is_before(const refs_combine *join, const refs_combine_array *a,
+                      const refs_combine_array *b, const refs_value *value,
+                      const refs_value *least) {
+    const refs_str one = refs_combine__text(join, a->units),
+                   other = refs_combine__text(join, b->units);
     const bool are_close = value->kind != REFS_VALUE_TIME &&
                            fabs(value->number - least->number) <= 1e-9 * fabs(least->number);
-    const int difference = are_close ? 0 : refs_join__compare_values(value, least);
+    const int difference = are_close ? 0 : refs_combine__compare_values(value, least);
     if (difference != 0) return difference < 0;
     const size_t size = one.size < other.size ? one.size : other.size;
     const int order = memcmp(one.data, other.data, size);
@@ -246,14 +250,15 @@ static bool is_before(const refs_join *join, const refs_join_array *a, const ref
 /* The part with the earliest time, or the least value, whose units hold for all; SIZE_MAX where all
  * have the same. */
 static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
-    refs_join *join = all->join;
-    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    refs_combine *join = all->join;
+    const refs_combine_array *first =
+        coordinate_of(&join->members[all->steps[0].member], all->line);
     const size_t other = find_other_units(all);
     refs_value least = all->steps[0].value;
     bool are_mixed = false;
     *earliest = SIZE_MAX;
     for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
-        const refs_join_array *array =
+        const refs_combine_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
         const refs_cf_calendars found = compare_calendars(join, array, first);
         const bool is_alike = array->units == first->units && found == REFS_CF_CALENDARS_SAME;
@@ -284,19 +289,20 @@ typedef struct counting {
     refs_dtype type;
 } counting;
 
-static bool are_packed(const refs_join_array *array) {
-    return refs_join__is_packed(&array->unpacking);
+static bool are_packed(const refs_combine_array *array) {
+    return refs_combine__is_packed(&array->unpacking);
 }
 
-static bool gets_units(const refs_join *join, const refs_join_array *array, const counting *to) {
-    const refs_cf_units own = refs_join__count_of(join, array);
+static bool gets_units(const refs_combine *join, const refs_combine_array *array,
+                       const counting *to) {
+    const refs_cf_units own = refs_combine__count_of(join, array);
     double scale, offset;
     return (to->are_own && are_packed(array)) ||
            refs_cf_convert_units(&own, &to->units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
 }
 
-static bool is_of_type(const refs_join_array *array, const refs_dtype *type) {
-    return are_packed(array) || refs_join__is_one_type(&array->dtype, type);
+static bool is_of_type(const refs_combine_array *array, const refs_dtype *type) {
+    return are_packed(array) || refs_combine__is_one_type(&array->dtype, type);
 }
 
 /* The type of datetime64 or timedelta64 with the shortest unit. */
@@ -311,62 +317,63 @@ static void find_shortest_tick(const line_steps *all, counting *to) {
 
 /* Finds the type of all; false where all have it, and the units, already. */
 static bool find_time_type(const line_steps *all, counting *to) {
-    const refs_join *join = all->join;
+    const refs_combine *join = all->join;
     bool differs = false;
     size_t member = SIZE_MAX;
     to->type = coordinate_of(&join->members[all->steps[0].member], all->line)->dtype;
     for (size_t i = 0; i < all->n && !differs; i++) {
         if (all->steps[i].member == member) continue;
         member = all->steps[i].member;
-        const refs_join_array *array = coordinate_of(&join->members[member], all->line);
+        const refs_combine_array *array = coordinate_of(&join->members[member], all->line);
         differs = gets_units(join, array, to) || !is_of_type(array, &to->type);
     }
     if (!differs) return false;
-    if (refs_join__has_ticks(&to->type)) {
+    if (refs_combine__has_ticks(&to->type)) {
         find_shortest_tick(all, to);
         return true;
     }
     to->type = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
     for (size_t i = 0; i < all->n; i++) {
-        const refs_join_array *array =
+        const refs_combine_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        refs_join__common_time_type(&to->clock, &array->dtype, &all->steps[i].value, &to->type);
+        refs_combine__common_time_type(&to->clock, &array->dtype, &all->steps[i].value, &to->type);
     }
     return true;
 }
 
 static refs_status write_times(const line_steps *all, size_t begin, const counting *to,
                                refs_error *err) {
-    refs_join *join = all->join;
+    refs_combine *join = all->join;
     const size_t number = all->steps[begin].member;
-    refs_join_array *array = coordinate_of(&join->members[number], all->line);
+    refs_combine_array *array = coordinate_of(&join->members[number], all->line);
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = begin; i < all->n && all->steps[i].member == number && status == REFS_OK; i++)
-        status = refs_join__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
+        status =
+            refs_combine__write_time(&to->clock, &all->steps[i].value, &to->type, &values, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
                             &array->values, err);
     refs_buf_clear(&values);
     array->dtype = to->type;
-    array->unpacking = (refs_join_unpacking){.scale = 1};
+    array->unpacking = (refs_combine_unpacking){.scale = 1};
     array->declares_fill = array->has_fill = false; /* a joined coordinate has no missing values */
     return status;
 }
 
 /* Steps of a part stand one behind the other. */
-static refs_status write_all_times(line_steps *all, refs_join_line *line, const counting *to,
+static refs_status write_all_times(line_steps *all, refs_combine_line *line, const counting *to,
                                    refs_error *err) {
-    refs_join *join = all->join;
+    refs_combine *join = all->join;
     for (size_t i = 0; i < all->n; i++) {
         const size_t number = all->steps[i].member;
-        refs_join_array *array = coordinate_of(&join->members[number], all->line);
+        refs_combine_array *array = coordinate_of(&join->members[number], all->line);
         if (i > 0 && all->steps[i - 1].member == number) continue;
         const bool is_converted = gets_units(join, array, to);
         refs_status status = REFS_OK;
         if (is_converted && are_packed(array) && !to->are_own)
-            status = refs_join__fail_packed(err);
+            status = refs_combine__fail_packed(err);
         else if (is_converted || !is_of_type(array, &to->type))
             status = write_times(all, i, to, err);
         line->is_converted = line->is_converted || is_converted;
@@ -379,12 +386,12 @@ static refs_status write_all_times(line_steps *all, refs_join_line *line, const 
 }
 
 /* From here on, numbers of times are those of the result: widths of gaps are. */
-static refs_status count_times(line_steps *all, refs_join_line *line, size_t earliest,
+static refs_status count_times(line_steps *all, refs_combine_line *line, size_t earliest,
                                refs_error *err) {
-    refs_join *join = all->join;
+    refs_combine *join = all->join;
     const size_t first = earliest != SIZE_MAX ? earliest : all->steps[0].member;
     const refs_cf_units found =
-        refs_join__count_of(join, coordinate_of(&join->members[first], all->line));
+        refs_combine__count_of(join, coordinate_of(&join->members[first], all->line));
     counting to = {.are_own = join->options.time_units != NULL};
     const refs_str wanted = to.are_own ? refs_str_from(join->options.time_units) : found.units;
     /* Strings move when others are added. */
@@ -408,16 +415,16 @@ static refs_status count_times(line_steps *all, refs_join_line *line, size_t ear
 
 /* -- units of other coordinates ---------------------------------------------------------------- */
 
-static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
+static refs_status rebase_coordinate(refs_combine *join, refs_combine_array *array,
                                      const refs_cf_units *units, refs_error *err) {
     refs_cf_rebase rebase;
     refs_buf values = REFS_BUF_INIT;
     if (array->dtype.size == 0) return REFS_OK;
-    const refs_cf_units from = refs_join__count_of(join, array);
+    const refs_cf_units from = refs_combine__count_of(join, array);
     REFS_TRY(refs_cf_rebase_open(&from, units, &rebase, err));
     if (rebase.is_same) return REFS_OK;
-    refs_status status = refs_buf_append_str(&values, refs_join__text(join, array->values), err);
-    if (status == REFS_OK) status = refs_join__apply(&rebase, array, &values, err);
+    refs_status status = refs_buf_append_str(&values, refs_combine__text(join, array->values), err);
+    if (status == REFS_OK) status = refs_combine__apply(&rebase, array, &values, err);
     if (status == REFS_OK)
         status =
             refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
@@ -430,7 +437,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
     all->n = 0;
     all->n_plain = 0;
     for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
-    if (all->n == 0 && all->n_plain == 0 && !refs_join__is_of_fields(all->join))
+    if (all->n == 0 && all->n_plain == 0 && !refs_combine__is_of_fields(all->join))
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
                          all->join->options.dims[all->line]);
     if (all->join->numbers == NULL) REFS_TRY(check_kinds(all, err));
@@ -441,7 +448,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
 
 static int by_value(const void *left, const void *right) {
     const refs_value *a = left, *b = right;
-    return refs_join__compare_values(a, b);
+    return refs_combine__compare_values(a, b);
 }
 
 static double distance_of(const refs_value *a, const refs_value *b) {
@@ -462,13 +469,13 @@ static const refs_value *find_double(const refs_value *doubles, size_t n, const 
         return NULL;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (refs_join__compare_values(&doubles[middle], &exact) < 0)
+        if (refs_combine__compare_values(&doubles[middle], &exact) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < n && refs_join__is_float_of(single, clock, &doubles[low])) found = &doubles[low];
-    if (low == 0 || !refs_join__is_float_of(single, clock, &doubles[low - 1])) return found;
+    if (low < n && refs_combine__is_float_of(single, clock, &doubles[low])) found = &doubles[low];
+    if (low == 0 || !refs_combine__is_float_of(single, clock, &doubles[low - 1])) return found;
     const double below = distance_of(&exact, &doubles[low - 1]);
     return found != NULL && distance_of(&exact, found) < below ? found : &doubles[low - 1];
 }
@@ -500,15 +507,15 @@ static refs_status match_singles(line_steps *all, refs_error *err) {
 
 /* Strings move when others are added: what was collected before is collected again. A part without
  * steps need not have a coordinate. */
-static refs_status rebase_all(line_steps *all, refs_join_line *line, refs_error *err) {
-    refs_join *join = all->join;
-    const refs_join_array *counted = coordinate_of(&join->members[line->first], all->line);
-    const refs_cf_units found = refs_join__count_of(join, counted);
+static refs_status rebase_all(line_steps *all, refs_combine_line *line, refs_error *err) {
+    refs_combine *join = all->join;
+    const refs_combine_array *counted = coordinate_of(&join->members[line->first], all->line);
+    const refs_cf_units found = refs_combine__count_of(join, counted);
     char *text = refs_str_copy(found.units);
     const refs_cf_units units = {refs_str_from(text != NULL ? text : ""), refs_str_from("")};
     refs_status status = text != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
-        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        refs_combine_array *array = coordinate_of(&join->members[i], all->line);
         if (array == NULL) continue;
         const uint32_t before = array->values;
         status = rebase_coordinate(join, array, &units, err);
@@ -520,9 +527,9 @@ static refs_status rebase_all(line_steps *all, refs_join_line *line, refs_error 
     return status == REFS_OK ? collect(all, err) : status;
 }
 
-static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
+static refs_status same_units(line_steps *all, refs_combine_line *line, refs_error *err) {
     size_t earliest;
-    if (all->n == 0 || !refs_join__is_number(&all->steps[0].value)) return REFS_OK;
+    if (all->n == 0 || !refs_combine__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
     if (all->steps[0].value.kind == REFS_VALUE_TIME) {
         REFS_TRY(match_singles(all, err));
@@ -543,7 +550,7 @@ static int compare_places(const step *a, const step *b) {
 }
 
 static int compare_values(const step *a, const step *b) {
-    return a->value.kind != REFS_VALUE_NONE ? refs_join__compare_values(&a->value, &b->value)
+    return a->value.kind != REFS_VALUE_NONE ? refs_combine__compare_values(&a->value, &b->value)
                                             : compare_places(a, b);
 }
 
@@ -558,10 +565,10 @@ static int descending(const void *left, const void *right) {
 }
 
 static bool are_times(const line_steps *all) {
-    const refs_join_array *array =
+    const refs_combine_array *array =
         coordinate_of(&all->join->members[all->steps[0].member], all->line);
     return array != NULL &&
-           (refs_join__counts_time(all->join, array) || array->dtype.type == REFS_TYPE_DATETIME);
+           (refs_combine__counts_time(all->join, array) || array->dtype.type == REFS_TYPE_DATETIME);
 }
 
 /* Latitudes from north to south stay so: values fall if they do in some part, as parts of one step,
@@ -579,13 +586,13 @@ static bool find_direction(const line_steps *all) {
 }
 
 /* A part that is numbered has its steps from its own place on. */
-static void place_numbers(const line_steps *all, refs_join_line *line) {
-    refs_join *join = all->join;
-    line->n = refs_join__numbered_length(join, all->line);
+static void place_numbers(const line_steps *all, refs_combine_line *line) {
+    refs_combine *join = all->join;
+    line->n = refs_combine__numbered_length(join, all->line);
     for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_axis *axis = &join->members[i].axes[all->line];
+        refs_combine_axis *axis = &join->members[i].axes[all->line];
         for (uint64_t k = 0; k < axis->n; k++)
-            axis->position[k] = axis->begin + k < line->n ? axis->begin + k : REFS_JOIN_NOWHERE;
+            axis->position[k] = axis->begin + k < line->n ? axis->begin + k : REFS_COMBINE_NOWHERE;
     }
 }
 
@@ -608,7 +615,8 @@ static void drop_what_is_only_told(line_steps *all) {
             const step at = all->steps[i];
             if (is_kept) all->steps[n++] = at;
             if (!is_kept)
-                all->join->members[at.member].axes[all->line].position[at.step] = REFS_JOIN_NOWHERE;
+                all->join->members[at.member].axes[all->line].position[at.step] =
+                    REFS_COMBINE_NOWHERE;
         }
     }
     all->n = n;
@@ -623,9 +631,10 @@ static uint64_t steps_of_first_parts(const line_steps *all, uint64_t n) {
 }
 
 /* Gives steps in intervals with a file the place that they have in the master or outline. */
-static void place_written(const line_steps *all, const refs_join_told *told, refs_join_axis *axis) {
+static void place_written(const line_steps *all, const refs_combine_told *told,
+                          refs_combine_axis *axis) {
     for (size_t dim = 0; dim < told->array.rank; dim++) {
-        if (refs_join__line_of(all->join, &told->array, dim) != all->line) continue;
+        if (refs_combine__line_of(all->join, &told->array, dim) != all->line) continue;
         for (size_t i = 0; i < told->grid.dims[dim].n_intervals; i++) {
             const refs_fragment_interval *at = &told->grid.dims[dim].intervals[i];
             for (uint64_t k = at->begin; told->is_written[dim][i] && k < at->end && k < axis->n;
@@ -636,12 +645,12 @@ static void place_written(const line_steps *all, const refs_join_told *told, ref
 }
 
 /* The files of a master or an outline are the first parts. */
-static refs_status place_told(const line_steps *all, refs_join_member *member, refs_error *err) {
-    refs_join_axis *axis = &member->axes[all->line];
+static refs_status place_told(const line_steps *all, refs_combine_member *member, refs_error *err) {
+    refs_combine_axis *axis = &member->axes[all->line];
     uint64_t n_placed = 0;
-    for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = REFS_JOIN_NOWHERE;
+    for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = REFS_COMBINE_NOWHERE;
     for (size_t i = 0; i < member->n_told; i++) place_written(all, &member->told[i], axis);
-    for (uint64_t k = 0; k < axis->n; k++) n_placed += axis->position[k] != REFS_JOIN_NOWHERE;
+    for (uint64_t k = 0; k < axis->n; k++) n_placed += axis->position[k] != REFS_COMBINE_NOWHERE;
     if (n_placed == axis->n && steps_of_first_parts(all, axis->n) == axis->n) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s has no coordinate, and %llu steps that are not those of the files of "
@@ -651,10 +660,10 @@ static refs_status place_told(const line_steps *all, refs_join_member *member, r
 }
 
 /* Without a coordinate, parts follow each other. */
-static refs_status place_plain(const line_steps *all, refs_join_line *line, refs_error *err) {
-    refs_join *join = all->join;
+static refs_status place_plain(const line_steps *all, refs_combine_line *line, refs_error *err) {
+    refs_combine *join = all->join;
     for (size_t i = 0; i < join->n_parts; i++) {
-        refs_join_axis *axis = &join->members[i].axes[all->line];
+        refs_combine_axis *axis = &join->members[i].axes[all->line];
         for (uint64_t k = 0; k < axis->n; k++) axis->position[k] = line->n++;
     }
     for (size_t i = join->n_parts; i < join->n_members; i++)
@@ -663,27 +672,27 @@ static refs_status place_plain(const line_steps *all, refs_join_line *line, refs
 }
 
 static int by_place(const void *left, const void *right) {
-    const refs_join_steps *a = left, *b = right; /* a position, and the step that has it */
+    const refs_combine_steps *a = left, *b = right; /* a position, and the step that has it */
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
 /* Lists the steps of a part that do not ascend as their positions do. */
-static refs_status sort_steps(refs_join_axis *axis, refs_error *err) {
+static refs_status sort_steps(refs_combine_axis *axis, refs_error *err) {
     uint64_t i = 1;
     while (i < axis->n && axis->position[i] > axis->position[i - 1]) i++;
     if (i >= axis->n) return REFS_OK;
-    refs_join_steps *all = refs_calloc((size_t)axis->n, sizeof *all);
+    refs_combine_steps *all = refs_calloc((size_t)axis->n, sizeof *all);
     axis->by_position = refs_calloc((size_t)axis->n, sizeof *axis->by_position);
     refs_status status = all != NULL && axis->by_position != NULL ? REFS_OK : refs_fail_nomem(err);
     for (i = 0; i < axis->n && status == REFS_OK; i++)
-        all[i] = (refs_join_steps){axis->position[i], i};
+        all[i] = (refs_combine_steps){axis->position[i], i};
     if (status == REFS_OK) qsort(all, (size_t)axis->n, sizeof *all, by_place);
     for (i = 0; i < axis->n && status == REFS_OK; i++) axis->by_position[i] = all[i].end;
     refs_free(all);
     return status;
 }
 
-uint64_t refs_join__step_at(const refs_join_axis *axis, uint64_t position) {
+uint64_t refs_combine__step_at(const refs_combine_axis *axis, uint64_t position) {
     uint64_t low = 0, high = axis->n;
     while (low + 1 < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -696,10 +705,10 @@ uint64_t refs_join__step_at(const refs_join_axis *axis, uint64_t position) {
     return axis->by_position != NULL ? axis->by_position[low] : low;
 }
 
-static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
-    refs_join *join = all->join;
+static refs_status place(line_steps *all, refs_combine_line *line, refs_error *err) {
+    refs_combine *join = all->join;
     for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_axis *axis = &join->members[i].axes[all->line];
+        refs_combine_axis *axis = &join->members[i].axes[all->line];
         axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
         if (axis->position == NULL) return refs_fail_nomem(err);
     }
@@ -732,14 +741,14 @@ static int by_size(const void *left, const void *right) {
 }
 
 static refs_status print_place(const line_steps *all, const step *at, refs_buf *text) {
-    const refs_join_array *array = coordinate_of(&all->join->members[at->member], all->line);
-    const refs_values values = refs_join__coordinates_of(all->join, array);
-    const refs_value value = refs_join__unpacked_at(&values, at->step);
-    return refs_join__print_place(all->join, all->line, &value, text, NULL);
+    const refs_combine_array *array = coordinate_of(&all->join->members[at->member], all->line);
+    const refs_values values = refs_combine__coordinates_of(all->join, array);
+    const refs_value value = refs_combine__unpacked_at(&values, at->step);
+    return refs_combine__print_place(all->join, all->line, &value, text, NULL);
 }
 
 static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, double usual) {
-    const refs_join *join = all->join;
+    const refs_combine *join = all->join;
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
     if (print_place(all, before, &one) == REFS_OK && print_place(all, after, &other) == REFS_OK)
@@ -775,7 +784,7 @@ static void drop_same_steps(line_steps *all) {
 
 static refs_status look_for_gaps(line_steps *all, refs_error *err) {
     drop_same_steps(all);
-    if (all->n < 4 || (!refs_join__is_number(&all->steps[0].value))) return REFS_OK;
+    if (all->n < 4 || (!refs_combine__is_number(&all->steps[0].value))) return REFS_OK;
     double *widths = refs_calloc(2 * all->n, sizeof *widths);
     if (widths == NULL) return refs_fail_nomem(err);
     double *sorted = widths + all->n;
@@ -794,7 +803,7 @@ static refs_status look_for_gaps(line_steps *all, refs_error *err) {
 
 /* -- one dimension ----------------------------------------------------------------------------- */
 
-static refs_status plan_line(refs_join *join, size_t number, refs_join_line *line,
+static refs_status plan_line(refs_combine *join, size_t number, refs_combine_line *line,
                              refs_error *err) {
     line_steps all = {.join = join, .line = number};
     line->first = SIZE_MAX;
@@ -821,7 +830,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
 /* -- all of it --------------------------------------------------------------------------------- */
 
 typedef struct ranked {
-    uint64_t position[REFS_JOIN_MAX_DIMS];
+    uint64_t position[REFS_COMBINE_MAX_DIMS];
     size_t n_dims, member;
 } ranked;
 
@@ -833,20 +842,20 @@ static int by_position(const void *left, const void *right) {
 }
 
 /* The first place that a part has: a joined set may have holes where it begins. */
-static refs_status first_place(const refs_join *join, const refs_join_member *member,
+static refs_status first_place(const refs_combine *join, const refs_combine_member *member,
                                uint64_t *position, refs_error *err) {
-    uint64_t place[REFS_JOIN_MAX_DIMS];
-    refs_join_place at = {member, NULL};
+    uint64_t place[REFS_COMBINE_MAX_DIMS];
+    refs_combine_place at = {member, NULL};
     bool is_first = true;
-    REFS_TRY(refs_join__first_place(join, &at, position, err));
+    REFS_TRY(refs_combine__first_place(join, &at, position, err));
     for (size_t i = 0; join->n_dims > 1 && i < member->n_arrays; i++) {
         size_t n_lines = 0;
         at.array = &member->arrays[i];
         for (size_t dim = 0; dim < at.array->rank; dim++)
-            n_lines += refs_join__line_of(join, at.array, dim) < REFS_JOIN_MAX_DIMS;
+            n_lines += refs_combine__line_of(join, at.array, dim) < REFS_COMBINE_MAX_DIMS;
         if (n_lines < join->n_dims) continue;
-        REFS_TRY(refs_join__first_place(join, &at, place, err));
-        if (is_first || refs_join__is_before(join, place, position))
+        REFS_TRY(refs_combine__first_place(join, &at, place, err));
+        if (is_first || refs_combine__is_before(join, place, position))
             memcpy(position, place, sizeof place);
         is_first = false;
         if (at.array->holes == NULL) break;
@@ -854,7 +863,8 @@ static refs_status first_place(const refs_join *join, const refs_join_member *me
     return REFS_OK;
 }
 
-static refs_status order_members(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+static refs_status order_members(const refs_combine *join, refs_combine_plan *plan,
+                                 refs_error *err) {
     ranked *all = refs_calloc(join->n_members, sizeof *all);
     plan->order = refs_calloc(join->n_members, sizeof *plan->order);
     refs_status status = all != NULL && plan->order != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -887,17 +897,17 @@ typedef struct named_list {
     uint8_t *seen; /* of each string */
 } named_list;
 
-static refs_status add_path(const refs_join *join, uint32_t path, named_list *list,
+static refs_status add_path(const refs_combine *join, uint32_t path, named_list *list,
                             refs_error *err) {
     if (list->seen[path] != 0) return REFS_OK;
     list->seen[path] = 1;
     if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
         return refs_fail_nomem(err);
-    list->items[list->n++] = (named){refs_join__text(join, path), path};
+    list->items[list->n++] = (named){refs_combine__text(join, path), path};
     return REFS_OK;
 }
 
-static refs_status add_paths(const refs_join *join, const refs_join_member *member,
+static refs_status add_paths(const refs_combine *join, const refs_combine_member *member,
                              named_list *list, refs_error *err) {
     size_t k = 0;
     /* Those of a master or an outline in their order: both are ascending by number. */
@@ -913,17 +923,17 @@ static refs_status add_paths(const refs_join *join, const refs_join_member *memb
 
 /* By name, whatever part has them; those of a master in the order of the parts, an outline first.
  */
-static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+static refs_status list_paths(const refs_combine *join, refs_combine_plan *plan, refs_error *err) {
     named_list list = {.seen = refs_calloc(join->strings.count + 1, 1)};
     refs_status status = list.seen != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = join->n_parts; i < join->n_members && status == REFS_OK; i++)
-        if (join->members[i].role == REFS_JOIN_IS_OUTLINE)
+        if (join->members[i].role == REFS_COMBINE_IS_OUTLINE)
             status = add_paths(join, &join->members[i], &list, err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
         status = add_paths(join, &join->members[i], &list, err);
     named *all = list.items;
     const size_t n = list.n;
-    if (n > 0 && !refs_join__is_of_fields(join)) qsort(all, n, sizeof *all, by_name);
+    if (n > 0 && !refs_combine__is_of_fields(join)) qsort(all, n, sizeof *all, by_name);
     plan->paths = refs_calloc(n + 1, sizeof *plan->paths);
     if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
@@ -933,28 +943,29 @@ static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_
     return status;
 }
 
-refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
+refs_status refs_combine__plan(refs_combine *join, refs_combine_plan *plan, refs_error *err) {
     join->missing.n_lines = 0;
-    REFS_TRY(refs_join__check_dims(join, err));
+    REFS_TRY(refs_combine__check_dims(join, err));
     for (size_t line = 0; line < join->n_dims; line++)
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
-    if (join->options.dims_are == REFS_JOIN_GUESSED)
-        REFS_TRY(refs_join__check_tiles(join, plan, err));
+    if (join->options.dims_are == REFS_COMBINE_GUESSED)
+        REFS_TRY(refs_combine__check_tiles(join, plan, err));
     if (join->n_parts == join->n_members && join->numbers == NULL)
-        REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
+        REFS_TRY(refs_combine__tell_missing_tiles(join, plan, err));
     REFS_TRY(order_members(join, plan, err));
     REFS_TRY(list_paths(join, plan, err));
-    return refs_join__repeat_times(join, plan, err);
+    return refs_combine__repeat_times(join, plan, err);
 }
 
-void refs_join__plan_clear(refs_join_plan *plan) {
+void refs_combine__plan_clear(refs_combine_plan *plan) {
     refs_free(plan->order);
     refs_free(plan->paths);
 }
 
-size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim) {
+size_t refs_combine__line_of(const refs_combine *join, const refs_combine_array *array,
+                             size_t dim) {
     size_t line;
-    return refs_join__is_dim(join, refs_join__text(join, array->dims[dim]), &line)
+    return refs_combine__is_dim(join, refs_combine__text(join, array->dims[dim]), &line)
                ? line
-               : REFS_JOIN_MAX_DIMS;
+               : REFS_COMBINE_MAX_DIMS;
 }

@@ -7,22 +7,22 @@
 #include "combine_internal.h"
 
 /* A region along a dimension that is not known yet. */
-#define UNKNOWN ((refs_join_steps){UINT64_MAX, UINT64_MAX})
+#define UNKNOWN ((refs_combine_steps){UINT64_MAX, UINT64_MAX})
 
 /* A file of the master. */
 typedef struct recorded_file {
-    refs_join_member member;
-    refs_join_steps *regions;            /* along each dimension of the table */
+    refs_combine_member member;
+    refs_combine_steps *regions;         /* along each dimension of the table */
     size_t *told, n_told, told_capacity; /* aggregations that have a fragment in it: their numbers,
                                             ascending */
     bool is_unclear;
 } recorded_file;
 
 typedef struct table {
-    refs_join *join;
+    refs_combine *join;
     refs_intern *strings;
-    const refs_join_member *master;
-    refs_join_recorded *files;
+    const refs_combine_member *master;
+    refs_combine_recorded *files;
     size_t n_files;
     recorded_file *entries; /* each file */
     refs_intern names;      /* of the files … */
@@ -42,14 +42,14 @@ static size_t dim_at(const table *all, uint32_t dim) {
 }
 
 static refs_status list_dims(table *all, refs_error *err) {
-    const refs_join_member *master = all->master;
+    const refs_combine_member *master = all->master;
     size_t most = 0;
     for (size_t i = 0; i < master->n_told; i++) most += master->told[i].array.rank;
     all->dims = refs_calloc(most + 1, sizeof *all->dims);
     all->is_cut = refs_calloc(most + 1, sizeof *all->is_cut);
     if (all->dims == NULL || all->is_cut == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < master->n_told; i++) {
-        const refs_join_told *told = &master->told[i];
+        const refs_combine_told *told = &master->told[i];
         for (size_t dim = 0; dim < told->array.rank; dim++) {
             const size_t at = dim_at(all, told->array.dims[dim]);
             all->dims[at] = told->array.dims[dim];
@@ -88,22 +88,22 @@ static refs_str without_slash(refs_str path) {
 }
 
 /* Whether the fragment is called in its file as those are that are added. */
-static refs_status is_called_so(table *all, const refs_join_told *told, const char *variable,
+static refs_status is_called_so(table *all, const refs_combine_told *told, const char *variable,
                                 bool *is_so, refs_error *err) {
     all->scratch.size = 0;
-    REFS_TRY(refs_join__name_in_file(all->join, refs_intern_get(all->strings, told->array.path),
-                                     &all->scratch, err));
+    REFS_TRY(refs_combine__name_in_file(all->join, refs_intern_get(all->strings, told->array.path),
+                                        &all->scratch, err));
     const refs_str name = refs_str_from((const char *)all->scratch.data);
     *is_so = refs_str_equal(without_slash(name), without_slash(refs_str_from(variable)));
     return REFS_OK;
 }
 
 /* A file has one region along each dimension. */
-static void note_region(const table *all, const refs_join_told *told,
+static void note_region(const table *all, const refs_combine_told *told,
                         const refs_partition *fragment, recorded_file *file) {
     for (size_t dim = 0; dim < told->array.rank; dim++) {
-        const refs_join_steps steps = {fragment->begin[dim], fragment->end[dim]};
-        refs_join_steps *known = &file->regions[dim_at(all, told->array.dims[dim])];
+        const refs_combine_steps steps = {fragment->begin[dim], fragment->end[dim]};
+        refs_combine_steps *known = &file->regions[dim_at(all, told->array.dims[dim])];
         if (known->begin == UNKNOWN.begin) *known = steps;
         if (known->begin != steps.begin || known->end != steps.end) file->is_unclear = true;
     }
@@ -111,7 +111,7 @@ static void note_region(const table *all, const refs_join_told *told,
 
 static refs_status note_fragment(table *all, size_t number, const refs_partition *fragment,
                                  recorded_file *file, refs_error *err) {
-    const refs_join_told *told = &all->master->told[number];
+    const refs_combine_told *told = &all->master->told[number];
     bool is_so;
     REFS_TRY(is_called_so(all, told, fragment->variable, &is_so, err));
     if (!is_so || (file->n_told > 0 && file->told[file->n_told - 1] == number))
@@ -125,7 +125,7 @@ static refs_status note_fragment(table *all, size_t number, const refs_partition
 }
 
 static refs_status note_fragments(table *all, size_t number, refs_error *err) {
-    const refs_join_told *told = &all->master->told[number];
+    const refs_combine_told *told = &all->master->told[number];
     for (uint64_t i = 0; i < told->grid.n; i++) {
         refs_partition fragment;
         refs_fragment_grid_get(&told->grid, i, &fragment);
@@ -139,16 +139,16 @@ static refs_status note_fragments(table *all, size_t number, refs_error *err) {
 /* -- arrays ------------------------------------------------------------------------------------ */
 
 /* Elements of an array that a file has, along one of its dimensions. */
-static refs_join_steps steps_of(const table *all, const recorded_file *file,
-                                const refs_join_array *array, size_t dim) {
+static refs_combine_steps steps_of(const table *all, const recorded_file *file,
+                                   const refs_combine_array *array, size_t dim) {
     const size_t at = dim_at(all, array->dims[dim]);
     const bool is_known = at < all->n_dims && file->regions[at].begin != UNKNOWN.begin;
-    return is_known ? file->regions[at] : (refs_join_steps){0, array->shape[dim]};
+    return is_known ? file->regions[at] : (refs_combine_steps){0, array->shape[dim]};
 }
 
-static bool is_whole(const table *all, const recorded_file *file, const refs_join_array *array) {
+static bool is_whole(const table *all, const recorded_file *file, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++) {
-        const refs_join_steps steps = steps_of(all, file, array, dim);
+        const refs_combine_steps steps = steps_of(all, file, array, dim);
         if (steps.begin != 0 || steps.end != array->shape[dim]) return false;
     }
     return true;
@@ -162,27 +162,29 @@ static bool lacks_region(const table *all, const recorded_file *file) {
 }
 
 /* Values of strings of any length are not cut; nor are arrays shorter than their dimension. */
-static bool can_be_cut(const table *all, const recorded_file *file, const refs_join_array *array) {
+static bool can_be_cut(const table *all, const recorded_file *file,
+                       const refs_combine_array *array) {
     if (is_whole(all, file, array)) return true;
     for (size_t dim = 0; dim < array->rank; dim++)
         if (steps_of(all, file, array, dim).end > array->shape[dim]) return false;
     return !array->are_texts && array->dtype.type != REFS_TYPE_OBJECT &&
-           array->digest == REFS_JOIN_NONE && array->holes == NULL;
+           array->digest == REFS_COMBINE_NONE && array->holes == NULL;
 }
 
 /* Whether it cannot be told which files lack an array: its values are in the master, some of them
  * are missing, and the fill value may be one that was added for that. */
-static bool hides_holes(const table *all, const refs_join_array *array) {
+static bool hides_holes(const table *all, const refs_combine_array *array) {
     bool is_cut = false;
     for (size_t dim = 0; dim < array->rank; dim++) {
         const size_t at = dim_at(all, array->dims[dim]);
         is_cut = is_cut || (at < all->n_dims && all->is_cut[at]);
     }
-    return is_cut && !array->is_field && array->missing != REFS_JOIN_NONE && array->declares_fill;
+    return is_cut && !array->is_field && array->missing != REFS_COMBINE_NONE &&
+           array->declares_fill;
 }
 
 static bool says_enough(const table *all, const recorded_file *file) {
-    const refs_join_member *master = all->master;
+    const refs_combine_member *master = all->master;
     if (file->n_told == 0 || file->is_unclear || lacks_region(all, file)) return false;
     for (size_t i = 0; i < master->n_arrays; i++)
         if (!master->arrays[i].is_field && !can_be_cut(all, file, &master->arrays[i])) return false;
@@ -193,17 +195,17 @@ static bool says_enough(const table *all, const recorded_file *file) {
  */
 typedef struct region_cut {
     const recorded_file *file;
-    const refs_join_array *array;
+    const refs_combine_array *array;
     size_t size;
 } region_cut;
 
 /* Sets *id to the part that the file has of string number *id. */
 static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, refs_error *err) {
-    const refs_join_array *array = cut->array;
+    const refs_combine_array *array = cut->array;
     const size_t size = cut->size;
     uint64_t index[REFS_MAX_RANK] = {0}, n = 1;
-    refs_join_steps steps[REFS_MAX_RANK];
-    if (*id == REFS_JOIN_NONE) return REFS_OK;
+    refs_combine_steps steps[REFS_MAX_RANK];
+    if (*id == REFS_COMBINE_NONE) return REFS_OK;
     for (size_t dim = 0; dim < array->rank; dim++) {
         steps[dim] = steps_of(all, cut->file, array, dim);
         n *= steps[dim].end - steps[dim].begin;
@@ -225,20 +227,21 @@ static refs_status cut_bytes(table *all, const region_cut *cut, uint32_t *id, re
 
 /* The array of which `file` has a part, with lists of its own. */
 static refs_status copy_array(const table *all, const recorded_file *file,
-                              const refs_join_array *from, refs_join_array *to, refs_error *err) {
+                              const refs_combine_array *from, refs_combine_array *to,
+                              refs_error *err) {
     const size_t rank = from->rank;
     *to = *from;
     to->holes = NULL;
     to->shape = refs_calloc(rank + 1, 3 * sizeof *to->shape);
     to->dims = refs_calloc(rank + 1, sizeof *to->dims);
     if (to->shape == NULL || to->dims == NULL) {
-        refs_join__array_clear(to);
+        refs_combine__array_clear(to);
         return refs_fail_nomem(err);
     }
     to->chunk = to->shape + rank;
     to->n = to->chunk + rank;
     for (size_t dim = 0; dim < rank; dim++) {
-        const refs_join_steps steps = steps_of(all, file, from, dim);
+        const refs_combine_steps steps = steps_of(all, file, from, dim);
         to->dims[dim] = from->dims[dim];
         to->shape[dim] = to->chunk[dim] = steps.end - steps.begin;
         to->n[dim] = 1;
@@ -246,9 +249,9 @@ static refs_status copy_array(const table *all, const recorded_file *file,
     return REFS_OK;
 }
 
-static refs_status add_array(const table *all, recorded_file *file, const refs_join_array *from,
+static refs_status add_array(const table *all, recorded_file *file, const refs_combine_array *from,
                              refs_error *err) {
-    refs_join_member *member = &file->member;
+    refs_combine_member *member = &file->member;
     if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
                    sizeof *member->arrays))
         return refs_fail_nomem(err);
@@ -257,11 +260,11 @@ static refs_status add_array(const table *all, recorded_file *file, const refs_j
     return REFS_OK;
 }
 
-static refs_status add_values(table *all, recorded_file *file, const refs_join_array *from,
+static refs_status add_values(table *all, recorded_file *file, const refs_combine_array *from,
                               refs_error *err) {
     if (from->is_field) return REFS_OK; /* the master's own */
     REFS_TRY(add_array(all, file, from, err));
-    refs_join_array *to = &file->member.arrays[file->member.n_arrays - 1];
+    refs_combine_array *to = &file->member.arrays[file->member.n_arrays - 1];
     if (is_whole(all, file, from)) return REFS_OK;
     const region_cut values = {file, from, from->dtype.size}, missing = {file, from, 1};
     REFS_TRY(cut_bytes(all, &values, &to->values, err));
@@ -271,9 +274,9 @@ static refs_status add_values(table *all, recorded_file *file, const refs_join_a
 /* -- members ----------------------------------------------------------------------------------- */
 
 static refs_status begin_member(const table *all, size_t number, refs_error *err) {
-    const refs_join_recorded *file = &all->files[number];
-    const refs_join_member *master = all->master;
-    refs_join_member *member = &all->entries[number].member;
+    const refs_combine_recorded *file = &all->files[number];
+    const refs_combine_member *master = all->master;
+    refs_combine_member *member = &all->entries[number].member;
     const size_t n = master->n_documents;
     member->number = file->number;
     member->is_of_master = true;
@@ -287,28 +290,28 @@ static refs_status begin_member(const table *all, size_t number, refs_error *err
     return REFS_OK;
 }
 
-static refs_status add_fragment(const table *all, const refs_join_told *told, recorded_file *file,
-                                refs_error *err) {
+static refs_status add_fragment(const table *all, const refs_combine_told *told,
+                                recorded_file *file, refs_error *err) {
     REFS_TRY(add_array(all, file, &told->array, err));
-    refs_join_array *array = &file->member.arrays[file->member.n_arrays - 1];
+    refs_combine_array *array = &file->member.arrays[file->member.n_arrays - 1];
     array->declares_fill = told->declares_fill;
     memcpy(array->declared, told->declared, sizeof array->declared);
     return REFS_OK;
 }
 
 /* Fields are placed once all parts are there. */
-static refs_status place(table *all, refs_join_member *member, refs_error *err) {
-    const refs_join *join = all->join;
-    if (refs_join__is_of_fields(join)) return REFS_OK;
+static refs_status place(table *all, refs_combine_member *member, refs_error *err) {
+    const refs_combine *join = all->join;
+    if (refs_combine__is_of_fields(join)) return REFS_OK;
     for (size_t line = 0; line < join->n_dims; line++)
-        REFS_TRY(refs_join__find_axis(all->strings, member, line,
-                                      refs_str_from(join->options.dims[line]), err));
-    return refs_join__widen_layouts(join, member, all->strings, err);
+        REFS_TRY(refs_combine__find_axis(all->strings, member, line,
+                                         refs_str_from(join->options.dims[line]), err));
+    return refs_combine__widen_layouts(join, member, all->strings, err);
 }
 
 /* In the order in which the master has its variables. */
 static refs_status make_member(table *all, size_t number, refs_error *err) {
-    const refs_join_member *master = all->master;
+    const refs_combine_member *master = all->master;
     recorded_file *file = &all->entries[number];
     size_t n_values = 0, n_told = 0, n_own = 0;
     REFS_TRY(begin_member(all, number, err));
@@ -331,7 +334,7 @@ static refs_status make_members(table *all, refs_error *err) {
     for (size_t i = 0; i < all->master->n_arrays; i++)
         if (hides_holes(all, &all->master->arrays[i])) return REFS_OK;
     for (size_t i = 0; i < all->n_files; i++) {
-        REFS_TRY(refs_join__go_on(all->join, err));
+        REFS_TRY(refs_combine__go_on(all->join, err));
         all->files[i].is_added = says_enough(all, &all->entries[i]);
         if (all->files[i].is_added) REFS_TRY(make_member(all, i, err));
     }
@@ -340,22 +343,22 @@ static refs_status make_members(table *all, refs_error *err) {
 
 /* Together, as members share strings. */
 static refs_status keep_members(table *all, refs_error *err) {
-    refs_join_member *members = refs_calloc(all->n_files + 1, sizeof *members);
+    refs_combine_member *members = refs_calloc(all->n_files + 1, sizeof *members);
     size_t n = 0;
     if (members == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < all->n_files; i++) {
         if (!all->files[i].is_added) continue;
         members[n++] = all->entries[i].member;
-        all->entries[i].member = (refs_join_member){.name = NULL};
+        all->entries[i].member = (refs_combine_member){.name = NULL};
     }
-    const refs_status status = refs_join__keep(all->join, all->strings, members, n, err);
+    const refs_status status = refs_combine__keep(all->join, all->strings, members, n, err);
     refs_free(members);
     return status;
 }
 
 static void clear(table *all) {
     for (size_t i = 0; all->entries != NULL && i < all->n_files; i++) {
-        refs_join__member_clear(&all->entries[i].member);
+        refs_combine__member_clear(&all->entries[i].member);
         refs_free(all->entries[i].regions);
         refs_free(all->entries[i].told);
     }
@@ -376,28 +379,28 @@ static refs_status add_files(table *all, refs_error *err) {
 }
 
 /* A master of fields is a member, too: it says how long dimensions are. */
-static refs_status keep_master(refs_join *join, const refs_intern *strings,
-                               refs_join_member *master, refs_error *err) {
+static refs_status keep_master(refs_combine *join, const refs_intern *strings,
+                               refs_combine_member *master, refs_error *err) {
     for (size_t i = 0; i < master->n_told; i++) refs_intern_clear(&master->told[i].grid.strings);
-    if (refs_join__is_of_fields(join)) return refs_join__keep(join, strings, master, 1, err);
-    refs_join__member_clear(master);
+    if (refs_combine__is_of_fields(join)) return refs_combine__keep(join, strings, master, 1, err);
+    refs_combine__member_clear(master);
     return REFS_OK;
 }
 
-refs_status refs_join_add_master(refs_join *join, const refs_join_part *part,
-                                 refs_join_recorded *files, size_t n, refs_error *err) {
-    refs_join_member master = {.number = part->number, .role = REFS_JOIN_IS_MASTER};
+refs_status refs_combine_add_master(refs_combine *join, const refs_combine_part *part,
+                                    refs_combine_recorded *files, size_t n, refs_error *err) {
+    refs_combine_member master = {.number = part->number, .role = REFS_COMBINE_IS_MASTER};
     refs_intern strings = {0};
     table all = {
         .join = join, .strings = &strings, .master = &master, .files = files, .n_files = n};
     refs_status status = copy_text(part->name, &master.name, err);
-    if (status == REFS_OK) status = refs_join__read(join, part, &master, &strings, err);
+    if (status == REFS_OK) status = refs_combine__read(join, part, &master, &strings, err);
     if (status == REFS_OK) status = add_files(&all, err);
     clear(&all);
     if (status == REFS_OK)
         status = keep_master(join, &strings, &master, err);
     else
-        refs_join__member_clear(&master);
+        refs_combine__member_clear(&master);
     refs_intern_clear(&strings);
     if (status != REFS_OK) refs_error_prefix(err, "%s", part->name);
     return status;

@@ -6,8 +6,8 @@
 #include "refs/aggregation.h"
 
 typedef struct renaming {
-    refs_join *join;
-    refs_join_member *member;
+    refs_combine *join;
+    refs_combine_member *member;
     refs_intern *strings;
     size_t group; /* bytes of paths that the copy does not have */
 } renaming;
@@ -19,7 +19,7 @@ static refs_status look(void *user, const char *location, bool *is_there, refs_e
     const refs_vfs *vfs = job->join->options.vfs;
     refs_error problem = REFS_ERROR_INIT;
     void *handle = NULL;
-    REFS_TRY(refs_join__go_on(job->join, err));
+    REFS_TRY(refs_combine__go_on(job->join, err));
     if (vfs == NULL) return REFS_OK;
     const refs_status status = vfs->open(vfs->self, location, &handle, &problem);
     *is_there = status == REFS_OK;
@@ -30,14 +30,14 @@ static refs_status look(void *user, const char *location, bool *is_there, refs_e
 
 static refs_status rename_file(void *user, refs_str location, refs_buf *renamed, refs_error *err) {
     const renaming *job = user;
-    REFS_TRY(refs_join__go_on(job->join, err));
-    return refs_join_url(&job->join->options.urls, location, renamed, err);
+    REFS_TRY(refs_combine__go_on(job->join, err));
+    return refs_combine_url(&job->join->options.urls, location, renamed, err);
 }
 
-static refs_join_array *find_array(const renaming *job, const refs_array_meta *meta) {
+static refs_combine_array *find_array(const renaming *job, const refs_array_meta *meta) {
     const refs_str path = refs_str_from(meta->path);
     for (size_t i = 0; i < job->member->n_arrays && path.size >= job->group; i++) {
-        refs_join_array *array = &job->member->arrays[i];
+        refs_combine_array *array = &job->member->arrays[i];
         if (refs_str_equal(refs_intern_get(job->strings, array->path),
                            refs_str_part(path, job->group, path.size)))
             return array;
@@ -48,8 +48,8 @@ static refs_join_array *find_array(const renaming *job, const refs_array_meta *m
 static refs_status replace(renaming *job, uint32_t *id, const char *const *pairs, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     const refs_str old =
-        *id != REFS_JOIN_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
-    refs_status status = refs_join__replace(old, pairs, &text, err);
+        *id != REFS_COMBINE_NONE ? refs_intern_get(job->strings, *id) : refs_str_from("{}");
+    refs_status status = refs_combine__replace(old, pairs, &text, err);
     if (status == REFS_OK)
         status = refs_intern_add(job->strings, refs_str_view((const char *)text.data, text.size),
                                  id, err);
@@ -89,11 +89,11 @@ static size_t longest_of(refs_bytes names) {
 
 /* One chunk of strings without codecs, and without the dimension of letters. */
 static refs_status describe_strings(renaming *job, const refs_array_meta *meta, size_t size,
-                                    refs_join_array *array, refs_error *err) {
+                                    refs_combine_array *array, refs_error *err) {
     refs_buf shape = REFS_BUF_INIT, dims = REFS_BUF_INIT;
     char dtype[40];
     (void)snprintf(dtype, sizeof dtype, "\"|S%zu\"", size);
-    refs_status status = refs_join__write_list(array->shape, array->rank, &shape, err);
+    refs_status status = refs_combine__write_list(array->shape, array->rank, &shape, err);
     if (status == REFS_OK) status = refs_buf_append(&dims, "[", 1, err);
     for (size_t dim = 0; dim < array->rank && status == REFS_OK; dim++) {
         status = refs_buf_append(&dims, ",", dim > 0, err);
@@ -122,7 +122,7 @@ static refs_status describe_strings(renaming *job, const refs_array_meta *meta, 
 static refs_status take_variable(void *user, const refs_array_meta *meta, size_t rank,
                                  refs_bytes names, refs_error *err) {
     renaming *job = user;
-    refs_join_array *array = find_array(job, meta);
+    refs_combine_array *array = find_array(job, meta);
     refs_buf padded = REFS_BUF_INIT;
     const size_t size = longest_of(names);
     if (array == NULL) return REFS_OK;
@@ -144,7 +144,7 @@ static refs_status take_variable(void *user, const refs_array_meta *meta, size_t
 static refs_status take_attribute(void *user, const refs_array_meta *container, const char *name,
                                   refs_str text, refs_error *err) {
     renaming *job = user;
-    refs_join_array *array = find_array(job, container);
+    refs_combine_array *array = find_array(job, container);
     refs_buf quoted = REFS_BUF_INIT;
     if (array == NULL) return REFS_OK;
     if (array->is_v3) return fail_v3(container, err);
@@ -156,8 +156,8 @@ static refs_status take_attribute(void *user, const refs_array_meta *container, 
     return status;
 }
 
-refs_status refs_join__rename_fragments(refs_join *join, const refs_join_copied *copied,
-                                        refs_error *err) {
+refs_status refs_combine__rename_fragments(refs_combine *join, const refs_combine_copied *copied,
+                                           refs_error *err) {
     renaming job = {join, copied->member, copied->strings, copied->group};
     const refs_file_renamer renamer = {.location = refs_set_location(copied->set),
                                        .remote_to_local =

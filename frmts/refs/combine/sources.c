@@ -1,4 +1,4 @@
-/* sources.c -- states of the sources of a set that is made, see refs/join.h. */
+/* sources.c -- states of the sources of a set that is made, see refs/combine.h. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,16 +13,16 @@ typedef struct recorded {
     uint32_t modified_ns;
 } recorded;
 
-struct refs_join_sources {
+struct refs_combine_sources {
     const refs_vfs *vfs;
-    const refs_join_urls *urls;
+    const refs_combine_urls *urls;
     pthread_mutex_t lock; /* guards what follows */
     recorded *items;
     size_t n, capacity;
 };
 
-refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *urls,
-                                   refs_join_sources **sources, refs_error *err) {
+refs_status refs_combine_sources_open(const refs_vfs *vfs, const refs_combine_urls *urls,
+                                      refs_combine_sources **sources, refs_error *err) {
     *sources = refs_calloc(1, sizeof **sources);
     if (*sources == NULL) return refs_fail_nomem(err);
     (*sources)->vfs = vfs;
@@ -31,7 +31,7 @@ refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *ur
     return REFS_OK;
 }
 
-void refs_join_sources_free(refs_join_sources *sources) {
+void refs_combine_sources_free(refs_combine_sources *sources) {
     if (sources == NULL) return;
     for (size_t i = 0; i < sources->n; i++) {
         refs_free(sources->items[i].url);
@@ -44,7 +44,7 @@ void refs_join_sources_free(refs_join_sources *sources) {
 
 /* -- taken ------------------------------------------------------------------------------------- */
 
-static refs_status record(refs_join_sources *sources, const refs_source_state *state,
+static refs_status record(refs_combine_sources *sources, const refs_source_state *state,
                           refs_error *err) {
     refs_status status = REFS_OK;
     refs_lock(&sources->lock);
@@ -63,7 +63,7 @@ static refs_status record(refs_join_sources *sources, const refs_source_state *s
 
 /* Those that a set has, named as the new one names them. */
 typedef struct recording {
-    refs_join_sources *sources;
+    refs_combine_sources *sources;
     refs_url_context names;
 } recording;
 
@@ -75,8 +75,8 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
     if (status != REFS_OK) refs_error_prefix(err, "source %.*s", REFS_STR_ARG(state->url));
     if (status == REFS_OK)
         status =
-            refs_join_url(at->sources->urls,
-                          refs_str_view((const char *)location.data, location.size), &url, err);
+            refs_combine_url(at->sources->urls,
+                             refs_str_view((const char *)location.data, location.size), &url, err);
     renamed.url = refs_str_view((const char *)url.data, url.size);
     if (status == REFS_OK) status = record(at->sources, &renamed, err);
     refs_buf_clear(&location);
@@ -84,10 +84,10 @@ static refs_status record_one(void *user, const refs_source_state *state, refs_e
     return status;
 }
 
-refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
-                                        const refs_vfs_validators *now, refs_error *err) {
+refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
+                                           const refs_vfs_validators *now, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
+    refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
     const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now->size,
                                      now->modified_s, refs_str_from(now->etag), now->modified_ns};
     if (status == REFS_OK) status = record(sources, &state, err);
@@ -95,15 +95,15 @@ refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *
     return status;
 }
 
-static refs_status add_file(refs_join_sources *sources, const char *location, refs_error *err) {
+static refs_status add_file(refs_combine_sources *sources, const char *location, refs_error *err) {
     const refs_vfs *vfs = sources->vfs;
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
-    return refs_join_sources_add_state(sources, location, &now, err);
+    return refs_combine_sources_add_state(sources, location, &now, err);
 }
 
-refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
-                                  refs_error *err) {
+refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_combine_part *part,
+                                     refs_error *err) {
     recording at = {sources, refs_set_url_context(part->set)};
     at.names.base = part->name;
     const refs_source_visitor visitor = {record_one, &at};
@@ -120,10 +120,10 @@ static int by_url(const void *left, const void *right) {
     return strcmp(a->url, b->url);
 }
 
-refs_status refs_join_sources_count(refs_join_sources *sources, const char *location, size_t *n,
-                                    refs_error *err) {
+refs_status refs_combine_sources_count(refs_combine_sources *sources, const char *location,
+                                       size_t *n, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
-    refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
+    refs_status status = refs_combine_url(sources->urls, refs_str_from(location), &url, err);
     if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
     *n = 0;
     for (size_t i = 0; i < sources->n && status == REFS_OK; i++)
@@ -132,8 +132,8 @@ refs_status refs_join_sources_count(refs_join_sources *sources, const char *loca
     return status;
 }
 
-refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
-                                   refs_error *err) {
+refs_status refs_combine_sources_each(refs_combine_sources *sources,
+                                      const refs_source_visitor *visitor, refs_error *err) {
     if (sources->n > 0) qsort(sources->items, sources->n, sizeof *sources->items, by_url);
     for (size_t i = 0; i < sources->n; i++) {
         const recorded *source = &sources->items[i];
@@ -150,11 +150,11 @@ static refs_status add_to_document(void *to, const refs_source_state *state, ref
     return refs_source_state_write(state, to, err);
 }
 
-refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
-                                       refs_error *err) {
+refs_status refs_combine_sources_document(refs_combine_sources *sources, refs_buf *document,
+                                          refs_error *err) {
     refs_buf list = REFS_BUF_INIT;
     const refs_source_visitor visitor = {add_to_document, &list};
-    refs_status status = refs_join_sources_each(sources, &visitor, err);
+    refs_status status = refs_combine_sources_each(sources, &visitor, err);
     if (status == REFS_OK) status = refs_buf_printf(document, err, "{\"sources\":[");
     if (status == REFS_OK) status = refs_buf_append(document, list.data, list.size, err);
     if (status == REFS_OK) status = refs_buf_append(document, "]}", 2, err);
@@ -166,8 +166,8 @@ static refs_status add_to_writer(void *to, const refs_source_state *state, refs_
     return refs_writer_source(to, state, err);
 }
 
-refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
-                                    refs_error *err) {
+refs_status refs_combine_sources_write(refs_combine_sources *sources, refs_writer *writer,
+                                       refs_error *err) {
     const refs_source_visitor visitor = {add_to_writer, writer};
-    return refs_join_sources_each(sources, &visitor, err);
+    return refs_combine_sources_each(sources, &visitor, err);
 }

@@ -10,22 +10,22 @@
 
 #include "combine_internal.h"
 
-static bool is_coordinate_of_line(const refs_join *join, const refs_joined *joined) {
-    const refs_join_member *member = &join->members[joined->first];
+static bool is_coordinate_of_line(const refs_combine *join, const refs_combined *joined) {
+    const refs_combine_member *member = &join->members[joined->first];
     for (size_t line = 0; line < join->n_dims; line++) {
         const uint32_t number = member->axes[line].array;
-        if (number != REFS_JOIN_NONE && member->arrays[number].path == joined->path) return true;
+        if (number != REFS_COMBINE_NONE && member->arrays[number].path == joined->path) return true;
     }
     return false;
 }
 
-bool refs_join__may_split(const refs_join *join, const refs_joined *joined) {
-    const refs_join_array *like = joined->like;
+bool refs_combine__may_split(const refs_combine *join, const refs_combined *joined) {
+    const refs_combine_array *like = joined->like;
     bool is_number = refs_dtype_is_numeric(&like->dtype) && like->dtype.type != REFS_TYPE_COMPLEX;
     const bool is_of_master = !like->is_field && join->n_parts < join->n_members;
-    if (refs_join__is_aggregated(join))
+    if (refs_combine__is_aggregated(join))
         return is_number && !is_coordinate_of_line(join, joined) && !is_of_master;
-    if (join->options.unlike == REFS_JOIN_REFUSE || joined->n_lines == 0 ||
+    if (join->options.unlike == REFS_COMBINE_REFUSE || joined->n_lines == 0 ||
         is_coordinate_of_line(join, joined) || !is_number)
         return false;
     for (size_t dim = 0; dim < joined->rank; dim++)
@@ -33,84 +33,85 @@ bool refs_join__may_split(const refs_join *join, const refs_joined *joined) {
     return true;
 }
 
-void refs_join__split_free(refs_join_split *split) {
+void refs_combine__split_free(refs_combine_split *split) {
     if (split == NULL) return;
-    refs_join__cells_clear(&split->cells);
+    refs_combine__cells_clear(&split->cells);
     refs_fragment_grid_clear(&split->grid);
     refs_free(split);
 }
 
 /* -- cells and fragments ----------------------------------------------------------------------- */
 
-size_t refs_join__cell_number(const refs_join_cells *cells, const size_t *index) {
+size_t refs_combine__cell_number(const refs_combine_cells *cells, const size_t *index) {
     size_t number = 0;
     for (size_t i = 0; i < cells->n_lines; i++) number = number * (cells->cuts[i].n - 1) + index[i];
     return number;
 }
 
-const refs_join_place *refs_join__owner(const refs_join_split *split, size_t cell) {
+const refs_combine_place *refs_combine__owner(const refs_combine_split *split, size_t cell) {
     const uint32_t owner = split->cells.owners[cell];
     return owner != 0 ? &split->cells.pieces[owner - 1] : NULL;
 }
 
-refs_join_cell_box refs_join__cells_of(const refs_join_split *split, uint64_t number) {
-    refs_join_cell_box box;
+refs_combine_cell_box refs_combine__cells_of(const refs_combine_split *split, uint64_t number) {
+    refs_combine_cell_box box;
     uint64_t index[REFS_MAX_RANK];
     refs_fragment_grid_index(&split->grid, number, index);
     for (size_t i = 0; i < split->cells.n_lines; i++) {
         const refs_fragment_dim *dim = &split->grid.dims[split->dim[i]];
         const refs_fragment_interval *at = &dim->intervals[index[split->dim[i]]];
-        box.begin[i] = refs_join__cell_at(&split->cells.cuts[i], at->begin);
-        box.end[i] = refs_join__cell_at(&split->cells.cuts[i], at->end);
+        box.begin[i] = refs_combine__cell_at(&split->cells.cuts[i], at->begin);
+        box.end[i] = refs_combine__cell_at(&split->cells.cuts[i], at->end);
     }
     return box;
 }
 
-const refs_join_place *refs_join__piece_of(const refs_join_split *split, uint64_t number) {
-    const refs_join_cell_box box = refs_join__cells_of(split, number);
-    return refs_join__owner(split, refs_join__cell_number(&split->cells, box.begin));
+const refs_combine_place *refs_combine__piece_of(const refs_combine_split *split, uint64_t number) {
+    const refs_combine_cell_box box = refs_combine__cells_of(split, number);
+    return refs_combine__owner(split, refs_combine__cell_number(&split->cells, box.begin));
 }
 
-const refs_join_array *refs_join__first_of(const refs_join_split *split) {
+const refs_combine_array *refs_combine__first_of(const refs_combine_split *split) {
     uint64_t number = 0;
     while (!split->grid.sources[number].is_there) number++;
-    return refs_join__piece_of(split, number)->array;
+    return refs_combine__piece_of(split, number)->array;
 }
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-uint64_t refs_join__steps_per_chunk(const refs_joined *joined, const refs_join_array *array,
-                                    size_t dim) {
-    const size_t own = refs_join__own_dim(joined, array, dim);
+uint64_t refs_combine__steps_per_chunk(const refs_combined *joined, const refs_combine_array *array,
+                                       size_t dim) {
+    const size_t own = refs_combine__own_dim(joined, array, dim);
     return own == SIZE_MAX || array->is_thin ? 1 : array->chunk[own];
 }
 
-static refs_status fail_apart(const refs_join *join, const refs_joined *joined,
-                              const refs_join_place *at, size_t line, refs_error *err) {
+static refs_status fail_apart(const refs_combine *join, const refs_combined *joined,
+                              const refs_combine_place *at, size_t line, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has chunks of steps along %s between which there are steps of "
                      "other sources: chunks cannot be cut",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                     REFS_STR_ARG(refs_combine__text(join, joined->path)), at->member->name,
                      join->options.dims[line]);
 }
 
 /* Steps of a piece along dimension `dim` of the array. */
-static uint64_t count_steps(const refs_joined *joined, const refs_join_array *array, size_t dim) {
-    const size_t own = refs_join__own_dim(joined, array, dim);
+static uint64_t count_steps(const refs_combined *joined, const refs_combine_array *array,
+                            size_t dim) {
+    const size_t own = refs_combine__own_dim(joined, array, dim);
     return own == SIZE_MAX ? 1 : array->shape[own];
 }
 
 /* Steps of one chunk have to follow each other. */
-static refs_status check_chunks(const refs_join *join, const refs_joined *joined,
-                                const refs_join_place *at, size_t dim, refs_error *err) {
+static refs_status check_chunks(const refs_combine *join, const refs_combined *joined,
+                                const refs_combine_place *at, size_t dim, refs_error *err) {
     const size_t line = joined->line[dim];
-    const refs_join_axis *axis = &at->member->axes[line];
+    const refs_combine_axis *axis = &at->member->axes[line];
     const uint64_t begin = at->array->begin[line],
-                   k = refs_join__steps_per_chunk(joined, at->array, dim);
+                   k = refs_combine__steps_per_chunk(joined, at->array, dim);
     const uint64_t end = begin + count_steps(joined, at->array, dim);
     if (end > axis->n) return fail_apart(join, joined, at, line, err);
     for (uint64_t first = begin; k > 1 && first < end; first += k) {
-        if (refs_join__is_hole(join, at->array, line, first)) continue;
+        if (refs_combine__is_hole(join, at->array, line, first)) continue;
         for (uint64_t step = first + 1; step < end && step < first + k; step++)
             if (axis->position[step] != axis->position[step - 1] + 1)
                 return fail_apart(join, joined, at, line, err);
@@ -122,26 +123,26 @@ static refs_status check_chunks(const refs_join *join, const refs_joined *joined
  */
 typedef enum chunk_edge { BEGINS, ENDS } chunk_edge;
 
-static bool is_edge(const refs_joined *joined, const refs_join_place *at, size_t i,
+static bool is_edge(const refs_combined *joined, const refs_combine_place *at, size_t i,
                     uint64_t position, chunk_edge edge) {
     const size_t dim = joined->split->dim[i], line = joined->line[dim];
-    const uint64_t k = refs_join__steps_per_chunk(joined, at->array, dim);
-    const refs_join_axis *axis = &at->member->axes[line];
+    const uint64_t k = refs_combine__steps_per_chunk(joined, at->array, dim);
+    const refs_combine_axis *axis = &at->member->axes[line];
     if (k == 1) return true;
-    const uint64_t own =
-        refs_join__step_at(axis, edge == BEGINS ? position : position - 1) - at->array->begin[line];
+    const uint64_t own = refs_combine__step_at(axis, edge == BEGINS ? position : position - 1) -
+                         at->array->begin[line];
     return edge == BEGINS ? own % k == 0
                           : (own + 1) % k == 0 || own + 1 == count_steps(joined, at->array, dim);
 }
 
 /* -- cuts -------------------------------------------------------------------------------------- */
 
-static bool have_one_type(const refs_join_array *a, const refs_join_array *b) {
+static bool have_one_type(const refs_combine_array *a, const refs_combine_array *b) {
     return refs_dtype_equal(&a->dtype, &b->dtype) && a->has_fill == b->has_fill &&
            memcmp(a->fill, b->fill, sizeof a->fill) == 0;
 }
 
-static bool are_homogeneous(const refs_join_array *a, const refs_join_array *b) {
+static bool are_homogeneous(const refs_combine_array *a, const refs_combine_array *b) {
     return a == b ||
            (a->is_thin == b->is_thin && a->packing == b->packing && a->range == b->range &&
             a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout));
@@ -152,13 +153,14 @@ typedef struct cut {
     size_t i;
     uint64_t position, begin; /**< of the cut, and of the fragments before it */
     bool stays;
-    const refs_join_place *within;  /**< a piece with a chunk on both sides; or NULL */
-    const refs_join_place *through; /**< a piece of which one side is a part of a chunk; or NULL */
+    const refs_combine_place *within; /**< a piece with a chunk on both sides; or NULL */
+    const refs_combine_place
+        *through; /**< a piece of which one side is a part of a chunk; or NULL */
 } cut;
 
 /* Looks at what is before the cut and behind it at one place along the other dimensions. */
-static void look(const refs_joined *joined, const refs_join_place *before,
-                 const refs_join_place *behind, cut *at) {
+static void look(const refs_combined *joined, const refs_combine_place *before,
+                 const refs_combine_place *behind, cut *at) {
     const bool begins = behind == NULL || is_edge(joined, behind, at->i, at->position, BEGINS);
     if (before != NULL && before == behind && !begins) {
         at->within = before;
@@ -171,27 +173,28 @@ static void look(const refs_joined *joined, const refs_join_place *before,
         at->stays || before == NULL || behind == NULL ||
         !are_homogeneous(before->array, behind->array) ||
         (at->position - at->begin) %
-                refs_join__steps_per_chunk(joined, before->array, joined->split->dim[at->i]) !=
+                refs_combine__steps_per_chunk(joined, before->array, joined->split->dim[at->i]) !=
             0;
 }
 
 /* Looks at a cut at all places along the other dimensions. */
-static void look_everywhere(const refs_joined *joined, size_t number, cut *at) {
-    const refs_join_split *split = joined->split;
-    const refs_join_cells *cells = &split->cells;
+static void look_everywhere(const refs_combined *joined, size_t number, cut *at) {
+    const refs_combine_split *split = joined->split;
+    const refs_combine_cells *cells = &split->cells;
     size_t inner = 1;
     for (size_t i = at->i + 1; i < cells->n_lines; i++) inner *= cells->cuts[i].n - 1;
     const size_t size = inner * (cells->cuts[at->i].n - 1);
     for (size_t outer = 0; outer < cells->n; outer += size)
         for (size_t k = 0; k < inner; k++) {
             const size_t cell = outer + number * inner + k;
-            look(joined, refs_join__owner(split, cell - inner), refs_join__owner(split, cell), at);
+            look(joined, refs_combine__owner(split, cell - inner), refs_combine__owner(split, cell),
+                 at);
         }
 }
 
-static refs_status cut_along(const refs_join *join, const refs_joined *joined, size_t i,
+static refs_status cut_along(const refs_combine *join, const refs_combined *joined, size_t i,
                              refs_fragment_dim *into, refs_error *err) {
-    const refs_join_cuts *cuts = &joined->split->cells.cuts[i];
+    const refs_combine_cuts *cuts = &joined->split->cells.cuts[i];
     const size_t line = joined->split->cells.line[i];
     uint64_t begin = 0;
     for (size_t k = 1; k + 1 < cuts->n; k++) {
@@ -206,69 +209,70 @@ static refs_status cut_along(const refs_join *join, const refs_joined *joined, s
     return refs_fragment_dim_append(into, cuts->at[cuts->n - 1] - begin, err);
 }
 
-static refs_status cut_whole(const refs_joined *joined, size_t dim, refs_fragment_dim *into,
+static refs_status cut_whole(const refs_combined *joined, size_t dim, refs_fragment_dim *into,
                              refs_error *err) {
     REFS_TRY(refs_fragment_dim_append(into, joined->shape[dim], err));
     into->is_split = false;
     return REFS_OK;
 }
 
-static refs_status make_grid(const refs_join *join, refs_joined *joined, refs_error *err) {
-    refs_join_split *split = joined->split;
+static refs_status make_grid(const refs_combine *join, refs_combined *joined, refs_error *err) {
+    refs_combine_split *split = joined->split;
     split->grid.rank = joined->rank;
     for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
         refs_fragment_dim *into = &split->grid.dims[dim];
-        REFS_TRY(joined->line[dim] < REFS_JOIN_MAX_DIMS ? cut_along(join, joined, i++, into, err)
-                                                        : cut_whole(joined, dim, into, err));
+        REFS_TRY(joined->line[dim] < REFS_COMBINE_MAX_DIMS ? cut_along(join, joined, i++, into, err)
+                                                           : cut_whole(joined, dim, into, err));
     }
     REFS_TRY(refs_fragment_grid_prepare(&split->grid, err));
     for (uint64_t i = 0; i < split->grid.n; i++)
-        split->grid.sources[i].is_there = refs_join__piece_of(split, i) != NULL;
+        split->grid.sources[i].is_there = refs_combine__piece_of(split, i) != NULL;
     return REFS_OK;
 }
 
 /* -- what parts have --------------------------------------------------------------------------- */
 
 /* An array that has all joined dimensions has each place once. */
-static refs_status check_once(const refs_join *join, const refs_joined *joined, refs_error *err) {
-    const refs_join_split *split = joined->split;
-    const refs_join_cells *cells = &split->cells;
+static refs_status check_once(const refs_combine *join, const refs_combined *joined,
+                              refs_error *err) {
+    const refs_combine_split *split = joined->split;
+    const refs_combine_cells *cells = &split->cells;
     uint64_t index[REFS_MAX_RANK] = {0};
     if (cells->second == 0) return REFS_OK;
-    const refs_join_member *const members[2] = {refs_join__owner(split, cells->twice)->member,
-                                                cells->pieces[cells->second - 1].member};
+    const refs_combine_member *const members[2] = {refs_combine__owner(split, cells->twice)->member,
+                                                   cells->pieces[cells->second - 1].member};
     if (joined->n_lines < join->n_dims) {
-        if (!refs_join__have_one_digest(joined, members[0], members[1]))
+        if (!refs_combine__have_one_digest(joined, members[0], members[1]))
             refs_note(&join->options.notes, REFS_NOTE_WARNING,
                       "%.*s: not the same in %s and %s, which have the same steps: that of the "
                       "first is kept",
-                      REFS_STR_ARG(refs_join__text(join, joined->path)), members[0]->name,
+                      REFS_STR_ARG(refs_combine__text(join, joined->path)), members[0]->name,
                       members[1]->name);
         return REFS_OK;
     }
     for (size_t i = cells->n_lines, cell = cells->twice; i-- > 0; cell /= cells->cuts[i].n - 1)
         index[split->dim[i]] = cells->cuts[i].at[cell % (cells->cuts[i].n - 1)];
-    return refs_join__fail_twice(join, joined, index, members, err);
+    return refs_combine__fail_twice(join, joined, index, members, err);
 }
 
-static refs_status find_cells(const refs_join *join, const refs_join_plan *plan,
-                              refs_joined *joined, refs_error *err) {
-    refs_join_split *split = joined->split;
-    refs_join_cells *cells = &split->cells;
-    *cells = (refs_join_cells){.join = join, .wants_owners = true};
+static refs_status find_cells(const refs_combine *join, const refs_combine_plan *plan,
+                              refs_combined *joined, refs_error *err) {
+    refs_combine_split *split = joined->split;
+    refs_combine_cells *cells = &split->cells;
+    *cells = (refs_combine_cells){.join = join, .wants_owners = true};
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (joined->line[dim] == REFS_COMBINE_MAX_DIMS) continue;
         split->dim[cells->n_lines] = dim;
         cells->line[cells->n_lines++] = joined->line[dim];
     }
-    REFS_TRY(refs_join__cells_open(cells, plan, joined->path, err));
+    REFS_TRY(refs_combine__cells_open(cells, plan, joined->path, err));
     if (cells->covered == NULL)
         return refs_fail(err, REFS_LIMIT,
                          "%.*s: its sources have too many edges along %zu dimensions",
-                         REFS_STR_ARG(refs_join__text(join, joined->path)), cells->n_lines);
+                         REFS_STR_ARG(refs_combine__text(join, joined->path)), cells->n_lines);
     if (cells->n_missing == cells->n)
         return refs_fail(err, REFS_INVALID, "%.*s: no source has any of it",
-                         REFS_STR_ARG(refs_join__text(join, joined->path)));
+                         REFS_STR_ARG(refs_combine__text(join, joined->path)));
     for (size_t k = 0; k < cells->n_pieces; k++)
         for (size_t i = 0; i < cells->n_lines; i++)
             REFS_TRY(check_chunks(join, joined, &cells->pieces[k], split->dim[i], err));
@@ -277,8 +281,8 @@ static refs_status find_cells(const refs_join *join, const refs_join_plan *plan,
 
 /* -- the aggregation's type -------------------------------------------------------------------- */
 
-static bool is_packed(const refs_join *join, const refs_join_array *array) {
-    const refs_str text = refs_join__text(join, array->packing);
+static bool is_packed(const refs_combine *join, const refs_combine_array *array) {
+    const refs_str text = refs_combine__text(join, array->packing);
     return !refs_str_starts(text, "scale_factor=;add_offset=;");
 }
 
@@ -287,27 +291,27 @@ static bool is_short(const refs_dtype *dtype) {
 }
 
 /* Integers in another unit are no integers any more. */
-static bool are_converted(const refs_join *join, const refs_join_array *a,
-                          const refs_join_array *b) {
+static bool are_converted(const refs_combine *join, const refs_combine_array *a,
+                          const refs_combine_array *b) {
     const bool are_floats = a->dtype.type == REFS_TYPE_FLOAT && b->dtype.type == REFS_TYPE_FLOAT;
-    return !are_floats && refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+    return !are_floats && refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
 /* Times in single precision that are counted from another instant need more digits. */
-static bool needs_double(const refs_join *join, const refs_join_array *a,
-                         const refs_join_array *b) {
-    return refs_join__counts_time(join, b) && refs_join__is_single(&b->dtype) &&
-           refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+static bool needs_double(const refs_combine *join, const refs_combine_array *a,
+                         const refs_combine_array *b) {
+    return refs_combine__counts_time(join, b) && refs_combine__is_single(&b->dtype) &&
+           refs_combine__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
 }
 
-static bool is_unsigned(const refs_join_array *array) {
+static bool is_unsigned(const refs_combine_array *array) {
     return array->dtype.type == REFS_TYPE_UINT || array->dtype.type == REFS_TYPE_BOOL ||
            array->unpacking.is_unsigned;
 }
 
 /* Whether integers of 32 bits hold all values, and one more that is none of them: also those that
  * do so already, as an aggregation's that was made before. */
-static bool fits_int(const refs_join_array *array) {
+static bool fits_int(const refs_combine_array *array) {
     uint8_t fill[sizeof array->declared];
     const bool is_int = array->dtype.type == REFS_TYPE_INT && array->dtype.size == 4;
     return array->dtype.size < 4 ||
@@ -318,7 +322,7 @@ static bool fits_int(const refs_join_array *array) {
 /* The type that holds all values, unpacked: integers where there are no others, and one size more
  * than they need, for a fill value that is none of them. For 64 bits there is no size more: a value
  * that does not fit is an error when it is read. */
-static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
+static refs_dtype unpacked_type(const refs_combine *join, const refs_combine_array *const *arrays,
                                 size_t n) {
     bool are_integers = true, are_short = true, fit_int = true, are_unsigned = true,
          any_wide = false;
@@ -339,20 +343,20 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
 }
 
 /* One that is in other units is another, whatever its numbers. */
-static bool has_another_range(const refs_join *join, const refs_join_array *a,
-                              const refs_join_array *b) {
-    const refs_str range = refs_join__text(join, a->range);
-    const bool is_none = refs_str_is(range, REFS_JOIN_NO_RANGE);
+static bool has_another_range(const refs_combine *join, const refs_combine_array *a,
+                              const refs_combine_array *b) {
+    const refs_str range = refs_combine__text(join, a->range);
+    const bool is_none = refs_str_is(range, REFS_COMBINE_NO_RANGE);
     return a->range != b->range || (!is_none && a->units != b->units);
 }
 
 /* Floating-point numbers have NaN for what is missing. */
-static bool have_other_values(const refs_join_array *a, const refs_join_array *b) {
+static bool have_other_values(const refs_combine_array *a, const refs_combine_array *b) {
     return a->dtype.type != REFS_TYPE_FLOAT &&
-           refs_join__has_only_values(a) != refs_join__has_only_values(b);
+           refs_combine__has_only_values(a) != refs_combine__has_only_values(b);
 }
 
-void refs_join__fill_of(const refs_common_type *type, uint8_t *fill) {
+void refs_combine__fill_of(const refs_common_type *type, uint8_t *fill) {
     const float single = NAN;
     const double number = (double)NAN;
     if (!type->keeps_default || type->dtype.type != REFS_TYPE_FLOAT)
@@ -363,8 +367,8 @@ void refs_join__fill_of(const refs_common_type *type, uint8_t *fill) {
         memcpy(fill, &number, sizeof number);
 }
 
-refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
-                                        size_t n) {
+refs_common_type refs_combine__common_type(const refs_combine *join,
+                                           const refs_combine_array *const *arrays, size_t n) {
     refs_common_type common = {.dtype = arrays[0]->dtype};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
         common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
@@ -374,27 +378,28 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
                              needs_double(join, arrays[i], arrays[0]) ||
                              have_other_values(arrays[i], arrays[0]);
     for (size_t i = 0; i < n; i++)
-        common.keeps_default = common.keeps_default || refs_join__has_only_values(arrays[i]);
+        common.keeps_default = common.keeps_default || refs_combine__has_only_values(arrays[i]);
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }
 
-static refs_status choose_type(const refs_join *join, refs_join_split *split, refs_error *err) {
-    const refs_join_array **arrays = refs_calloc((size_t)split->grid.n, sizeof *arrays);
+static refs_status choose_type(const refs_combine *join, refs_combine_split *split,
+                               refs_error *err) {
+    const refs_combine_array **arrays = refs_calloc((size_t)split->grid.n, sizeof *arrays);
     size_t n = 0;
     if (arrays == NULL) return refs_fail_nomem(err);
     for (uint64_t i = 0; i < split->grid.n; i++)
-        if (split->grid.sources[i].is_there) arrays[n++] = refs_join__piece_of(split, i)->array;
-    split->type = refs_join__common_type(join, arrays, n);
+        if (split->grid.sources[i].is_there) arrays[n++] = refs_combine__piece_of(split, i)->array;
+    split->type = refs_combine__common_type(join, arrays, n);
     refs_free(arrays);
     return REFS_OK;
 }
 
-refs_status refs_join__split(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                             refs_error *err) {
+refs_status refs_combine__split(refs_combine *join, const refs_combine_plan *plan,
+                                refs_combined *joined, refs_error *err) {
     joined->split = refs_calloc(1, sizeof *joined->split);
     if (joined->split == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_join__rebase_bounds(join, plan, joined, err));
+    REFS_TRY(refs_combine__rebase_bounds(join, plan, joined, err));
     REFS_TRY(find_cells(join, plan, joined, err));
     REFS_TRY(make_grid(join, joined, err));
     return choose_type(join, joined->split, err);

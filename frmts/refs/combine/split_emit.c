@@ -23,7 +23,7 @@ static refs_status append_except(const refs_json *attributes, const char *const 
     size_t n = 0;
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         const refs_str name = refs_json_name_at(attributes, i);
-        if (refs_join__is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
+        if (refs_combine__is_among(name, names) || refs_cf_is_attribute_of(name, classes) ||
             refs_aggregation_owns(attributes, name))
             continue;
         REFS_TRY(refs_buf_append(text, ",", n++ > 0, err));
@@ -34,37 +34,38 @@ static refs_status append_except(const refs_json *attributes, const char *const 
     return REFS_OK;
 }
 
-refs_status refs_join__without_fragments(const refs_json *attributes, refs_buf *text,
-                                         refs_error *err) {
+refs_status refs_combine__without_fragments(const refs_json *attributes, refs_buf *text,
+                                            refs_error *err) {
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     REFS_TRY(append_except(attributes, own_names, 0, text, err));
     return refs_buf_append(text, "}", 1, err);
 }
 
-bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
+bool refs_combine__is_part_of(const refs_array_meta *container, const char *path) {
     const size_t size = strlen(container->path);
     return strncmp(path, container->path, size) == 0 &&
            refs_str_starts(refs_str_from(path + size), REFS_SET_FRAGMENTS_SUFFIX "/");
 }
 
-bool refs_join__has_only_values(const refs_join_array *array) {
+bool refs_combine__has_only_values(const refs_combine_array *array) {
     if (!refs_dtype_is_numeric(&array->dtype) || array->has_nodata) return false;
     return array->dtype.size == 1 || (array->keeps_default && !array->declares_fill);
 }
 
-static const char *all_of(const refs_join_array *array) {
+static const char *all_of(const refs_combine_array *array) {
     refs_dtype as = array->dtype;
     if (as.size == 1 && (as.type == REFS_TYPE_BOOL || array->unpacking.is_unsigned))
         as.type = REFS_TYPE_UINT;
     return refs_cf_whole_range_text(&as);
 }
 
-const char *refs_join__whole_range(const refs_join *join, const refs_join_array *array) {
-    const bool has_range = !refs_str_is(refs_join__text(join, array->range), REFS_JOIN_NO_RANGE);
-    return has_range || !refs_join__has_only_values(array) ? NULL : all_of(array);
+const char *refs_combine__whole_range(const refs_combine *join, const refs_combine_array *array) {
+    const bool has_range =
+        !refs_str_is(refs_combine__text(join, array->range), REFS_COMBINE_NO_RANGE);
+    return has_range || !refs_combine__has_only_values(array) ? NULL : all_of(array);
 }
 
-bool refs_join__has_whole_range(const refs_join_array *array, refs_str range) {
+bool refs_combine__has_whole_range(const refs_combine_array *array, refs_str range) {
     static const char name[] = "valid_range=", others[] = ";valid_min=;valid_max=;";
     const char *all = all_of(array);
     if (all == NULL) return false;
@@ -78,9 +79,9 @@ bool refs_join__has_whole_range(const refs_join_array *array, refs_str range) {
 
 /* The documents of one array; strings are made in `text` and `key`. */
 typedef struct output {
-    refs_join *join;
-    const refs_joined *joined;
-    const refs_join_sink *sink;
+    refs_combine *join;
+    const refs_combined *joined;
+    const refs_combine_sink *sink;
     refs_buf key, text;
 } output;
 
@@ -90,7 +91,7 @@ static void clear(output *out) {
 }
 
 static refs_str path_of(const output *out) {
-    return refs_join__text(out->join, out->joined->path);
+    return refs_combine__text(out->join, out->joined->path);
 }
 
 /* Sets the key to the array's path and what follows. */
@@ -105,7 +106,7 @@ static refs_status set_fragment_key(output *out, uint64_t number, const char *re
     out->key.size = 0;
     return refs_buf_printf(&out->key, err, "%.*s" REFS_SET_FRAGMENTS_SUFFIX "/%llu/%.*s%s",
                            REFS_STR_WHOLE(path_of(out)), (unsigned long long)number,
-                           REFS_STR_WHOLE(refs_join__own_name(path_of(out))), rest);
+                           REFS_STR_WHOLE(refs_combine__own_name(path_of(out))), rest);
 }
 
 static refs_status put(const output *out, refs_error *err) {
@@ -138,19 +139,20 @@ static refs_status append_classes(const refs_json *attributes, unsigned classes,
     return REFS_OK;
 }
 
-static refs_str dim_name(const output *out, const refs_join_array *array, size_t dim) {
-    const size_t own = refs_join__own_dim(out->joined, array, dim);
+static refs_str dim_name(const output *out, const refs_combine_array *array, size_t dim) {
+    const size_t own = refs_combine__own_dim(out->joined, array, dim);
     const size_t line = out->joined->line[dim];
-    return refs_join__text(out->join, own == SIZE_MAX ? out->join->dims[line] : array->dims[own]);
+    return refs_combine__text(out->join,
+                              own == SIZE_MAX ? out->join->dims[line] : array->dims[own]);
 }
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-static const refs_join_place *piece_of(const output *out, uint64_t number) {
-    return refs_join__piece_of(out->joined->split, number);
+static const refs_combine_place *piece_of(const output *out, uint64_t number) {
+    return refs_combine__piece_of(out->joined->split, number);
 }
 
-static const refs_join_array *array_of(const output *out, uint64_t number) {
+static const refs_combine_array *array_of(const output *out, uint64_t number) {
     return piece_of(out, number)->array;
 }
 
@@ -162,27 +164,27 @@ typedef struct grid {
 
 /* Steps of a chunk of values, where the set grows those that the fragment had: or all. */
 static uint64_t steps_of_values(const output *out, uint64_t number, const grid *of) {
-    const refs_joined *joined = out->joined;
-    const refs_join_place *first = piece_of(out, number);
-    const refs_join_array *piece = first->array;
+    const refs_combined *joined = out->joined;
+    const refs_combine_place *first = piece_of(out, number);
+    const refs_combine_array *piece = first->array;
     const size_t line = joined->line[0];
-    const bool grows = out->join->options.values == REFS_JOIN_VALUES_GROW &&
+    const bool grows = out->join->options.values == REFS_COMBINE_VALUES_GROW &&
                        first->member->number == 0 && joined->n_lines == 1 &&
-                       line != REFS_JOIN_MAX_DIMS;
+                       line != REFS_COMBINE_MAX_DIMS;
     return grows && piece->is_piece && piece->begin[line] == of->begin[0] &&
-                   refs_join__chunks_of_values(of->shape[0], piece->chunk[0]) != 0
+                   refs_combine__chunks_of_values(of->shape[0], piece->chunk[0]) != 0
                ? piece->chunk[0]
                : of->shape[0];
 }
 
 static grid grid_of(const output *out, uint64_t number) {
-    const refs_joined *joined = out->joined;
-    const refs_join_array *array = array_of(out, number);
+    const refs_combined *joined = out->joined;
+    const refs_combine_array *array = array_of(out, number);
     refs_partition at;
     grid of = {{0}, {0}, {0}, {0}};
     refs_fragment_grid_get(&joined->split->grid, number, &at);
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        const size_t own = refs_join__own_dim(joined, array, dim);
+        const size_t own = refs_combine__own_dim(joined, array, dim);
         of.begin[dim] = at.begin[dim];
         of.shape[dim] = at.end[dim] - at.begin[dim];
         of.chunk[dim] = array->is_thin ? of.shape[dim] : own == SIZE_MAX ? 1 : array->chunk[own];
@@ -193,7 +195,7 @@ static grid grid_of(const output *out, uint64_t number) {
 }
 
 /* Values put into the set are stored as they are. */
-static refs_status append_layout(output *out, const refs_join_array *array,
+static refs_status append_layout(output *out, const refs_combine_array *array,
                                  const refs_json *document, refs_error *err) {
     static const char *const fill[] = {"fill_value", NULL};
     char dtype[64];
@@ -211,14 +213,14 @@ static refs_status append_layout(output *out, const refs_join_array *array,
 static refs_status put_fragment_array(output *out, uint64_t number, refs_error *err) {
     const size_t rank = out->joined->rank;
     const grid of = grid_of(out, number);
-    const refs_join_array *array = array_of(out, number);
+    const refs_combine_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_join__text(out->join, array->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_combine__text(out->join, array->document), &doc, err));
     out->text.size = 0;
     refs_status status = refs_buf_printf(&out->text, err, "{\"zarr_format\":2,\"shape\":");
-    if (status == REFS_OK) status = refs_join__write_list(of.shape, rank, &out->text, err);
+    if (status == REFS_OK) status = refs_combine__write_list(of.shape, rank, &out->text, err);
     if (status == REFS_OK) status = refs_buf_printf(&out->text, err, ",\"chunks\":");
-    if (status == REFS_OK) status = refs_join__write_list(of.chunk, rank, &out->text, err);
+    if (status == REFS_OK) status = refs_combine__write_list(of.chunk, rank, &out->text, err);
     if (status == REFS_OK) status = append_layout(out, array, refs_json_root(doc), err);
     if (status == REFS_OK)
         status = refs_buf_printf(&out->text, err, ",\"dimension_separator\":\".\"}");
@@ -227,10 +229,10 @@ static refs_status put_fragment_array(output *out, uint64_t number, refs_error *
 }
 
 static refs_status put_fragment_attributes(output *out, uint64_t number, refs_error *err) {
-    const refs_join_array *array = array_of(out, number);
+    const refs_combine_array *array = array_of(out, number);
     refs_json_doc *doc = NULL;
-    refs_str own = array->attributes != REFS_JOIN_NONE
-                       ? refs_join__text(out->join, array->attributes)
+    refs_str own = array->attributes != REFS_COMBINE_NONE
+                       ? refs_combine__text(out->join, array->attributes)
                        : refs_str_from("{}");
     REFS_TRY(refs_json_parse(own, &doc, err));
     out->text.size = 0;
@@ -279,7 +281,7 @@ static refs_status put_fragments(output *out, refs_error *err) {
         REFS_TRY(put_fragment_array(out, i, err));
         REFS_TRY(set_fragment_key(out, i, "/.zattrs", err));
         REFS_TRY(put_fragment_attributes(out, i, err));
-        REFS_TRY(refs_join__go_on(out->join, err));
+        REFS_TRY(refs_combine__go_on(out->join, err));
     }
     return REFS_OK;
 }
@@ -288,11 +290,11 @@ static refs_status put_fragments(output *out, refs_error *err) {
 
 /* NULL where something may be missing. */
 static const char *whole_range(const output *out) {
-    const refs_join_split *split = out->joined->split;
-    const refs_join_array *first = refs_join__first_of(split);
+    const refs_combine_split *split = out->joined->split;
+    const refs_combine_array *first = refs_combine__first_of(split);
     const bool needs_missing = first->dtype.size > 1 && split->cells.n_missing > 0;
     return split->type.is_unpacked || needs_missing ? NULL
-                                                    : refs_join__whole_range(out->join, first);
+                                                    : refs_combine__whole_range(out->join, first);
 }
 
 /* NULL where the fill value is that of the fragments. */
@@ -304,18 +306,18 @@ static const char *own_fill_text(const output *out) {
 }
 
 static const char *hole_text(const output *out) {
-    return refs_join__text(out->join, out->joined->hole_text).data;
+    return refs_combine__text(out->join, out->joined->hole_text).data;
 }
 
 static refs_status put_container_array(output *out, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
+    const refs_combine_split *split = out->joined->split;
     refs_dtype native = split->type.dtype;
     refs_json_doc *doc = NULL;
     char dtype[64];
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
-    REFS_TRY(refs_json_parse(refs_join__text(out->join, refs_join__first_of(split)->document), &doc,
-                             err));
+    REFS_TRY(refs_json_parse(refs_combine__text(out->join, refs_combine__first_of(split)->document),
+                             &doc, err));
     out->text.size = 0;
     refs_status status =
         refs_buf_printf(&out->text, err,
@@ -337,8 +339,8 @@ static refs_status put_container_array(output *out, refs_error *err) {
     return status == REFS_OK ? put(out, err) : status;
 }
 
-refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
-                                       refs_error *err) {
+refs_status refs_combine__without_packing(const refs_json *attributes, refs_buf *text,
+                                          refs_error *err) {
     const unsigned classes = REFS_CF_PACKING | REFS_CF_VALID | REFS_CF_ACTUAL;
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     REFS_TRY(append_except(attributes, no_names, classes, text, err));
@@ -359,7 +361,7 @@ static refs_status append_attributes(output *out, const refs_json *attributes, r
 /* Gives fragments their names; places that no part has are none. */
 static refs_status name_fragments(const output *out, refs_error *err) {
     refs_fragment_grid *all = &out->joined->split->grid;
-    const refs_str own_name = refs_join__own_name(path_of(out));
+    const refs_str own_name = refs_combine__own_name(path_of(out));
     refs_buf name = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (uint64_t i = 0; i < all->n && status == REFS_OK; i++) {
@@ -376,28 +378,28 @@ static refs_status name_fragments(const output *out, refs_error *err) {
 }
 
 static refs_status append_aggregation(output *out, refs_error *err) {
-    const refs_join_array *first = refs_join__first_of(out->joined->split);
+    const refs_combine_array *first = refs_combine__first_of(out->joined->split);
     const char *dims[REFS_MAX_RANK];
     for (size_t dim = 0; dim < out->joined->rank; dim++)
-        dims[dim] = refs_join__own_name(dim_name(out, first, dim)).data;
-    const refs_set_container container = {refs_join__own_name(path_of(out)).data, dims,
+        dims[dim] = refs_combine__own_name(dim_name(out, first, dim)).data;
+    const refs_set_container container = {refs_combine__own_name(path_of(out)).data, dims,
                                           out->joined->shape};
     REFS_TRY(name_fragments(out, err));
     return refs_set_fragments_encode(&container, &out->joined->split->grid, &out->text, err);
 }
 
 static refs_status put_container_attributes(output *out, refs_error *err) {
-    const refs_join_split *split = out->joined->split;
-    const refs_join_array *first = refs_join__first_of(split);
+    const refs_combine_split *split = out->joined->split;
+    const refs_combine_array *first = refs_combine__first_of(split);
     refs_json_doc *whole = NULL, *own = NULL;
     refs_str none = refs_str_from("{}");
     out->text.size = 0;
     refs_status status = refs_json_parse(
-        first->whole != REFS_JOIN_NONE ? refs_join__text(out->join, first->whole) : none, &whole,
-        err);
+        first->whole != REFS_COMBINE_NONE ? refs_combine__text(out->join, first->whole) : none,
+        &whole, err);
     if (status == REFS_OK)
-        status = refs_json_parse(first->attributes != REFS_JOIN_NONE
-                                     ? refs_join__text(out->join, first->attributes)
+        status = refs_json_parse(first->attributes != REFS_COMBINE_NONE
+                                     ? refs_combine__text(out->join, first->attributes)
                                      : none,
                                  &own, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "{", 1, err);
@@ -421,16 +423,16 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
     return status == REFS_OK ? put(out, err) : status;
 }
 
-refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,
-                                        const refs_join_sink *sink, refs_error *err) {
+refs_status refs_combine__put_split_groups(refs_combine *join, const refs_combined *joined,
+                                           const refs_combine_sink *sink, refs_error *err) {
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = put_groups(&out, err);
     clear(&out);
     return status;
 }
 
-refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
-                                 const refs_join_sink *sink, refs_error *err) {
+refs_status refs_combine__put_split(refs_combine *join, const refs_combined *joined,
+                                    const refs_combine_sink *sink, refs_error *err) {
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = set_key(&out, "/.zarray", err);
     if (status == REFS_OK) status = put_container_array(&out, err);
@@ -446,7 +448,7 @@ refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
 /* A chunk and its number in the fragment. */
 typedef struct moved {
     uint64_t number;
-    const refs_join_member *member;
+    const refs_combine_member *member;
     refs_stream_ref ref;
 } moved;
 
@@ -460,7 +462,7 @@ typedef struct cursor {
 /* Chunks of one fragment. */
 typedef struct gathering {
     const output *out;
-    const refs_joined *joined;
+    const refs_combined *joined;
     grid of;
     cursor *cursors; /* of each piece */
     moved *all;
@@ -469,7 +471,7 @@ typedef struct gathering {
 
 /* A cell in a fragment: the chunks of a piece that begin in it, and where these come. */
 typedef struct moving {
-    const refs_join_place *piece;
+    const refs_combine_place *piece;
     cursor *at;
     uint64_t first[REFS_MAX_RANK], end[REFS_MAX_RANK]; /* rows of chunks along each dimension */
     uint64_t to[REFS_MAX_RANK];                        /* of the first of them, in the fragment */
@@ -488,21 +490,21 @@ static uint64_t divide_up(uint64_t n, uint64_t by) {
 
 /* Places the cell at `index` along the joined dimensions. */
 static void place_cell(const gathering *all, const size_t *index, moving *cell) {
-    const refs_joined *joined = all->joined;
-    const refs_join_split *split = joined->split;
-    const uint32_t owner = split->cells.owners[refs_join__cell_number(&split->cells, index)];
+    const refs_combined *joined = all->joined;
+    const refs_combine_split *split = joined->split;
+    const uint32_t owner = split->cells.owners[refs_combine__cell_number(&split->cells, index)];
     *cell = (moving){
         &split->cells.pieces[owner - 1], &all->cursors[owner - 1], {0}, {0}, {0}, {0}, {0}, {0}};
     for (size_t dim = 0, i = 0; dim < joined->rank; dim++) {
-        const refs_join_array *array = cell->piece->array;
-        const size_t own = refs_join__own_dim(joined, array, dim), line = joined->line[dim];
+        const refs_combine_array *array = cell->piece->array;
+        const size_t own = refs_combine__own_dim(joined, array, dim), line = joined->line[dim];
         cell->end[dim] = own == SIZE_MAX ? 1 : array->n[own];
         cell->n_steps[dim] = joined->shape[dim];
-        if (line == REFS_JOIN_MAX_DIMS) continue;
+        if (line == REFS_COMBINE_MAX_DIMS) continue;
         const uint64_t *edge = &split->cells.cuts[i].at[index[i]];
-        const uint64_t k = refs_join__steps_per_chunk(joined, array, dim);
+        const uint64_t k = refs_combine__steps_per_chunk(joined, array, dim);
         cell->step[dim] =
-            refs_join__step_at(&cell->piece->member->axes[line], edge[0]) - array->begin[line];
+            refs_combine__step_at(&cell->piece->member->axes[line], edge[0]) - array->begin[line];
         cell->n_steps[dim] = edge[1] - edge[0];
         cell->begin[dim] = edge[0] - all->of.begin[dim];
         cell->first[dim] = divide_up(cell->step[dim], k);
@@ -519,7 +521,7 @@ static bool move(const gathering *all, const moving *cell, uint64_t *number, uin
     bool is_inside = true;
     *number = 0;
     for (size_t dim = all->joined->rank; dim-- > 0;) {
-        const size_t own = refs_join__own_dim(all->joined, cell->piece->array, dim);
+        const size_t own = refs_combine__own_dim(all->joined, cell->piece->array, dim);
         const uint64_t n = own == SIZE_MAX ? 1 : cell->piece->array->n[own];
         *row = rest % n;
         rest /= n;
@@ -546,7 +548,7 @@ static refs_status gather_cell(gathering *all, const moving *cell, chunk_order o
     uint64_t number, row = 0;
     if (at->is_open && at->has_ref) (void)move(all, cell, &number, &row);
     if (!at->is_open || !at->has_ref || row > cell->first[0]) {
-        at->reader = refs_join__stream_of(cell->piece);
+        at->reader = refs_combine__stream_of(cell->piece);
         at->has_ref = refs_stream_get(&at->reader, &at->ref);
         at->is_open = true;
     }
@@ -556,9 +558,9 @@ static refs_status gather_cell(gathering *all, const moving *cell, chunk_order o
         if (!is_inside) continue;
         REFS_TRY(order == UNSORTED
                      ? take(all, cell, number, err)
-                     : refs_join__put_chunk(
+                     : refs_combine__put_chunk(
                            all->out->join, all->out->sink,
-                           (refs_join_chunk){cell->piece->member, &at->ref, number}, err));
+                           (refs_combine_chunk){cell->piece->member, &at->ref, number}, err));
     }
     return REFS_OK;
 }
@@ -567,16 +569,17 @@ static refs_status put_gathered(gathering *all, refs_error *err) {
     const output *out = all->out;
     if (all->n > 0) qsort(all->all, all->n, sizeof *all->all, by_number);
     for (size_t i = 0; i < all->n; i++)
-        REFS_TRY(refs_join__put_chunk(
+        REFS_TRY(refs_combine__put_chunk(
             out->join, out->sink,
-            (refs_join_chunk){all->all[i].member, &all->all[i].ref, all->all[i].number}, err));
+            (refs_combine_chunk){all->all[i].member, &all->all[i].ref, all->all[i].number}, err));
     all->n = 0;
     return REFS_OK;
 }
 
 /* The next cell of a box, the last dimension first, from dimension `from` on; false behind the last
  * one. */
-static bool next_cell(const refs_join_cell_box *box, size_t n_lines, size_t from, size_t *index) {
+static bool next_cell(const refs_combine_cell_box *box, size_t n_lines, size_t from,
+                      size_t *index) {
     for (size_t i = n_lines; i-- > from; index[i] = box->begin[i])
         if (++index[i] < box->end[i]) return true;
     return false;
@@ -584,10 +587,10 @@ static bool next_cell(const refs_join_cell_box *box, size_t n_lines, size_t from
 
 /* Cells along the first dimension of the array go to the sink as they come, if that is joined. */
 static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) {
-    const refs_join_split *split = all->joined->split;
-    const refs_join_cell_box box = refs_join__cells_of(split, number);
+    const refs_combine_split *split = all->joined->split;
+    const refs_combine_cell_box box = refs_combine__cells_of(split, number);
     const size_t n_lines = split->cells.n_lines, n_slowest = split->dim[0] == 0 ? 1 : 0;
-    size_t index[REFS_JOIN_MAX_DIMS], n = 1;
+    size_t index[REFS_COMBINE_MAX_DIMS], n = 1;
     memcpy(index, box.begin, sizeof index);
     for (size_t i = n_slowest; i < n_lines; i++) n *= box.end[i] - box.begin[i];
     do {
@@ -605,8 +608,9 @@ static refs_status put_chunks(gathering *all, uint64_t number, refs_error *err) 
 /* -- values of fragments ----------------------------------------------------------------------- */
 
 /* Bytes of the values of a piece. */
-static refs_status check_values(const output *out, const refs_join_place *piece, refs_error *err) {
-    const refs_str bytes = refs_join__text(out->join, piece->array->values);
+static refs_status check_values(const output *out, const refs_combine_place *piece,
+                                refs_error *err) {
+    const refs_str bytes = refs_combine__text(out->join, piece->array->values);
     uint64_t expected = piece->array->dtype.size;
     for (size_t dim = 0; dim < piece->array->rank; dim++)
         if (!refs_mul_u64(expected, piece->array->shape[dim], &expected)) expected = UINT64_MAX;
@@ -619,9 +623,9 @@ static refs_status check_values(const output *out, const refs_join_place *piece,
 /* Copies the values of a cell to those of the fragment. */
 static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf *values,
                              refs_error *err) {
-    const refs_joined *joined = all->joined;
-    const refs_join_array *array = cell->piece->array;
-    const refs_str bytes = refs_join__text(all->out->join, array->values);
+    const refs_combined *joined = all->joined;
+    const refs_combine_array *array = cell->piece->array;
+    const refs_str bytes = refs_combine__text(all->out->join, array->values);
     const size_t size = array->dtype.size;
     uint64_t index[REFS_MAX_RANK] = {0};
     size_t dim;
@@ -629,7 +633,7 @@ static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf 
     do {
         uint64_t from = 0, to = 0;
         for (dim = 0; dim < joined->rank; dim++) {
-            const size_t own = refs_join__own_dim(joined, array, dim);
+            const size_t own = refs_combine__own_dim(joined, array, dim);
             if (own != SIZE_MAX) from = from * array->shape[own] + cell->step[dim] + index[dim];
             to = to * all->of.shape[dim] + cell->begin[dim] + index[dim];
         }
@@ -641,9 +645,9 @@ static refs_status copy_cell(const gathering *all, const moving *cell, refs_buf 
 }
 
 static refs_status put_values(gathering *all, uint64_t number, refs_error *err) {
-    const refs_join_split *split = all->joined->split;
-    const refs_join_cell_box box = refs_join__cells_of(split, number);
-    size_t index[REFS_JOIN_MAX_DIMS], n = array_of(all->out, number)->dtype.size;
+    const refs_combine_split *split = all->joined->split;
+    const refs_combine_cell_box box = refs_combine__cells_of(split, number);
+    size_t index[REFS_COMBINE_MAX_DIMS], n = array_of(all->out, number)->dtype.size;
     refs_buf values = REFS_BUF_INIT;
     bool has_more = true;
     for (size_t dim = 0; dim < all->joined->rank; dim++) n *= (size_t)all->of.shape[dim];
@@ -657,7 +661,7 @@ static refs_status put_values(gathering *all, uint64_t number, refs_error *err) 
     }
     const size_t size = n / (size_t)all->of.shape[0] * (size_t)all->of.chunk[0];
     if (status == REFS_OK)
-        status = refs_join__put_values(all->out->sink, refs_buf_view(&values), size, err);
+        status = refs_combine__put_values(all->out->sink, refs_buf_view(&values), size, err);
     refs_buf_clear(&values);
     return status;
 }
@@ -670,13 +674,13 @@ static refs_status put_fragment(output *out, gathering *all, uint64_t number, re
     REFS_TRY(out->sink->array(out->sink->self, &keys, err));
     REFS_TRY(array_of(out, number)->is_thin ? put_values(all, number, err)
                                             : put_chunks(all, number, err));
-    return refs_join__go_on(out->join, err);
+    return refs_combine__go_on(out->join, err);
 }
 
 /* The container has no chunk. */
-refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
-                                        const refs_join_sink *sink, refs_error *err) {
-    const refs_join_split *split = joined->split;
+refs_status refs_combine__put_split_chunks(refs_combine *join, const refs_combined *joined,
+                                           const refs_combine_sink *sink, refs_error *err) {
+    const refs_combine_split *split = joined->split;
     output out = {join, joined, sink, REFS_BUF_INIT, REFS_BUF_INIT};
     gathering all = {.out = &out,
                      .joined = joined,

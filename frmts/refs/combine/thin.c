@@ -4,52 +4,54 @@
 #include <math.h>
 
 /* The coordinate whose bounds the array is, or itself. */
-static const refs_join_array *bounded_by(const refs_join *join, const refs_join_member *member,
-                                         const refs_join_array *array) {
-    const refs_str path = refs_join__text(join, array->path);
-    const refs_str name = refs_join__own_name(path);
+static const refs_combine_array *bounded_by(const refs_combine *join,
+                                            const refs_combine_member *member,
+                                            const refs_combine_array *array) {
+    const refs_str path = refs_combine__text(join, array->path);
+    const refs_str name = refs_combine__own_name(path);
     for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &member->axes[line];
-        if (axis->array == REFS_JOIN_NONE) continue;
-        const refs_join_array *coordinate = &member->arrays[axis->array];
-        const refs_str other = refs_join__text(join, coordinate->path);
-        const size_t group = other.size - refs_join__own_name(other).size;
-        if (coordinate->bounds != REFS_JOIN_NONE && group == path.size - name.size &&
+        const refs_combine_axis *axis = &member->axes[line];
+        if (axis->array == REFS_COMBINE_NONE) continue;
+        const refs_combine_array *coordinate = &member->arrays[axis->array];
+        const refs_str other = refs_combine__text(join, coordinate->path);
+        const size_t group = other.size - refs_combine__own_name(other).size;
+        if (coordinate->bounds != REFS_COMBINE_NONE && group == path.size - name.size &&
             memcmp(other.data, path.data, group) == 0 &&
-            refs_str_equal(refs_join__text(join, coordinate->bounds), name))
+            refs_str_equal(refs_combine__text(join, coordinate->bounds), name))
             return coordinate;
     }
     return array;
 }
 
 /* A coordinate's bounds have the units of the coordinate, and its calendar. */
-uint32_t refs_join__units_of(const refs_join *join, const refs_join_member *member,
-                             const refs_join_array *array) {
-    return array->units != REFS_JOIN_NONE ? array->units : bounded_by(join, member, array)->units;
+uint32_t refs_combine__units_of(const refs_combine *join, const refs_combine_member *member,
+                                const refs_combine_array *array) {
+    return array->units != REFS_COMBINE_NONE ? array->units
+                                             : bounded_by(join, member, array)->units;
 }
 
-refs_cf_units refs_join__count_in(const refs_join *join, const refs_join_member *member,
-                                  const refs_join_array *array) {
-    const uint32_t calendar = array->calendar != REFS_JOIN_NONE
+refs_cf_units refs_combine__count_in(const refs_combine *join, const refs_combine_member *member,
+                                     const refs_combine_array *array) {
+    const uint32_t calendar = array->calendar != REFS_COMBINE_NONE
                                   ? array->calendar
                                   : bounded_by(join, member, array)->calendar;
-    return (refs_cf_units){refs_join__text(join, refs_join__units_of(join, member, array)),
-                           refs_join__text(join, calendar)};
+    return (refs_cf_units){refs_combine__text(join, refs_combine__units_of(join, member, array)),
+                           refs_combine__text(join, calendar)};
 }
 
-bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
-                              const refs_join_array *array) {
+bool refs_combine__is_coordinate(const refs_combine *join, const refs_combine_member *member,
+                                 const refs_combine_array *array) {
     for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &member->axes[line];
-        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) return true;
+        const refs_combine_axis *axis = &member->axes[line];
+        if (axis->array != REFS_COMBINE_NONE && &member->arrays[axis->array] == array) return true;
     }
     return false;
 }
 
 /* The destination of values. */
 typedef struct gathered {
-    const refs_join *join;
-    const refs_joined *joined;
+    const refs_combine *join;
+    const refs_combined *joined;
     bool is_place;           /* it says where others lie */
     uint8_t *values, *taken; /* which of them are there; NULL: what several have is the same */
     bool *differs;       /* parts that may have the same places have other values there; or NULL:
@@ -60,41 +62,42 @@ typedef struct gathered {
 } gathered;
 
 /* Whether a part has the array at an index of the joined one. */
-static bool has_place(const refs_joined *joined, const refs_join_place *at, const uint64_t *index) {
-    uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
+static bool has_place(const refs_combined *joined, const refs_combine_place *at,
+                      const uint64_t *index) {
+    uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0};
     for (size_t dim = 0; dim < joined->rank; dim++) {
         const size_t line = joined->line[dim];
-        if (line == REFS_JOIN_MAX_DIMS) continue;
-        const refs_join_axis *axis = &at->member->axes[line];
+        if (line == REFS_COMBINE_MAX_DIMS) continue;
+        const refs_combine_axis *axis = &at->member->axes[line];
         while (steps[line] < axis->n && axis->position[steps[line]] != index[dim]) steps[line]++;
         if (steps[line] == axis->n) return false;
     }
-    return !refs_join__is_in_hole(at->array, steps);
+    return !refs_combine__is_in_hole(at->array, steps);
 }
 
-static refs_status fail_twice(const gathered *to, const refs_join_place *at, const uint64_t *index,
-                              refs_error *err) {
-    const refs_joined *joined = to->joined;
-    const refs_join *join = to->join;
-    const refs_join_member *other = at->member;
+static refs_status fail_twice(const gathered *to, const refs_combine_place *at,
+                              const uint64_t *index, refs_error *err) {
+    const refs_combined *joined = to->joined;
+    const refs_combine *join = to->join;
+    const refs_combine_member *other = at->member;
     refs_buf text = REFS_BUF_INIT;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_place there = {&join->members[i],
-                                       refs_join__find(&join->members[i], joined->path)};
+        const refs_combine_place there = {&join->members[i],
+                                          refs_combine__find(&join->members[i], joined->path)};
         if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
             other = there.member;
     }
-    refs_status status = refs_join__print_index(join, joined, index, &text, err);
+    refs_status status = refs_combine__print_index(join, joined, index, &text, err);
     if (status == REFS_OK && to->differs != NULL) {
         *to->differs = true;
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: not the same in %s and %s at %.*s: that of the first is kept",
-                  REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name, other->name,
-                  (int)text.size, (const char *)text.data);
+                  REFS_STR_ARG(refs_combine__text(join, joined->path)), at->member->name,
+                  other->name, (int)text.size, (const char *)text.data);
     } else if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
                            "%.*s: different values of %.*s in %s and %s: remove one of them",
-                           REFS_STR_ARG(refs_join__text(join, joined->path)), (int)text.size,
+                           REFS_STR_ARG(refs_combine__text(join, joined->path)), (int)text.size,
                            (const char *)text.data, at->member->name, other->name);
     refs_buf_clear(&text);
     return status;
@@ -120,7 +123,7 @@ static bool is_one_time(const gathered *to, const uint8_t *there, elements moved
     if (!to->result.are_times || moved.size != to->result.dtype->size) return false;
     one.bytes = refs_str_view((const char *)there, moved.size);
     other.bytes = refs_str_view((const char *)moved.at, moved.size);
-    return refs_join__first_difference(&one, &other) == UINT64_MAX;
+    return refs_combine__first_difference(&one, &other) == UINT64_MAX;
 }
 
 static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, size_t size) {
@@ -133,74 +136,75 @@ static void put_element(uint8_t *there, size_t to_size, const uint8_t *moved, si
 enum { NOBODY, A_PART, ONLY_TOLD, MISSING_BEFORE };
 
 static bool is_close(const refs_dtype *dtype, const uint8_t *a, const uint8_t *b) {
-    const refs_value one =
-                         refs_join__value_at(dtype, refs_str_view((const char *)a, dtype->size), 0),
-                     other =
-                         refs_join__value_at(dtype, refs_str_view((const char *)b, dtype->size), 0);
-    return refs_join__is_number(&one) && dtype->type == REFS_TYPE_FLOAT &&
+    const refs_value one = refs_combine__value_at(dtype,
+                                                  refs_str_view((const char *)a, dtype->size), 0),
+                     other = refs_combine__value_at(dtype,
+                                                    refs_str_view((const char *)b, dtype->size), 0);
+    return refs_combine__is_number(&one) && dtype->type == REFS_TYPE_FLOAT &&
            fabs(one.number - other.number) <= 1.2e-7 * fabs(one.number);
 }
 
 /* An outline tells of fragments what they hold: one that tells of others is not theirs. */
-static refs_status fail_told(const gathered *to, const refs_join_place *at, uint64_t place,
+static refs_status fail_told(const gathered *to, const refs_combine_place *at, uint64_t place,
                              const uint8_t *moved, refs_error *err) {
-    const refs_joined *joined = to->joined;
+    const refs_combined *joined = to->joined;
     const size_t size = joined->dtype.size;
     char shown[2][REFS_VALUE_TEXT];
     const refs_str there = refs_str_view((const char *)to->values + place * size, size);
-    const refs_value told = refs_join__value_at(&joined->dtype, there, 0);
+    const refs_value told = refs_combine__value_at(&joined->dtype, there, 0);
     const refs_value value =
-        refs_join__value_at(&joined->dtype, refs_str_view((const char *)moved, size), 0);
+        refs_combine__value_at(&joined->dtype, refs_str_view((const char *)moved, size), 0);
     return refs_fail(err, REFS_INVALID,
                      "%s: element %llu of %.*s is %s, and %s in the outline: it is that of other "
                      "fragments",
                      at->member->name, (unsigned long long)place,
-                     REFS_STR_ARG(refs_join__text(to->join, joined->path)),
-                     refs_join__print_value(&value, shown[0]),
-                     refs_join__print_value(&told, shown[1]));
+                     REFS_STR_ARG(refs_combine__text(to->join, joined->path)),
+                     refs_combine__print_value(&value, shown[0]),
+                     refs_combine__print_value(&told, shown[1]));
 }
 
 /* Elements of this value are in holes, or NULL. A master has one that no fragment has where it
- * declares one for what these lack (refs_join__declare_fill). */
-static const uint8_t *find_hole_value(const gathered *to, const refs_join_place *at) {
-    const refs_join_array *like = to->joined->like;
-    if (refs_join__has_unknown_holes(at->array)) return to->fill;
-    return at->member->role != REFS_JOIN_IS_FRAGMENT && at->array->declares_fill &&
+ * declares one for what these lack (refs_combine__declare_fill). */
+static const uint8_t *find_hole_value(const gathered *to, const refs_combine_place *at) {
+    const refs_combine_array *like = to->joined->like;
+    if (refs_combine__has_unknown_holes(at->array)) return to->fill;
+    return at->member->role != REFS_COMBINE_IS_FRAGMENT && at->array->declares_fill &&
                    !like->declares_fill && at->array->dtype.size == to->joined->dtype.size
                ? at->array->declared
                : NULL;
 }
 
 /* Copies the elements of a member to where they belong, but for those in holes. */
-static refs_status scatter_but(const gathered *to, const refs_join_place *at, elements from,
-                               const refs_join_mask *holes, refs_error *err) {
-    const refs_joined *joined = to->joined;
+static refs_status scatter_but(const gathered *to, const refs_combine_place *at, elements from,
+                               const refs_combine_mask *holes, refs_error *err) {
+    const refs_combined *joined = to->joined;
     uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     uint64_t n_own = 1; /* elements, which are the same along dimensions that the part lacks */
     const size_t size = from.size, to_size = joined->dtype.size;
     const uint8_t *fill = find_hole_value(to, at);
     for (size_t dim = 0; dim < joined->rank; dim++) {
-        size_t own = refs_join__own_dim(joined, at->array, dim);
+        size_t own = refs_combine__own_dim(joined, at->array, dim);
         n[dim] = own == SIZE_MAX ? at->member->axes[joined->line[dim]].n : at->array->shape[own];
         total *= n[dim];
         if (own != SIZE_MAX) n_own *= n[dim];
     }
-    const bool is_part = at->member->role == REFS_JOIN_IS_FRAGMENT;
+    const bool is_part = at->member->role == REFS_COMBINE_IS_FRAGMENT;
     for (uint64_t i = 0; i < total; i++) {
         const uint8_t *moved = from.at + i % n_own * size;
         uint64_t place = 0;
         bool is_nowhere = false;
-        uint64_t steps[REFS_JOIN_MAX_DIMS] = {0};
+        uint64_t steps[REFS_COMBINE_MAX_DIMS] = {0};
         for (size_t dim = 0; dim < joined->rank; dim++) {
             size_t line = joined->line[dim];
-            uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
-                                                      : index[dim];
-            is_nowhere = is_nowhere || step == REFS_JOIN_NOWHERE;
+            uint64_t step = line < REFS_COMBINE_MAX_DIMS
+                                ? at->member->axes[line].position[index[dim]]
+                                : index[dim];
+            is_nowhere = is_nowhere || step == REFS_COMBINE_NOWHERE;
             place = place * joined->shape[dim] + step;
             places[dim] = step;
-            if (line < REFS_JOIN_MAX_DIMS) steps[line] = index[dim];
+            if (line < REFS_COMBINE_MAX_DIMS) steps[line] = index[dim];
         }
-        const bool is_hole = is_nowhere || refs_join__is_masked(holes, steps) ||
+        const bool is_hole = is_nowhere || refs_combine__is_masked(holes, steps) ||
                              (fill != NULL && is_element(fill, to_size, moved, size));
         const bool is_reported = to->differs != NULL && *to->differs;
         const uint8_t taken = is_hole || to->taken == NULL ? NOBODY : to->taken[place];
@@ -222,24 +226,24 @@ static refs_status scatter_but(const gathered *to, const refs_join_place *at, el
     return REFS_OK;
 }
 
-static refs_status scatter(const gathered *to, const refs_join_place *at, elements from,
+static refs_status scatter(const gathered *to, const refs_combine_place *at, elements from,
                            refs_error *err) {
-    refs_join_mask holes;
-    refs_status status = refs_join__mask_open(at, &holes, err);
+    refs_combine_mask holes;
+    refs_status status = refs_combine__mask_open(at, &holes, err);
     if (status == REFS_OK) status = scatter_but(to, at, from, &holes, err);
     refs_free(holes.is_hole);
     return status;
 }
 
 /* What is missing in a result, as its attributes say it. */
-static void find_missing(const refs_joined *joined, const refs_dtype *dtype, uint8_t *fill) {
-    const refs_join_array *like = joined->like;
+static void find_missing(const refs_combined *joined, const refs_dtype *dtype, uint8_t *fill) {
+    const refs_combine_array *like = joined->like;
     const uint8_t *declared = joined->has_hole_fill                          ? joined->hole
                               : like->declares_fill && !joined->drops_stored ? like->declared
                                                                              : NULL;
     if (declared != NULL && refs_dtype_equal(&like->dtype, dtype))
         memcpy(fill, declared, dtype->size);
-    else if (declared == NULL || !refs_join__widen(&like->dtype, declared, dtype, fill))
+    else if (declared == NULL || !refs_combine__widen(&like->dtype, declared, dtype, fill))
         (void)refs_cf_default_fill(dtype, fill);
 }
 
@@ -257,12 +261,12 @@ static bool hide_missing(refs_str missing, size_t size, refs_buf *values) {
 
 static bool is_nan(const refs_values *values, uint64_t i) {
     return values->dtype->type == REFS_TYPE_FLOAT &&
-           isnan(refs_join__value_at(values->dtype, values->bytes, i).number);
+           isnan(refs_combine__value_at(values->dtype, values->bytes, i).number);
 }
 
 /* Whether a missing value of a part is one of the result, too: attributes that say so are the same,
  * and fragments keep their own fill value. */
-static bool stays_missing(const refs_joined *joined, const refs_join_array *array,
+static bool stays_missing(const refs_combined *joined, const refs_combine_array *array,
                           const uint8_t *value) {
     if (joined->split != NULL) return true;
     return !joined->drops_stored &&
@@ -270,7 +274,7 @@ static bool stays_missing(const refs_joined *joined, const refs_join_array *arra
 }
 
 /* Puts missing values among those that were converted; NaN stays NaN. */
-static void put_missing(const refs_joined *joined, const refs_join_array *array,
+static void put_missing(const refs_combined *joined, const refs_combine_array *array,
                         const refs_values *before, const refs_dtype *dtype, refs_buf *values) {
     const double nan_double = (double)NAN;
     const float nan_single = NAN;
@@ -280,7 +284,7 @@ static void put_missing(const refs_joined *joined, const refs_join_array *array,
         const uint8_t *value = (const uint8_t *)before->bytes.data + i * before->dtype->size;
         if (before->missing.data[i] == 0) continue;
         memcpy(own, value, before->dtype->size);
-        (void)refs_join__widen(before->dtype, value, dtype, own);
+        (void)refs_combine__widen(before->dtype, value, dtype, own);
         const void *put = is_nan(before, i)
                               ? (dtype->size == sizeof(double) ? (const void *)&nan_double
                                                                : (const void *)&nan_single)
@@ -292,8 +296,8 @@ static void put_missing(const refs_joined *joined, const refs_join_array *array,
 
 /* Values that get other units, or another type. */
 typedef struct rebasing {
-    const refs_join *join;
-    const refs_joined *joined;
+    const refs_combine *join;
+    const refs_combined *joined;
     const refs_cf_units *units;
     refs_dtype type;  /* of numbers of all parts */
     refs_buf values;  /* the result … */
@@ -301,49 +305,49 @@ typedef struct rebasing {
 } rebasing;
 
 /* The values of an array, those of bounds in the units of the coordinate. */
-static refs_values values_in(const refs_join *join, const refs_join_place *at) {
-    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
-    refs_values values = refs_join__coordinates_of(join, at->array);
-    refs_join__set_clock(&values, &own);
-    values.missing = refs_join__text(join, at->array->missing);
+static refs_values values_in(const refs_combine *join, const refs_combine_place *at) {
+    const refs_cf_units own = refs_combine__count_in(join, at->member, at->array);
+    refs_values values = refs_combine__coordinates_of(join, at->array);
+    refs_combine__set_clock(&values, &own);
+    values.missing = refs_combine__text(join, at->array->missing);
     return values;
 }
 
 /* Missing ones get a value later. */
-static refs_status rebase_times(rebasing *to, const refs_join_place *at, const refs_values *before,
-                                refs_error *err) {
+static refs_status rebase_times(rebasing *to, const refs_combine_place *at,
+                                const refs_values *before, refs_error *err) {
     static const uint8_t none[8] = {0};
     refs_cf_clock clock;
-    if (refs_join__is_packed(&at->array->unpacking)) return refs_join__fail_packed(err);
+    if (refs_combine__is_packed(&at->array->unpacking)) return refs_combine__fail_packed(err);
     if (!refs_cf_clock_of(to->units, &clock))
         return refs_fail(err, REFS_UNSUPPORTED, "expected units of time, found \"%.*s\"",
                          REFS_STR_ARG(to->units->units));
     to->dtype = to->type;
     for (size_t i = 0; i < before->bytes.size / before->dtype->size; i++) {
-        const refs_value value = refs_join__unpacked_at(before, i);
+        const refs_value value = refs_combine__unpacked_at(before, i);
         REFS_TRY(value.is_missing
                      ? refs_buf_append(&to->values, none, to->type.size, err)
-                     : refs_join__write_time(&clock, &value, &to->type, &to->values, err));
+                     : refs_combine__write_time(&clock, &value, &to->type, &to->values, err));
     }
     return REFS_OK;
 }
 
-static refs_status rebase_numbers(rebasing *to, const refs_join_place *at, refs_values *before,
+static refs_status rebase_numbers(rebasing *to, const refs_combine_place *at, refs_values *before,
                                   refs_error *err) {
     refs_cf_rebase rebase;
-    const refs_cf_units own = refs_join__count_in(to->join, at->member, at->array);
+    const refs_cf_units own = refs_combine__count_in(to->join, at->member, at->array);
     REFS_TRY(refs_cf_rebase_open(&own, to->units, &rebase, err));
     if (rebase.is_same) before->missing.size = 0;
     if (!hide_missing(before->missing, to->dtype.size, &to->values)) rebase.is_same = true;
-    return refs_join__apply(&rebase, at->array, &to->values, err);
+    return refs_combine__apply(&rebase, at->array, &to->values, err);
 }
 
 /* Whether values of a part get other units than they have: those of coordinates have them. */
-static bool changes_units(const refs_join *join, const refs_cf_units *units,
-                          const refs_join_place *at) {
-    const refs_cf_units own = refs_join__count_in(join, at->member, at->array);
+static bool changes_units(const refs_combine *join, const refs_cf_units *units,
+                          const refs_combine_place *at) {
+    const refs_cf_units own = refs_combine__count_in(join, at->member, at->array);
     double scale, offset;
-    return own.units.size > 0 && !refs_join__is_coordinate(join, at->member, at->array) &&
+    return own.units.size > 0 && !refs_combine__is_coordinate(join, at->member, at->array) &&
            refs_cf_convert_units(&own, units, &scale, &offset) != REFS_CF_CONVERSION_NONE;
 }
 
@@ -351,22 +355,22 @@ static refs_status widen_all(rebasing *to, const refs_values *before, refs_error
     const size_t size = before->dtype->size;
     uint8_t wide[16];
     if (size == 0 ||
-        !refs_join__widen(before->dtype, (const uint8_t *)before->bytes.data, &to->type, wide))
+        !refs_combine__widen(before->dtype, (const uint8_t *)before->bytes.data, &to->type, wide))
         return REFS_OK;
     to->values.size = 0;
     to->dtype = to->type;
     for (size_t at = 0; at + size <= before->bytes.size; at += size) {
-        (void)refs_join__widen(before->dtype, (const uint8_t *)before->bytes.data + at, &to->type,
-                               wide);
+        (void)refs_combine__widen(before->dtype, (const uint8_t *)before->bytes.data + at,
+                                  &to->type, wide);
         REFS_TRY(refs_buf_append(&to->values, wide, to->type.size, err));
     }
     return REFS_OK;
 }
 
-static refs_status rebase_values(rebasing *to, const refs_join_place *at, refs_error *err) {
+static refs_status rebase_values(rebasing *to, const refs_combine_place *at, refs_error *err) {
     refs_values before = values_in(to->join, at);
     const bool is_converted = changes_units(to->join, to->units, at);
-    const bool is_packed = refs_join__is_packed(&at->array->unpacking);
+    const bool is_packed = refs_combine__is_packed(&at->array->unpacking);
     to->dtype = at->array->dtype;
     if (to->dtype.size > 0 && before.are_times &&
         (is_converted ||
@@ -383,11 +387,11 @@ static refs_status rebase_values(rebasing *to, const refs_join_place *at, refs_e
 }
 
 /* The same; a failure names the part. */
-static refs_status rebase_part(rebasing *to, const refs_join_place *at, refs_error *err) {
+static refs_status rebase_part(rebasing *to, const refs_combine_place *at, refs_error *err) {
     const refs_status status = rebase_values(to, at, err);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
-                          REFS_STR_ARG(refs_join__text(to->join, to->joined->path)));
+                          REFS_STR_ARG(refs_combine__text(to->join, to->joined->path)));
     return status;
 }
 
@@ -422,21 +426,21 @@ static refs_status put_texts(const refs_intern *texts, refs_buf *values, refs_er
     return status;
 }
 
-static refs_status gather_texts(const gathered *to, const refs_join_place *at, refs_error *err) {
-    const refs_join *join = to->join;
-    const refs_join_array *array = at->array;
+static refs_status gather_texts(const gathered *to, const refs_combine_place *at, refs_error *err) {
+    const refs_combine *join = to->join;
+    const refs_combine_array *array = at->array;
     refs_buf numbers = REFS_BUF_INIT;
     size_t n = sizeof(uint32_t);
-    if (array->values == REFS_JOIN_NONE)
+    if (array->values == REFS_COMBINE_NONE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: %.*s", at->member->name,
-                         REFS_STR_ARG(refs_join__text(join, array->problem)));
+                         REFS_STR_ARG(refs_combine__text(join, array->problem)));
     for (size_t dim = 0; dim < array->rank; dim++)
         if (!refs_mul_size(n, (size_t)array->shape[dim], &n)) n = SIZE_MAX;
     refs_status status =
-        number_texts(to->texts, refs_join__text(join, array->values), &numbers, err);
+        number_texts(to->texts, refs_combine__text(join, array->values), &numbers, err);
     if (status == REFS_OK && numbers.size != n)
         status = refs_fail(err, REFS_CORRUPT, "%s: %.*s has %zu strings: expected %zu",
-                           at->member->name, REFS_STR_ARG(refs_join__text(join, array->path)),
+                           at->member->name, REFS_STR_ARG(refs_combine__text(join, array->path)),
                            numbers.size / sizeof(uint32_t), n / sizeof(uint32_t));
     if (status == REFS_OK)
         status = scatter(to, at, (elements){numbers.data, sizeof(uint32_t)}, err);
@@ -444,7 +448,7 @@ static refs_status gather_texts(const gathered *to, const refs_join_place *at, r
     return status;
 }
 
-static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
+static refs_status gather_one(refs_combine *join, const gathered *to, const refs_combine_place *at,
                               const refs_cf_units *units, refs_error *err) {
     rebasing moved = {
         .join = join, .joined = to->joined, .units = units, .type = to->joined->dtype};
@@ -458,7 +462,7 @@ static refs_status gather_one(refs_join *join, const gathered *to, const refs_jo
 
 /* The type of times, of which some are counted otherwise, or have another type; false where all are
  * alike. */
-static bool find_time_type(const refs_join *join, const refs_joined *joined,
+static bool find_time_type(const refs_combine *join, const refs_combined *joined,
                            const refs_cf_units *units, refs_dtype *type) {
     const refs_dtype least = {.type = REFS_TYPE_INT, .size = sizeof(int32_t)};
     bool differs = false;
@@ -466,17 +470,18 @@ static bool find_time_type(const refs_join *join, const refs_joined *joined,
     if (!refs_cf_clock_of(units, &clock)) return false;
     *type = least;
     for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_place at = {&join->members[i], NULL};
-        for (size_t k = 0; (at.array = refs_join__piece(at.member, joined->path, k)) != NULL; k++) {
+        refs_combine_place at = {&join->members[i], NULL};
+        for (size_t k = 0; (at.array = refs_combine__piece(at.member, joined->path, k)) != NULL;
+             k++) {
             const refs_values values = values_in(join, &at);
             const size_t size = at.array->dtype.size;
-            if (!values.are_times || size == 0 || refs_join__is_packed(&at.array->unpacking))
+            if (!values.are_times || size == 0 || refs_combine__is_packed(&at.array->unpacking))
                 return false;
             differs = differs || changes_units(join, units, &at) ||
                       !refs_dtype_equal(&at.array->dtype, &joined->like->dtype);
             for (size_t n = 0; n < values.bytes.size / size; n++) {
-                const refs_value value = refs_join__unpacked_at(&values, n);
-                refs_join__common_time_type(&clock, &at.array->dtype, &value, type);
+                const refs_value value = refs_combine__unpacked_at(&values, n);
+                refs_combine__common_time_type(&clock, &at.array->dtype, &value, type);
             }
         }
     }
@@ -485,7 +490,7 @@ static bool find_time_type(const refs_join *join, const refs_joined *joined,
 
 /* Strings get the size of the longest; times that are counted otherwise, or have several types,
  * become double unless all are integers and stay so. */
-static refs_dtype find_type(const refs_join *join, const refs_joined *joined,
+static refs_dtype find_type(const refs_combine *join, const refs_combined *joined,
                             const refs_cf_units *units) {
     refs_dtype type = joined->like->dtype;
     if (joined->like->are_texts)
@@ -493,30 +498,30 @@ static refs_dtype find_type(const refs_join *join, const refs_joined *joined,
     if (find_time_type(join, joined, units, &type)) return type;
     type = joined->like->dtype;
     for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        const refs_combine_array *array = refs_combine__find(&join->members[i], joined->path);
         if (array != NULL && array->dtype.size > type.size) type.size = array->dtype.size;
     }
     return type;
 }
 
 /* The fill value in the type of the values; false where there is none. */
-static bool find_fill(const refs_joined *joined, uint8_t *fill) {
+static bool find_fill(const refs_combined *joined, uint8_t *fill) {
     const refs_dtype *dtype = &joined->like->dtype;
     if (!joined->like->has_fill && !joined->has_hole_fill) return false;
     memcpy(fill, joined->has_hole_fill ? joined->hole : joined->like->fill, 16);
     uint8_t narrow[16];
     memcpy(narrow, fill, sizeof narrow);
-    return refs_join__widen(dtype, narrow, &joined->dtype, fill) ||
+    return refs_combine__widen(dtype, narrow, &joined->dtype, fill) ||
            dtype->size == joined->dtype.size;
 }
 
-static refs_status make_room(const refs_join *join, refs_joined *joined, refs_error *err) {
+static refs_status make_room(const refs_combine *join, refs_combined *joined, refs_error *err) {
     uint64_t total = joined->dtype.size;
     uint8_t fill[16];
     for (size_t dim = 0; dim < joined->rank; dim++)
         if (!refs_mul_u64(total, joined->shape[dim], &total) || total > 1024 * REFS_MIB)
             return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)));
+                             REFS_STR_ARG(refs_combine__text(join, joined->path)));
     REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
     if (total > 0) memset(joined->values.data, 0, (size_t)total);
     if (find_fill(joined, fill))
@@ -525,13 +530,13 @@ static refs_status make_room(const refs_join *join, refs_joined *joined, refs_er
     return REFS_OK;
 }
 
-bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
-                              const refs_joined *joined) {
-    const refs_join_member *member = &join->members[joined->first];
-    const refs_join_array *bounded = bounded_by(join, member, joined->like);
+bool refs_combine__has_own_units(const refs_combine *join, const refs_combine_plan *plan,
+                                 const refs_combined *joined) {
+    const refs_combine_member *member = &join->members[joined->first];
+    const refs_combine_array *bounded = bounded_by(join, member, joined->like);
     for (size_t line = 0; line < join->n_dims; line++) {
         const uint32_t number = member->axes[line].array;
-        if (plan->lines[line].has_own_units && number != REFS_JOIN_NONE &&
+        if (plan->lines[line].has_own_units && number != REFS_COMBINE_NONE &&
             &member->arrays[number] == bounded)
             return true;
     }
@@ -539,58 +544,58 @@ bool refs_join__has_own_units(const refs_join *join, const refs_join_plan *plan,
 }
 
 /* Bounds of a coordinate follow its units, which need not be those of the first part. */
-static refs_cf_units find_units(const refs_join *join, const refs_join_plan *plan,
-                                const refs_joined *joined) {
-    refs_cf_units units = refs_join__count_in(join, &join->members[joined->first], joined->like);
+static refs_cf_units find_units(const refs_combine *join, const refs_combine_plan *plan,
+                                const refs_combined *joined) {
+    refs_cf_units units = refs_combine__count_in(join, &join->members[joined->first], joined->like);
     for (size_t line = 0; line < join->n_dims; line++) {
         if (plan->lines[line].first == SIZE_MAX) continue;
-        const refs_join_member *member = &join->members[plan->lines[line].first];
-        const refs_join_array *array = refs_join__find(member, joined->path);
+        const refs_combine_member *member = &join->members[plan->lines[line].first];
+        const refs_combine_array *array = refs_combine__find(member, joined->path);
         const uint32_t number = member->axes[line].array;
-        if (array != NULL && array->units == REFS_JOIN_NONE && number != REFS_JOIN_NONE &&
+        if (array != NULL && array->units == REFS_COMBINE_NONE && number != REFS_COMBINE_NONE &&
             bounded_by(join, member, array) == &member->arrays[number])
-            units = refs_join__count_in(join, member, array);
+            units = refs_combine__count_in(join, member, array);
     }
-    if (refs_join__has_own_units(join, plan, joined))
+    if (refs_combine__has_own_units(join, plan, joined))
         units.units = refs_str_from(join->options.time_units);
     return units;
 }
 
 /* Gives an array other values. */
-static refs_status replace_values(refs_join *join, refs_join_array *array, const refs_buf *values,
-                                  refs_dtype dtype, refs_error *err) {
+static refs_status replace_values(refs_combine *join, refs_combine_array *array,
+                                  const refs_buf *values, refs_dtype dtype, refs_error *err) {
     REFS_TRY(refs_intern_add(&join->strings,
                              refs_str_view((const char *)values->data, values->size),
                              &array->values, err));
     uint8_t narrow[2][16];
     memcpy(narrow[0], array->fill, sizeof array->fill);
     memcpy(narrow[1], array->declared, sizeof array->declared);
-    if (array->has_fill) (void)refs_join__widen(&array->dtype, narrow[0], &dtype, array->fill);
+    if (array->has_fill) (void)refs_combine__widen(&array->dtype, narrow[0], &dtype, array->fill);
     if (array->declares_fill)
-        (void)refs_join__widen(&array->dtype, narrow[1], &dtype, array->declared);
+        (void)refs_combine__widen(&array->dtype, narrow[1], &dtype, array->declared);
     array->dtype = dtype;
     return REFS_OK;
 }
 
 /* The next small array at the path of the result from *member and *k on, in any part; or NULL. */
-static refs_join_array *next_array(const refs_join *join, const refs_joined *joined, size_t *member,
-                                   size_t *k) {
+static refs_combine_array *next_array(const refs_combine *join, const refs_combined *joined,
+                                      size_t *member, size_t *k) {
     for (; *member < join->n_members; ++*member, *k = 0)
         while (*k < join->members[*member].n_arrays) {
-            refs_join_array *array = &join->members[*member].arrays[(*k)++];
-            if (array->path == joined->path && array->is_thin && array->units == REFS_JOIN_NONE)
+            refs_combine_array *array = &join->members[*member].arrays[(*k)++];
+            if (array->path == joined->path && array->is_thin && array->units == REFS_COMBINE_NONE)
                 return array;
         }
     return NULL;
 }
 
-static refs_status rebase_all(refs_join *join, const refs_joined *joined,
+static refs_status rebase_all(refs_combine *join, const refs_combined *joined,
                               const refs_cf_units *units, refs_error *err) {
     const refs_dtype type = find_type(join, joined, units);
-    refs_join_array *array;
+    refs_combine_array *array;
     for (size_t i = 0, k = 0; (array = next_array(join, joined, &i, &k)) != NULL;) {
         rebasing moved = {.join = join, .joined = joined, .units = units, .type = type};
-        const refs_join_place at = {&join->members[i], array};
+        const refs_combine_place at = {&join->members[i], array};
         refs_status status = rebase_part(&moved, &at, err);
         if (status == REFS_OK)
             status = replace_values(join, array, &moved.values, moved.dtype, err);
@@ -600,10 +605,10 @@ static refs_status rebase_all(refs_join *join, const refs_joined *joined,
     return REFS_OK;
 }
 
-refs_status refs_join__rebase_bounds(refs_join *join, const refs_join_plan *plan,
-                                     const refs_joined *joined, refs_error *err) {
+refs_status refs_combine__rebase_bounds(refs_combine *join, const refs_combine_plan *plan,
+                                        const refs_combined *joined, refs_error *err) {
     const refs_cf_units found = find_units(join, plan, joined);
-    if (joined->like->units != REFS_JOIN_NONE || found.units.size == 0) return REFS_OK;
+    if (joined->like->units != REFS_COMBINE_NONE || found.units.size == 0) return REFS_OK;
     /* Strings move when others are added. */
     char *units = refs_str_copy(found.units), *calendar = refs_str_copy(found.calendar);
     refs_status status = units != NULL && calendar != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -618,17 +623,17 @@ refs_status refs_join__rebase_bounds(refs_join *join, const refs_join_plan *plan
 
 /* If several parts have a place, the first one's value is taken: backwards. Values of only a master
  * or an outline come before. */
-static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
+static refs_status gather_all(refs_combine *join, const refs_combine_plan *plan, const gathered *to,
                               const refs_cf_units *units, refs_error *err) {
     for (size_t i = join->n_parts; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_place at = {member, refs_combine__find(member, to->joined->path)};
         if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, units, err));
     }
     for (size_t i = join->n_members; i-- > 0;) {
-        const refs_join_member *member = &join->members[plan->order[i]];
-        const refs_join_place at = {member, refs_join__find(member, to->joined->path)};
-        if (at.array != NULL && member->role == REFS_JOIN_IS_FRAGMENT)
+        const refs_combine_member *member = &join->members[plan->order[i]];
+        const refs_combine_place at = {member, refs_combine__find(member, to->joined->path)};
+        if (at.array != NULL && member->role == REFS_COMBINE_IS_FRAGMENT)
             REFS_TRY(gather_one(join, to, &at, units, err));
     }
     return REFS_OK;
@@ -636,23 +641,25 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
 
 /* It is declared where no source declares one, but for joined coordinates, which have no missing
  * values. */
-static refs_status declare_missing(refs_join *join, refs_joined *joined, refs_error *err) {
-    const refs_join_array *like = joined->like;
-    const bool is_coordinate = refs_join__is_coordinate(join, &join->members[joined->first], like);
+static refs_status declare_missing(refs_combine *join, refs_combined *joined, refs_error *err) {
+    const refs_combine_array *like = joined->like;
+    const bool is_coordinate =
+        refs_combine__is_coordinate(join, &join->members[joined->first], like);
     uint8_t fill[16];
-    const bool is_declared = like->declares_fill &&
-                             (refs_dtype_equal(&like->dtype, &joined->dtype) ||
-                              refs_join__widen(&like->dtype, like->declared, &joined->dtype, fill));
+    const bool is_declared =
+        like->declares_fill &&
+        (refs_dtype_equal(&like->dtype, &joined->dtype) ||
+         refs_combine__widen(&like->dtype, like->declared, &joined->dtype, fill));
     if (is_declared || is_coordinate || !refs_dtype_is_numeric(&like->dtype) ||
         like->dtype.type == REFS_TYPE_COMPLEX)
         return REFS_OK;
-    return refs_join__declare_fill(join, joined, err);
+    return refs_combine__declare_fill(join, joined, err);
 }
 
 /* Values that no part has are missing, and reported, but for those that were before a master grew.
  */
-static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathered *to, size_t n,
-                             refs_error *err) {
+static refs_status fill_rest(refs_combine *join, refs_combined *joined, const gathered *to,
+                             size_t n, refs_error *err) {
     const size_t size = joined->dtype.size;
     uint8_t fill[16] = {0};
     size_t n_missing = 0, n_before = 0;
@@ -669,19 +676,19 @@ static refs_status fill_rest(refs_join *join, refs_joined *joined, const gathere
     if (n_missing == 0) return REFS_OK;
     refs_note(&join->options.notes, REFS_NOTE_WARNING,
               "%.*s: %zu of %zu values are in no source, and missing",
-              REFS_STR_ARG(refs_join__text(join, joined->path)), n_missing, n);
+              REFS_STR_ARG(refs_combine__text(join, joined->path)), n_missing, n);
     return REFS_OK;
 }
 
 /* Coordinates of files of other variables may be the same, and so may what does not have all
  * joined dimensions. */
-refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
-                              refs_error *err) {
+refs_status refs_combine__gather(refs_combine *join, const refs_combine_plan *plan,
+                                 refs_combined *joined, refs_error *err) {
     const refs_cf_units units = find_units(join, plan, joined);
     joined->dtype = find_type(join, joined, &units);
     REFS_TRY(make_room(join, joined, err));
     const bool is_coordinate =
-        refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
+        refs_combine__is_coordinate(join, &join->members[joined->first], joined->like);
     const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
     bool differs = false;
     uint8_t fill[16];
@@ -698,12 +705,12 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
                    find_fill(joined, fill) ? fill : NULL,
                    are_texts ? &texts : NULL,
                    {.dtype = &joined->dtype, .unpacking = {.scale = 1}}};
-    refs_join__set_clock(&to.result, &units);
+    refs_combine__set_clock(&to.result, &units);
     if (is_checked && to.taken == NULL) return refs_fail_nomem(err);
     /* Number 0 is what is there before anything is put. */
     refs_status status = refs_intern_add(&texts, refs_str_from(""), &empty, err);
     if (status == REFS_OK) status = gather_all(join, plan, &to, &units, err);
-    if (status == REFS_OK && is_checked && refs_join__is_of_fields(join))
+    if (status == REFS_OK && is_checked && refs_combine__is_of_fields(join))
         status = fill_rest(join, joined, &to, n, err);
     if (status == REFS_OK && are_texts) status = put_texts(&texts, &joined->values, err);
     refs_intern_clear(&texts);

@@ -16,32 +16,32 @@ typedef struct tiling {
 } tiling;
 
 /* "source (0.5 to 5.5)" */
-static refs_status describe(const refs_join *join, size_t line, size_t number, refs_buf *text,
+static refs_status describe(const refs_combine *join, size_t line, size_t number, refs_buf *text,
                             refs_error *err) {
-    const refs_join_member *member = &join->members[number];
-    const refs_join_axis *axis = &member->axes[line];
+    const refs_combine_member *member = &join->members[number];
+    const refs_combine_axis *axis = &member->axes[line];
     char first[REFS_VALUE_TEXT], last[REFS_VALUE_TEXT];
     REFS_TRY(refs_buf_printf(text, err, "%s", member->name));
-    if (axis->array == REFS_JOIN_NONE || axis->n == 0) return REFS_OK;
-    const refs_join_array *array = &member->arrays[axis->array];
-    const refs_str values = refs_join__text(join, array->values);
-    const refs_value begin = refs_join__value_at(&array->dtype, values, 0);
-    const refs_value end = refs_join__value_at(&array->dtype, values, axis->n - 1);
+    if (axis->array == REFS_COMBINE_NONE || axis->n == 0) return REFS_OK;
+    const refs_combine_array *array = &member->arrays[axis->array];
+    const refs_str values = refs_combine__text(join, array->values);
+    const refs_value begin = refs_combine__value_at(&array->dtype, values, 0);
+    const refs_value end = refs_combine__value_at(&array->dtype, values, axis->n - 1);
     return refs_buf_printf(text, err, " (%s to %s, %llu values)",
-                           refs_join__print_value(&begin, first),
-                           refs_join__print_value(&end, last), (unsigned long long)axis->n);
+                           refs_combine__print_value(&begin, first),
+                           refs_combine__print_value(&end, last), (unsigned long long)axis->n);
 }
 
-static refs_values coordinate_of(const refs_join *join, size_t line, size_t number) {
-    const refs_join_member *member = &join->members[number];
+static refs_values coordinate_of(const refs_combine *join, size_t line, size_t number) {
+    const refs_combine_member *member = &join->members[number];
     const uint32_t i = member->axes[line].array;
-    if (i == REFS_JOIN_NONE) return (refs_values){.dtype = NULL};
-    const refs_join_array *array = &member->arrays[i];
-    return refs_join__coordinates_of(join, array);
+    if (i == REFS_COMBINE_NONE) return (refs_values){.dtype = NULL};
+    const refs_combine_array *array = &member->arrays[i];
+    return refs_combine__coordinates_of(join, array);
 }
 
 /* " in value 3 (44 and 43.9)", where there are as many of both, and their ends do not show it. */
-static refs_status describe_value(const refs_join *join, size_t line, const size_t members[2],
+static refs_status describe_value(const refs_combine *join, size_t line, const size_t members[2],
                                   refs_buf *text, refs_error *err) {
     const refs_values one = coordinate_of(join, line, members[0]),
                       other = coordinate_of(join, line, members[1]);
@@ -49,16 +49,16 @@ static refs_status describe_value(const refs_join *join, size_t line, const size
     if (one.dtype == NULL || other.dtype == NULL ||
         join->members[members[0]].axes[line].n != join->members[members[1]].axes[line].n)
         return REFS_OK;
-    const uint64_t i = refs_join__first_difference(&one, &other);
+    const uint64_t i = refs_combine__first_difference(&one, &other);
     if (i == 0 || i == UINT64_MAX) return REFS_OK;
-    const refs_value values[2] = {refs_join__unpacked_at(&one, i),
-                                  refs_join__unpacked_at(&other, i)};
+    const refs_value values[2] = {refs_combine__unpacked_at(&one, i),
+                                  refs_combine__unpacked_at(&other, i)};
     return refs_buf_printf(text, err, " in value %llu (%s and %s)", (unsigned long long)i,
-                           refs_join__print_value(&values[0], shown[0]),
-                           refs_join__print_value(&values[1], shown[1]));
+                           refs_combine__print_value(&values[0], shown[0]),
+                           refs_combine__print_value(&values[1], shown[1]));
 }
 
-static refs_status fail_pair(const refs_join *join, size_t line, const size_t members[2],
+static refs_status fail_pair(const refs_combine *join, size_t line, const size_t members[2],
                              refs_error *err) {
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = describe(join, line, members[0], &one, err);
@@ -78,26 +78,26 @@ static refs_status fail_pair(const refs_join *join, size_t line, const size_t me
 }
 
 /* Each cell is a row, of which all parts have one. */
-static refs_status open_tiling(const refs_join *join, const refs_join_plan *plan, size_t line,
+static refs_status open_tiling(const refs_combine *join, const refs_combine_plan *plan, size_t line,
                                tiling *all, refs_error *err) {
-    refs_join_cells cells = {.join = join, .n_lines = 1, .line = {line}};
+    refs_combine_cells cells = {.join = join, .n_lines = 1, .line = {line}};
     size_t members[2];
     all->row = refs_calloc(join->n_parts, sizeof *all->row);
     if (all->row == NULL) return refs_fail_nomem(err);
-    refs_status status = refs_join__cells_open(&cells, plan, REFS_JOIN_NONE, err);
-    if (status == REFS_OK && refs_join__find_across(&cells, REFS_JOIN_NONE, members))
+    refs_status status = refs_combine__cells_open(&cells, plan, REFS_COMBINE_NONE, err);
+    if (status == REFS_OK && refs_combine__find_across(&cells, REFS_COMBINE_NONE, members))
         status = fail_pair(join, line, members, err);
     for (size_t i = 0; i < join->n_parts && status == REFS_OK; i++) {
-        const refs_join_steps extent = refs_join__extent(&join->members[i].axes[line]);
-        all->row[i] = refs_join__cell_at(&cells.cuts[0], extent.begin);
+        const refs_combine_steps extent = refs_combine__extent(&join->members[i].axes[line]);
+        all->row[i] = refs_combine__cell_at(&cells.cuts[0], extent.begin);
     }
     all->n_rows = cells.n > 0 ? cells.n : 1;
-    refs_join__cells_clear(&cells);
+    refs_combine__cells_clear(&cells);
     return status;
 }
 
 /* Whether no place has two parts, and all have one. */
-static refs_status fill_all(const refs_join *join, const tiling *lines, bool *do_fill,
+static refs_status fill_all(const refs_combine *join, const tiling *lines, bool *do_fill,
                             refs_error *err) {
     uint64_t n_places = 1;
     for (size_t line = 0; line < join->n_dims; line++)
@@ -115,14 +115,14 @@ static refs_status fill_all(const refs_join *join, const tiling *lines, bool *do
     return REFS_OK;
 }
 
-static size_t count_in_row(const refs_join *join, const tiling *line, size_t row) {
+static size_t count_in_row(const refs_combine *join, const tiling *line, size_t row) {
     size_t n = 0;
     for (size_t i = 0; i < join->n_parts; i++) n += line->row[i] == row;
     return n;
 }
 
 /* The source that stands alone most is told, beside one of those that it is unlike. */
-static refs_status fail_gaps(const refs_join *join, const tiling *lines, refs_error *err) {
+static refs_status fail_gaps(const refs_combine *join, const tiling *lines, refs_error *err) {
     size_t fewest_rows = SIZE_MAX, line = 0, members[2] = {0, 0}, counts[2] = {0, SIZE_MAX};
     for (size_t i = 0; i < join->n_dims; i++)
         if (lines[i].n_rows > 1 && lines[i].n_rows < fewest_rows) {
@@ -141,7 +141,7 @@ static refs_status fail_gaps(const refs_join *join, const tiling *lines, refs_er
     return fail_pair(join, line, members, err);
 }
 
-static refs_status tell(const refs_join *join, const tiling *lines, refs_error *err) {
+static refs_status tell(const refs_combine *join, const tiling *lines, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < join->n_dims && status == REFS_OK; i++)
@@ -158,17 +158,17 @@ static refs_status tell(const refs_join *join, const tiling *lines, refs_error *
     return status;
 }
 
-static bool counts_time(const refs_join *join, const refs_join_plan *plan, size_t line) {
-    const refs_join_member *member = &join->members[plan->lines[line].first];
+static bool counts_time(const refs_combine *join, const refs_combine_plan *plan, size_t line) {
+    const refs_combine_member *member = &join->members[plan->lines[line].first];
     const uint32_t number = member->axes[line].array;
-    if (number == REFS_JOIN_NONE) return false;
-    return refs_cf_counts_since(refs_join__text(join, member->arrays[number].units)) ||
+    if (number == REFS_COMBINE_NONE) return false;
+    return refs_cf_counts_since(refs_combine__text(join, member->arrays[number].units)) ||
            member->arrays[number].dtype.type == REFS_TYPE_DATETIME;
 }
 
-refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
-                                   refs_error *err) {
-    tiling lines[REFS_JOIN_MAX_DIMS] = {{NULL, 0}};
+refs_status refs_combine__check_tiles(const refs_combine *join, const refs_combine_plan *plan,
+                                      refs_error *err) {
+    tiling lines[REFS_COMBINE_MAX_DIMS] = {{NULL, 0}};
     bool do_fill = true;
     refs_status status = REFS_OK;
     /* Times of sources may lie between each other. */
@@ -189,15 +189,15 @@ refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *
 /* No more of the cells without a part are named. */
 #define MAX_NAMED 5
 
-static refs_value value_at(const refs_join *join, size_t line, uint64_t position) {
+static refs_value value_at(const refs_combine *join, size_t line, uint64_t position) {
     for (size_t i = 0; i < join->n_parts; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_axis *axis = &member->axes[line];
-        for (uint64_t k = 0; axis->array != REFS_JOIN_NONE && k < axis->n; k++)
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_axis *axis = &member->axes[line];
+        for (uint64_t k = 0; axis->array != REFS_COMBINE_NONE && k < axis->n; k++)
             if (axis->position[k] == position) {
-                const refs_join_array *array = &member->arrays[axis->array];
-                const refs_values values = refs_join__coordinates_of(join, array);
-                return refs_join__unpacked_at(&values, k);
+                const refs_combine_array *array = &member->arrays[axis->array];
+                const refs_values values = refs_combine__coordinates_of(join, array);
+                return refs_combine__unpacked_at(&values, k);
             }
     }
     return (refs_value){
@@ -205,9 +205,9 @@ static refs_value value_at(const refs_join *join, size_t line, uint64_t position
 }
 
 /* "time 3, y 300 to 330" */
-static refs_status name_cell(const refs_join_cells *all, size_t cell, refs_buf *text,
+static refs_status name_cell(const refs_combine_cells *all, size_t cell, refs_buf *text,
                              refs_error *err) {
-    size_t index[REFS_JOIN_MAX_DIMS];
+    size_t index[REFS_COMBINE_MAX_DIMS];
     for (size_t line = all->join->n_dims; line-- > 0;) {
         index[line] = cell % (all->cuts[line].n - 1);
         cell /= all->cuts[line].n - 1;
@@ -218,15 +218,15 @@ static refs_status name_cell(const refs_join_cells *all, size_t cell, refs_buf *
         const refs_value end = value_at(all->join, line, edge[1] - 1);
         REFS_TRY(refs_buf_printf(text, err, "%s%s ", line > 0 ? ", " : "",
                                  all->join->options.dims[line]));
-        REFS_TRY(refs_join__print_place(all->join, line, &begin, text, err));
+        REFS_TRY(refs_combine__print_place(all->join, line, &begin, text, err));
         if (edge[1] - edge[0] == 1) continue;
         REFS_TRY(refs_buf_printf(text, err, " to "));
-        REFS_TRY(refs_join__print_place(all->join, line, &end, text, err));
+        REFS_TRY(refs_combine__print_place(all->join, line, &end, text, err));
     }
     return REFS_OK;
 }
 
-static refs_status tell_missing(const refs_join_cells *all, refs_error *err) {
+static refs_status tell_missing(const refs_combine_cells *all, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     size_t n = 0;
@@ -244,14 +244,14 @@ static refs_status tell_missing(const refs_join_cells *all, refs_error *err) {
     return status;
 }
 
-refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
-                                          refs_error *err) {
-    refs_join_cells all = {.join = join, .n_lines = join->n_dims};
+refs_status refs_combine__tell_missing_tiles(const refs_combine *join,
+                                             const refs_combine_plan *plan, refs_error *err) {
+    refs_combine_cells all = {.join = join, .n_lines = join->n_dims};
     if (join->n_dims < 2) return REFS_OK;
     for (size_t line = 0; line < join->n_dims; line++) all.line[line] = line;
-    refs_status status = refs_join__cells_open(&all, plan, REFS_JOIN_NONE, err);
+    refs_status status = refs_combine__cells_open(&all, plan, REFS_COMBINE_NONE, err);
     if (status == REFS_OK && all.covered != NULL && all.n_missing > 0)
         status = tell_missing(&all, err);
-    refs_join__cells_clear(&all);
+    refs_combine__cells_clear(&all);
     return status;
 }

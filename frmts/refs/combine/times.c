@@ -4,56 +4,56 @@
 #include "combine_internal.h"
 
 /* Whether the coordinate of a concat dimension counts instants or durations. */
-static bool counts_time(const refs_join *join, size_t first, size_t line) {
+static bool counts_time(const refs_combine *join, size_t first, size_t line) {
     static const refs_cf_units seconds = {{"s", 1}, {"", 0}};
-    const refs_join_member *member = &join->members[first];
+    const refs_combine_member *member = &join->members[first];
     const uint32_t number = member->axes[line].array;
     double scale, offset;
-    if (number == REFS_JOIN_NONE) return false;
-    const refs_join_array *array = &member->arrays[number];
-    const refs_cf_units units = refs_join__count_of(join, array);
-    return refs_join__has_ticks(&array->dtype) || refs_join__counts_time(join, array) ||
+    if (number == REFS_COMBINE_NONE) return false;
+    const refs_combine_array *array = &member->arrays[number];
+    const refs_cf_units units = refs_combine__count_of(join, array);
+    return refs_combine__has_ticks(&array->dtype) || refs_combine__counts_time(join, array) ||
            (units.units.size > 0 &&
             refs_cf_convert_units(&units, &seconds, &scale, &offset) != REFS_CF_CONVERSION_UNKNOWN);
 }
 
-static bool is_along_time(const refs_join *join, const refs_join_array *array) {
+static bool is_along_time(const refs_combine *join, const refs_combine_array *array) {
     for (size_t dim = 0; dim < array->rank; dim++) {
-        const size_t line = refs_join__line_of(join, array, dim);
-        if (line < REFS_JOIN_MAX_DIMS && join->counts_time[line]) return true;
+        const size_t line = refs_combine__line_of(join, array, dim);
+        if (line < REFS_COMBINE_MAX_DIMS && join->counts_time[line]) return true;
     }
     return false;
 }
 
-static bool gets_time(const refs_join *join, const refs_join_place *at) {
+static bool gets_time(const refs_combine *join, const refs_combine_place *at) {
     for (size_t line = 0; at->array->gets_new && line < join->n_dims; line++)
         if (join->counts_time[line] && at->member->axes[line].is_new) return true;
     return false;
 }
 
-static bool is_scalar_time(const refs_join *join, const refs_join_place *at) {
+static bool is_scalar_time(const refs_combine *join, const refs_combine_place *at) {
     return at->array->is_time && at->array->rank == 0 && !at->array->is_piece &&
-           at->array->values != REFS_JOIN_NONE &&
-           !refs_join__is_coordinate(join, at->member, at->array);
+           at->array->values != REFS_COMBINE_NONE &&
+           !refs_combine__is_coordinate(join, at->member, at->array);
 }
 
-static refs_status are_compatible(const refs_join *join, const refs_join_place *one,
-                                  const refs_join_place *other, bool *are, refs_error *err) {
+static refs_status are_compatible(const refs_combine *join, const refs_combine_place *one,
+                                  const refs_combine_place *other, bool *are, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    const refs_status status = refs_join__differ(join, one, other, &text, err);
+    const refs_status status = refs_combine__differ(join, one, other, &text, err);
     *are = text.size == 0;
     refs_buf_clear(&text);
     return status;
 }
 
 /* Whether one value does not hold for all parts: they differ, or some vary along a time already. */
-static refs_status varies(const refs_join *join, uint32_t path, bool *does, refs_error *err) {
-    refs_join_place first = {NULL, NULL};
+static refs_status varies(const refs_combine *join, uint32_t path, bool *does, refs_error *err) {
+    refs_combine_place first = {NULL, NULL};
     bool is_compatible = true;
     *does = false;
     for (size_t i = 0; i < join->n_members && is_compatible; i++) {
-        const refs_join_member *member = &join->members[i];
-        const refs_join_place at = {member, refs_join__find(member, path)};
+        const refs_combine_member *member = &join->members[i];
+        const refs_combine_place at = {member, refs_combine__find(member, path)};
         if (at.array == NULL) continue;
         if (at.array->rank > 0) {
             *does = *does || is_along_time(join, at.array);
@@ -63,21 +63,22 @@ static refs_status varies(const refs_join *join, uint32_t path, bool *does, refs
         is_compatible = is_scalar_time(join, &at);
         if (is_compatible) REFS_TRY(are_compatible(join, &first, &at, &is_compatible, err));
         *does = *does ||
-                (is_compatible &&
-                 (gets_time(join, &at) || !refs_join__have_one_value(join, first.array, at.array)));
+                (is_compatible && (gets_time(join, &at) ||
+                                   !refs_combine__have_one_value(join, first.array, at.array)));
     }
     *does = *does && is_compatible;
     return REFS_OK;
 }
 
-static void repeat(const refs_join *join, uint32_t path) {
+static void repeat(const refs_combine *join, uint32_t path) {
     for (size_t i = 0; i < join->n_members; i++) {
-        refs_join_array *array = refs_join__find(&join->members[i], path);
+        refs_combine_array *array = refs_combine__find(&join->members[i], path);
         if (array != NULL) array->is_repeated = array->rank == 0;
     }
 }
 
-refs_status refs_join__repeat_times(refs_join *join, const refs_join_plan *plan, refs_error *err) {
+refs_status refs_combine__repeat_times(refs_combine *join, const refs_combine_plan *plan,
+                                       refs_error *err) {
     bool does = false;
     for (size_t line = 0; line < join->n_dims; line++) {
         join->counts_time[line] = counts_time(join, plan->lines[line].first, line);

@@ -6,15 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array) {
-    return (refs_cf_units){refs_join__text(join, array->units),
-                           refs_join__text(join, array->calendar)};
+refs_cf_units refs_combine__count_of(const refs_combine *join, const refs_combine_array *array) {
+    return (refs_cf_units){refs_combine__text(join, array->units),
+                           refs_combine__text(join, array->calendar)};
 }
 
-refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_array *from,
-                                         const refs_join_array *to) {
-    const refs_cf_units one = refs_join__count_of(join, from);
-    const refs_cf_units other = refs_join__count_of(join, to);
+refs_cf_conversion refs_combine__conversion(const refs_combine *join,
+                                            const refs_combine_array *from,
+                                            const refs_combine_array *to) {
+    const refs_cf_units one = refs_combine__count_of(join, from);
+    const refs_cf_units other = refs_combine__count_of(join, to);
     double scale, offset;
     const bool has_units = one.units.size > 0 && other.units.size > 0;
     if (from->units == to->units && from->calendar == to->calendar) return REFS_CF_CONVERSION_NONE;
@@ -22,8 +23,8 @@ refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_
                      : REFS_CF_CONVERSION_UNKNOWN;
 }
 
-bool refs_join__counts_time(const refs_join *join, const refs_join_array *array) {
-    const refs_cf_units units = refs_join__count_of(join, array);
+bool refs_combine__counts_time(const refs_combine *join, const refs_combine_array *array) {
+    const refs_cf_units units = refs_combine__count_of(join, array);
     refs_cf_clock clock;
     return refs_cf_clock_of(&units, &clock);
 }
@@ -38,7 +39,7 @@ static refs_status fail_type(refs_error *err) {
                      "its values are of a type whose units cannot be changed");
 }
 
-refs_status refs_join__fail_packed(refs_error *err) {
+refs_status refs_combine__fail_packed(refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "its values are packed (scale_factor, add_offset or _Unsigned) and in other "
                      "units than those of the first part, and not converted");
@@ -109,7 +110,7 @@ static refs_status apply_one(const refs_cf_rebase *rebase, const refs_dtype *dty
 }
 
 /* A scale of zero is that of arrays that no part has. */
-bool refs_join__is_packed(const refs_join_unpacking *unpacking) {
+bool refs_combine__is_packed(const refs_combine_unpacking *unpacking) {
     return (unpacking->scale != 1 && unpacking->scale != 0) || unpacking->offset != 0 ||
            unpacking->is_unsigned;
 }
@@ -119,16 +120,16 @@ static bool has_units(const refs_dtype *dtype) {
            (dtype->size == 4 || dtype->size == 8);
 }
 
-bool refs_join__is_single(const refs_dtype *dtype) {
+bool refs_combine__is_single(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
-refs_status refs_join__apply(const refs_cf_rebase *rebase, const refs_join_array *array,
-                             refs_buf *values, refs_error *err) {
+refs_status refs_combine__apply(const refs_cf_rebase *rebase, const refs_combine_array *array,
+                                refs_buf *values, refs_error *err) {
     const refs_dtype *dtype = &array->dtype;
     if (rebase->is_same) return REFS_OK;
     if (!has_units(dtype)) return fail_type(err);
-    if (refs_join__is_packed(&array->unpacking)) return refs_join__fail_packed(err);
+    if (refs_combine__is_packed(&array->unpacking)) return refs_combine__fail_packed(err);
     for (size_t i = 0; i < values->size / dtype->size; i++)
         REFS_TRY(apply_one(rebase, dtype, values->data + i * dtype->size, err));
     return REFS_OK;
@@ -143,8 +144,8 @@ static bool is_integer(const refs_cf_clock *clock, const refs_value *time, size_
            (size == 8 || (*value >= INT32_MIN && *value <= INT32_MAX));
 }
 
-void refs_join__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
-                                 const refs_value *time, refs_dtype *type) {
+void refs_combine__common_time_type(const refs_cf_clock *clock, const refs_dtype *dtype,
+                                    const refs_value *time, refs_dtype *type) {
     const bool is_time = time->kind == REFS_VALUE_TIME;
     int64_t value;
     if (type->type == REFS_TYPE_FLOAT) return;
@@ -163,12 +164,12 @@ static refs_status write_integer(const refs_cf_clock *clock, const refs_value *t
     return refs_buf_append(values, size == 8 ? (const void *)&value : &narrow, size, err);
 }
 
-refs_status refs_join__write_time(const refs_cf_clock *clock, const refs_value *time,
-                                  const refs_dtype *type, refs_buf *values, refs_error *err) {
+refs_status refs_combine__write_time(const refs_cf_clock *clock, const refs_value *time,
+                                     const refs_dtype *type, refs_buf *values, refs_error *err) {
     const bool is_time = time->kind == REFS_VALUE_TIME;
     const double value = is_time ? refs_cf_number_of_instant(clock, time->instant) : time->number;
     refs_cf_instant back;
-    if (type->type == REFS_TYPE_INT || refs_join__has_ticks(type))
+    if (type->type == REFS_TYPE_INT || refs_combine__has_ticks(type))
         return write_integer(clock, time, type->size, values, err);
     if (time->is_stored_integer && (!refs_cf_instant_of(clock, value, REFS_CF_DOUBLE, &back) ||
                                     refs_cf_compare_instants(back, time->instant) != 0))

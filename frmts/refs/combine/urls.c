@@ -57,7 +57,7 @@ static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url
     return refs_buf_append_str(url, rest, err);
 }
 
-static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_buf *url,
+static refs_status append_local(const refs_combine_urls *urls, refs_str path, refs_buf *url,
                                 refs_error *err) {
     refs_buf absolute = REFS_BUF_INIT, folder = REFS_BUF_INIT;
     if (urls->relative_to == NULL) return append_absolute(path, url, err);
@@ -73,7 +73,7 @@ static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_
 
 /* A URL that reading maps to the location again. Archives of local files lie where their URL, seen
  * from the new set, says so. */
-static refs_status append_location(const refs_join_urls *urls, refs_str location, refs_buf *url,
+static refs_status append_location(const refs_combine_urls *urls, refs_str location, refs_buf *url,
                                    refs_error *err) {
     refs_str member, file;
     const refs_url_archive *archive;
@@ -113,7 +113,7 @@ static bool find_beginning(const names *of, refs_str old, refs_str *rest) {
 
 /* Replaces what was appended from `begin` on by what the first rewrite makes that fits any of its
  * names: users write the one that they see. */
-static refs_status rewrite(const refs_join_urls *urls, size_t begin, names *of, refs_buf *url,
+static refs_status rewrite(const refs_combine_urls *urls, size_t begin, names *of, refs_buf *url,
                            refs_error *err) {
     refs_str rest;
     of->all[0] = refs_str_view((const char *)url->data + begin, url->size - begin);
@@ -133,8 +133,8 @@ static refs_status rewrite(const refs_join_urls *urls, size_t begin, names *of, 
     return REFS_OK;
 }
 
-refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
-                          refs_error *err) {
+refs_status refs_combine_url(const refs_combine_urls *urls, refs_str location, refs_buf *url,
+                             refs_error *err) {
     size_t begin = url->size;
     names of = {.all = {[1] = location}, .n = 2};
     REFS_TRY(append_location(urls, location, url, err));
@@ -151,8 +151,8 @@ static bool stays(const refs_ref *ref, refs_str text) {
            !refs_file_name_needs_folder(text);
 }
 
-refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
-                           refs_error *err) {
+refs_status refs_combine__url(const refs_combine_urls *urls, const refs_ref *ref, refs_buf *url,
+                              refs_error *err) {
     const refs_str text = refs_str_from(ref->url);
     const size_t begin = url->size;
     if (stays(ref, text))

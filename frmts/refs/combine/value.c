@@ -54,13 +54,13 @@ static double float_at(const uint8_t *at, size_t size) {
     return number;
 }
 
-refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i) {
+refs_value refs_combine__value_at(const refs_dtype *dtype, refs_str values, uint64_t i) {
     const uint8_t *at = (const uint8_t *)values.data + i * dtype->size;
     refs_value value = {.kind = kind_of(dtype)};
     if (value.kind == REFS_VALUE_INTEGER) {
         value.integer = integer_at(dtype, at);
         value.number = (double)value.integer;
-        value.is_missing = refs_join__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
+        value.is_missing = refs_combine__has_ticks(dtype) && value.integer == INT64_MIN; /* NaT */
     } else if (value.kind == REFS_VALUE_NUMBER) {
         value.number = float_at(at, dtype->size);
     } else if (value.kind == REFS_VALUE_COMPLEX) {
@@ -74,7 +74,7 @@ refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_
     return value;
 }
 
-bool refs_join__is_number(const refs_value *value) {
+bool refs_combine__is_number(const refs_value *value) {
     return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER ||
            value->kind == REFS_VALUE_TIME;
 }
@@ -83,12 +83,12 @@ static bool is_integer(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_INT || dtype->type == REFS_TYPE_UINT;
 }
 
-bool refs_join__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
-                      uint8_t *widened) {
+bool refs_combine__widen(const refs_dtype *from, const uint8_t *at, const refs_dtype *to,
+                         uint8_t *widened) {
     const bool are_wide = to->size == 8 && (from->size < 8 || is_integer(from));
     if (!are_wide || !(is_integer(from) || from->type == REFS_TYPE_FLOAT)) return false;
     const refs_value value =
-        refs_join__value_at(from, refs_str_view((const char *)at, from->size), 0);
+        refs_combine__value_at(from, refs_str_view((const char *)at, from->size), 0);
     if (to->type == REFS_TYPE_FLOAT)
         memcpy(widened, &value.number, sizeof value.number);
     else if (to->type == REFS_TYPE_INT && is_integer(from))
@@ -109,7 +109,7 @@ static int compare_numbers(double a, double b) {
     return (a > b) - (a < b);
 }
 
-int refs_join__compare_values(const refs_value *a, const refs_value *b) {
+int refs_combine__compare_values(const refs_value *a, const refs_value *b) {
     if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
     if (a->kind == REFS_VALUE_TIME && b->kind == REFS_VALUE_TIME)
         return refs_cf_compare_instants(a->instant, b->instant);
@@ -119,7 +119,7 @@ int refs_join__compare_values(const refs_value *a, const refs_value *b) {
     return order != 0 ? order : compare_numbers(a->imaginary, b->imaginary);
 }
 
-const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
+const char *refs_combine__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]) {
     if (value->is_missing)
         (void)snprintf(text, REFS_VALUE_TEXT, "missing");
     else if (value->kind == REFS_VALUE_INTEGER || value->is_stored_integer)
@@ -135,34 +135,35 @@ const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE
     return text;
 }
 
-refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
-    refs_join_unpacking unpacking = {1, 0, refs_cf_is_told_unsigned(meta)};
+refs_combine_unpacking refs_combine__unpacking_of(const refs_array_meta *meta) {
+    refs_combine_unpacking unpacking = {1, 0, refs_cf_is_told_unsigned(meta)};
     (void)refs_cf_attribute_number(meta->attributes, "scale_factor", &unpacking.scale);
     (void)refs_cf_attribute_number(meta->attributes, "add_offset", &unpacking.offset);
     return unpacking;
 }
 
-bool refs_join__has_ticks(const refs_dtype *dtype) {
+bool refs_combine__has_ticks(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
 }
 
-bool refs_join__is_one_type(const refs_dtype *a, const refs_dtype *b) {
+bool refs_combine__is_one_type(const refs_dtype *a, const refs_dtype *b) {
     return refs_dtype_equal(a, b) &&
-           (!refs_join__has_ticks(a) || (strcmp(a->unit, b->unit) == 0 && a->step == b->step));
+           (!refs_combine__has_ticks(a) || (strcmp(a->unit, b->unit) == 0 && a->step == b->step));
 }
 
-void refs_join__set_clock(refs_values *values, const refs_cf_units *units) {
-    values->are_times = refs_join__has_ticks(values->dtype)
+void refs_combine__set_clock(refs_values *values, const refs_cf_units *units) {
+    values->are_times = refs_combine__has_ticks(values->dtype)
                             ? refs_cf_clock_of_ticks(values->dtype, &values->clock)
                             : refs_cf_clock_of(units, &values->clock);
 }
 
-refs_values refs_join__coordinates_of(const refs_join *join, const refs_join_array *array) {
-    const refs_cf_units units = refs_join__count_of(join, array);
+refs_values refs_combine__coordinates_of(const refs_combine *join,
+                                         const refs_combine_array *array) {
+    const refs_cf_units units = refs_combine__count_of(join, array);
     refs_values values = {.dtype = &array->dtype,
                           .unpacking = array->unpacking,
-                          .bytes = refs_join__text(join, array->values)};
-    refs_join__set_clock(&values, &units);
+                          .bytes = refs_combine__text(join, array->values)};
+    refs_combine__set_clock(&values, &units);
     return values;
 }
 
@@ -186,10 +187,10 @@ static void set_instant(const refs_values *values, refs_value *value) {
     value->kind = REFS_VALUE_TIME;
 }
 
-refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
-    refs_value value = refs_join__value_at(values->dtype, values->bytes, i);
+refs_value refs_combine__unpacked_at(const refs_values *values, uint64_t i) {
+    refs_value value = refs_combine__value_at(values->dtype, values->bytes, i);
     if (i < values->missing.size && values->missing.data[i] != 0) value.is_missing = true;
-    if (!refs_join__is_number(&value)) return value;
+    if (!refs_combine__is_number(&value)) return value;
     if (values->unpacking.is_unsigned && value.integer < 0) {
         value.integer += (int64_t)1 << (8 * values->dtype->size);
         value.number = (double)value.integer;
@@ -202,8 +203,8 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
     return value;
 }
 
-bool refs_join__is_float_of(const refs_value *single, const refs_cf_clock *clock,
-                            const refs_value *other) {
+bool refs_combine__is_float_of(const refs_value *single, const refs_cf_clock *clock,
+                               const refs_value *other) {
     const double number = single->kind == REFS_VALUE_TIME
                               ? refs_cf_number_of_instant(clock, other->instant)
                               : other->number;
@@ -213,11 +214,12 @@ bool refs_join__is_float_of(const refs_value *single, const refs_cf_clock *clock
 /* A difference by the rounding of unpacking is none; `step` is one of the packed values. */
 static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
     if (a->is_missing || b->is_missing) return a->is_missing == b->is_missing;
-    if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
-    if (as_floats && refs_join__is_number(a))
+    if (a->kind != b->kind && !(refs_combine__is_number(a) && refs_combine__is_number(b)))
+        return false;
+    if (as_floats && refs_combine__is_number(a))
         return (float)a->number == (float)b->number || fabs(a->number - b->number) <= 1e-6 * step ||
                (isnan(a->number) && isnan(b->number));
-    return refs_join__compare_values(a, b) == 0;
+    return refs_combine__compare_values(a, b) == 0;
 }
 
 static bool are_one_time(const refs_values *a, const refs_value *one, const refs_values *b,
@@ -226,8 +228,8 @@ static bool are_one_time(const refs_values *a, const refs_value *one, const refs
         return one->kind != REFS_VALUE_TIME && other->kind != REFS_VALUE_TIME;
     if (refs_cf_compare_instants(one->instant, other->instant) == 0) return true;
     if (is_float(a->dtype) == is_float(b->dtype)) return false;
-    return is_float(a->dtype) ? refs_join__is_float_of(one, &a->clock, other)
-                              : refs_join__is_float_of(other, &b->clock, one);
+    return is_float(a->dtype) ? refs_combine__is_float_of(one, &a->clock, other)
+                              : refs_combine__is_float_of(other, &b->clock, one);
 }
 
 static bool have_one_clock(const refs_values *a, const refs_values *b) {
@@ -237,8 +239,8 @@ static bool have_one_clock(const refs_values *a, const refs_values *b) {
 }
 
 static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
-    return refs_join__is_one_type(a->dtype, b->dtype) && a->unpacking.scale == b->unpacking.scale &&
-           a->unpacking.offset == b->unpacking.offset &&
+    return refs_combine__is_one_type(a->dtype, b->dtype) &&
+           a->unpacking.scale == b->unpacking.scale && a->unpacking.offset == b->unpacking.offset &&
            a->unpacking.is_unsigned == b->unpacking.is_unsigned &&
            refs_str_equal(a->missing, b->missing) && have_one_clock(a, b);
 }
@@ -247,7 +249,7 @@ static double step_of(const refs_values *values) {
     return is_packed(values) ? fabs(values->unpacking.scale) : 0;
 }
 
-uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b) {
+uint64_t refs_combine__first_difference(const refs_values *a, const refs_values *b) {
     const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
     const bool are_alike = are_unpacked_alike(a, b);
@@ -258,7 +260,8 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
     if (are_alike && (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
         return UINT64_MAX;
     for (uint64_t i = 0; i < n_a && i < n_b; i++) {
-        const refs_value one = refs_join__unpacked_at(a, i), other = refs_join__unpacked_at(b, i);
+        const refs_value one = refs_combine__unpacked_at(a, i),
+                         other = refs_combine__unpacked_at(b, i);
         const bool are_same = a->are_times && b->are_times
                                   ? are_one_time(a, &one, b, &other)
                                   : are_equal(&one, &other, as_floats, step);
@@ -276,7 +279,7 @@ static bool may_be_missing(const refs_dtype *dtype) {
 
 static bool is_missing_at(const refs_cf_description *description, const refs_dtype *dtype,
                           refs_str values, uint64_t i) {
-    const refs_value value = refs_join__value_at(dtype, values, i);
+    const refs_value value = refs_combine__value_at(dtype, values, i);
     double number = value.number;
     if (dtype->size == 8 && value.kind == REFS_VALUE_INTEGER)
         return refs_cf_is_missing_integer(description, dtype, value.integer);
@@ -284,8 +287,8 @@ static bool is_missing_at(const refs_cf_description *description, const refs_dty
     return refs_cf_is_missing(description, number);
 }
 
-refs_status refs_join_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
-                                   refs_bytes values, refs_buf *missing, refs_error *err) {
+refs_status refs_combine_find_missing(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                      refs_bytes values, refs_buf *missing, refs_error *err) {
     const refs_str text = refs_str_view((const char *)values.data, values.size);
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     refs_cf_description description;

@@ -5,7 +5,7 @@
 #include "refs/lookup3.h"
 #include "refs/store.h"
 
-bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes) {
+bool refs_combine__value_bytes(const refs_array_meta *meta, uint64_t *bytes) {
     return meta->status == REFS_OK && meta->dtype.type != REFS_TYPE_OBJECT &&
            meta->dtype.type != REFS_TYPE_RAW && refs_array_meta_elements(meta, bytes) &&
            refs_mul_u64(*bytes, meta->dtype.size, bytes);
@@ -21,19 +21,19 @@ static refs_status read_all(refs_array *array, const refs_array_meta *meta, uint
 /* The time for which values that are read at once are kept. */
 #define CACHE_BYTES (16 * REFS_MIB)
 
-refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
-                                   refs_join_source *source, refs_error *err) {
+refs_status refs_combine__source_open(const refs_combine_options *options, const refs_set *set,
+                                      refs_combine_source *source, refs_error *err) {
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     fetching.http = options->http;
     fetching.advice = options->advice;
-    *source = (refs_join_source){.is_file = refs_set_is_file(set)};
+    *source = (refs_combine_source){.is_file = refs_set_is_file(set)};
     REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
     REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &source->cache, err));
     return refs_hierarchy_open(source->store, &options->notes, &source->hierarchy, err);
 }
 
-void refs_join__source_close(refs_join_source *source) {
+void refs_combine__source_close(refs_combine_source *source) {
     if (source->cache != NULL) refs_cache_free(source->cache);
     refs_hierarchy_free(source->hierarchy);
     refs_store_free(source->store);
@@ -44,7 +44,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
     const refs_array_meta *meta = refs_array_meta_of(array);
     uint64_t bytes = 0;
     values->size = 0;
-    if (!refs_join__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
+    if (!refs_combine__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its values cannot be put into a set",
                          meta->path);
     REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
@@ -52,7 +52,7 @@ static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err
 }
 
 /* The files of a set may be gone long after it was made. */
-static refs_status fail_read(const refs_join_source *source, refs_status status,
+static refs_status fail_read(const refs_combine_source *source, refs_status status,
                              const refs_error *problem, refs_error *err) {
     if (!refs_status_is_unreadable(status) || source->is_file)
         return refs_fail(err, status, "%s", problem->message);
@@ -63,7 +63,7 @@ static refs_status fail_read(const refs_join_source *source, refs_status status,
                      problem->message);
 }
 
-static refs_status read_each(const refs_join_source *source, refs_array *const *arrays, size_t n,
+static refs_status read_each(const refs_combine_source *source, refs_array *const *arrays, size_t n,
                              const refs_value_sink *sink, refs_error *err) {
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -79,8 +79,9 @@ static refs_status read_each(const refs_join_source *source, refs_array *const *
     return status;
 }
 
-refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
-                            size_t n, const refs_value_sink *sink, refs_error *err) {
+refs_status refs_combine__load(const refs_combine_source *source,
+                               const refs_array_meta *const *metas, size_t n,
+                               const refs_value_sink *sink, refs_error *err) {
     const refs_array_context context = {.store = source->store, .cache = source->cache};
     refs_array **arrays = refs_calloc(n, sizeof *arrays);
     refs_status status = arrays != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -98,20 +99,21 @@ refs_status refs_join__load(const refs_join_source *source, const refs_array_met
 
 /* -- digests ----------------------------------------------------------------------------------- */
 
-refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample) {
-    uint64_t rows = row_bytes == 0 ? 0 : REFS_JOIN_DIGEST_BYTES / row_bytes;
-    if (rows == 0 && row_bytes <= REFS_JOIN_MAX_DIGEST_ROW) rows = 1;
+refs_combine_steps refs_combine__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample) {
+    uint64_t rows = row_bytes == 0 ? 0 : REFS_COMBINE_DIGEST_BYTES / row_bytes;
+    if (rows == 0 && row_bytes <= REFS_COMBINE_MAX_DIGEST_ROW) rows = 1;
     if (rows > n_rows) rows = n_rows;
-    const bool is_last = sample + 1 == REFS_JOIN_N_SAMPLES;
+    const bool is_last = sample + 1 == REFS_COMBINE_N_SAMPLES;
     const uint64_t begin =
-        is_last ? n_rows - rows : (n_rows - rows) / (REFS_JOIN_N_SAMPLES - 1) * sample;
-    return (refs_join_steps){begin, begin + rows};
+        is_last ? n_rows - rows : (n_rows - rows) / (REFS_COMBINE_N_SAMPLES - 1) * sample;
+    return (refs_combine_steps){begin, begin + rows};
 }
 
-uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot) {
-    const uint64_t sample = spot / REFS_JOIN_SPOTS_OF_ROW, place = spot % REFS_JOIN_SPOTS_OF_ROW;
-    const uint64_t row = (n_rows - 1) * sample / (REFS_JOIN_N_SAMPLES - 1);
-    return row * row_elements + (row_elements - 1) * place / (REFS_JOIN_SPOTS_OF_ROW - 1);
+uint64_t refs_combine__spot(uint64_t n_rows, uint64_t row_elements, size_t spot) {
+    const uint64_t sample = spot / REFS_COMBINE_SPOTS_OF_ROW,
+                   place = spot % REFS_COMBINE_SPOTS_OF_ROW;
+    const uint64_t row = (n_rows - 1) * sample / (REFS_COMBINE_N_SAMPLES - 1);
+    return row * row_elements + (row_elements - 1) * place / (REFS_COMBINE_SPOTS_OF_ROW - 1);
 }
 
 typedef struct digesting {
@@ -130,9 +132,9 @@ static refs_status add_sums(digesting *at, refs_error *err) {
 
 static refs_status add_spots(digesting *at, size_t sample, uint64_t first_row, refs_error *err) {
     const size_t size = at->meta->dtype.size;
-    for (size_t i = 0; i < REFS_JOIN_SPOTS_OF_ROW; i++) {
-        const size_t spot = sample * REFS_JOIN_SPOTS_OF_ROW + i;
-        const uint64_t element = refs_join__spot(at->meta->shape[0], at->row_bytes / size, spot);
+    for (size_t i = 0; i < REFS_COMBINE_SPOTS_OF_ROW; i++) {
+        const size_t spot = sample * REFS_COMBINE_SPOTS_OF_ROW + i;
+        const uint64_t element = refs_combine__spot(at->meta->shape[0], at->row_bytes / size, spot);
         const uint64_t begin = element * size - first_row * at->row_bytes;
         REFS_TRY(refs_buf_append(&at->spots, at->values.data + begin, size, err));
     }
@@ -142,7 +144,8 @@ static refs_status add_spots(digesting *at, size_t sample, uint64_t first_row, r
 static refs_status digest_sample(digesting *at, size_t sample, refs_error *err) {
     uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
     const refs_region region = {start, count, NULL};
-    const refs_join_steps rows = refs_join__digest_rows(at->meta->shape[0], at->row_bytes, sample);
+    const refs_combine_steps rows =
+        refs_combine__digest_rows(at->meta->shape[0], at->row_bytes, sample);
     if (rows.end == rows.begin) return REFS_OK;
     memcpy(count, at->meta->shape, at->meta->rank * sizeof *count);
     start[0] = rows.begin;
@@ -156,12 +159,12 @@ static refs_status digest_sample(digesting *at, size_t sample, refs_error *err) 
 static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_error *err) {
     digesting at = {.array = array, .meta = refs_array_meta_of(array), .digest = digest};
     uint64_t bytes = 0;
-    if (at.meta->rank == 0 || at.meta->shape[0] == 0 || !refs_join__value_bytes(at.meta, &bytes) ||
-        bytes == 0)
+    if (at.meta->rank == 0 || at.meta->shape[0] == 0 ||
+        !refs_combine__value_bytes(at.meta, &bytes) || bytes == 0)
         return REFS_OK;
     at.row_bytes = bytes / at.meta->shape[0];
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < REFS_JOIN_N_SAMPLES && status == REFS_OK; i++)
+    for (size_t i = 0; i < REFS_COMBINE_N_SAMPLES && status == REFS_OK; i++)
         status = digest_sample(&at, i, err);
     if (status == REFS_OK) status = refs_buf_append(digest, at.spots.data, at.spots.size, err);
     refs_buf_clear(&at.values);
@@ -169,12 +172,12 @@ static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_erro
     return status;
 }
 
-refs_str refs_join__digest_spots(refs_str digest) {
-    return refs_str_part(digest, 8 * REFS_JOIN_N_SAMPLES, digest.size);
+refs_str refs_combine__digest_spots(refs_str digest) {
+    return refs_str_part(digest, 8 * REFS_COMBINE_N_SAMPLES, digest.size);
 }
 
-refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
-                              refs_buf *digest, refs_error *err) {
+refs_status refs_combine__digest(const refs_combine_source *source, const refs_array_meta *meta,
+                                 refs_buf *digest, refs_error *err) {
     const refs_array_context context = {.store = source->store, .cache = source->cache};
     refs_array *array;
     REFS_TRY(refs_array_open(&context, meta, &array, err));

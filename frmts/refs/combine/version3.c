@@ -26,7 +26,7 @@ static refs_status write_fill(const refs_array_meta *meta, refs_buf *text, refs_
                                       text, err);
     if (!meta->has_fill) return refs_buf_printf(text, err, "null");
     const refs_value value =
-        refs_join__value_at(dtype, refs_str_view((const char *)meta->fill, dtype->size), 0);
+        refs_combine__value_at(dtype, refs_str_view((const char *)meta->fill, dtype->size), 0);
     if (dtype->type == REFS_TYPE_BOOL)
         return refs_buf_printf(text, err, is_zero(meta) ? "false" : "true");
     if (dtype->type == REFS_TYPE_UINT && dtype->size == 8) {
@@ -53,7 +53,7 @@ static refs_str id_of(const refs_codec_spec *codec) {
 static bool is_known(const refs_codec_spec *codec) {
     static const char *const names[] = {"gzip", "zstd", "blosc", "vlen-utf8", NULL};
     return refs_str_starts(refs_str_from(codec->id), "numcodecs.") ||
-           refs_join__is_among(refs_str_from(codec->id), names);
+           refs_combine__is_among(refs_str_from(codec->id), names);
 }
 
 /* What blosc does before it compresses is a word here, and a number there. */
@@ -74,7 +74,8 @@ static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, ref
     for (size_t i = 0; i < refs_json_size(codec->config); i++) {
         const refs_str name = refs_json_name_at(codec->config, i);
         const refs_json *value = refs_json_at(codec->config, i);
-        if ((is_of_zarr && refs_join__is_among(name, unknown)) || refs_str_is(name, "id")) continue;
+        if ((is_of_zarr && refs_combine__is_among(name, unknown)) || refs_str_is(name, "id"))
+            continue;
         REFS_TRY(refs_buf_append(text, ",", 1, err));
         REFS_TRY(refs_json_write_string(name, text, err));
         REFS_TRY(refs_buf_append(text, ":", 1, err));
@@ -88,7 +89,7 @@ static refs_status write_codec(const refs_codec_spec *codec, refs_buf *text, ref
 static bool is_compressor(const refs_codec_spec *codec) {
     static const char *const names[] = {"blosc", "bz2",  "gzip", "lz4",
                                         "lzma",  "zlib", "zstd", NULL};
-    return refs_join__is_among(id_of(codec), names);
+    return refs_combine__is_among(id_of(codec), names);
 }
 
 static refs_status write_codecs(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
@@ -127,14 +128,14 @@ static refs_status check_layout(const refs_array_meta *meta, refs_error *err) {
     return *dtype != '\0' ? REFS_OK : refs_fail(err, REFS_UNSUPPORTED, "its type");
 }
 
-refs_status refs_join__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
+refs_status refs_combine__write_v2(const refs_array_meta *meta, refs_buf *text, refs_error *err) {
     char dtype[64];
     REFS_TRY(check_layout(meta, err));
     refs_dtype_format(&meta->dtype, dtype, sizeof dtype);
     REFS_TRY(refs_buf_printf(text, err, "{\"zarr_format\":2,\"shape\":"));
-    REFS_TRY(refs_join__write_list(meta->shape, meta->rank, text, err));
+    REFS_TRY(refs_combine__write_list(meta->shape, meta->rank, text, err));
     REFS_TRY(refs_buf_printf(text, err, ",\"chunks\":"));
-    REFS_TRY(refs_join__write_list(meta->chunk, meta->rank, text, err));
+    REFS_TRY(refs_combine__write_list(meta->chunk, meta->rank, text, err));
     REFS_TRY(refs_buf_printf(text, err, ",\"dtype\":\"%s\",\"order\":\"%s\",\"fill_value\":", dtype,
                              order_of(meta)));
     REFS_TRY(write_fill(meta, text, err));
@@ -142,8 +143,8 @@ refs_status refs_join__write_v2(const refs_array_meta *meta, refs_buf *text, ref
     return refs_buf_append(text, "}", 1, err);
 }
 
-refs_status refs_join__write_v2_attributes(const refs_array_meta *meta, refs_buf *text,
-                                           refs_error *err) {
+refs_status refs_combine__write_v2_attributes(const refs_array_meta *meta, refs_buf *text,
+                                              refs_error *err) {
     REFS_TRY(refs_buf_append(text, "{", 1, err));
     for (size_t i = 0; i < refs_json_size(meta->attributes); i++) {
         const refs_str name = refs_json_name_at(meta->attributes, i);
@@ -156,8 +157,8 @@ refs_status refs_join__write_v2_attributes(const refs_array_meta *meta, refs_buf
     REFS_TRY(refs_buf_printf(text, err, "\"_ARRAY_DIMENSIONS\":["));
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (dim > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
-        REFS_TRY(
-            refs_json_write_string(refs_join__own_name(refs_str_from(meta->dims[dim])), text, err));
+        REFS_TRY(refs_json_write_string(refs_combine__own_name(refs_str_from(meta->dims[dim])),
+                                        text, err));
     }
     return refs_buf_append(text, "]}", 2, err);
 }

@@ -11,7 +11,7 @@
 #include "guard.h"
 #include "logins.h"
 #include "options.h"
-#include "refs/join.h"
+#include "refs/combine.h"
 #include "report.h"
 #include "task_context.h"
 #include "vsi_source.h"
@@ -403,7 +403,7 @@ refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, re
 refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
                                    refs_error *error) const {
     std::array<uint64_t, REFS_MAX_RANK> n{}, chunk{};
-    refs_join_n_keys(meta, n.data());
+    refs_combine_n_keys(meta, n.data());
     const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank,
                                   n.data()};
     RefsBuffer key;

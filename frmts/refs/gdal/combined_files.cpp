@@ -5,8 +5,8 @@
 #include "cpl_multiproc.h"
 #include "cpl_vsi.h"
 #include "guard.h"
+#include "refs/combine.h"
 #include "refs/combine_how.h"
-#include "refs/join.h"
 #include "refs/pool.h"
 #include "refs/url.h"
 #include "report.h"
@@ -65,7 +65,7 @@ CPLStringList optionList(CSLConstList options, const char *name) {
                                             CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));
 }
 
-using SourcesHandle = RefsHandle<refs_join_sources, refs_join_sources_free>;
+using SourcesHandle = RefsHandle<refs_combine_sources, refs_combine_sources_free>;
 
 std::vector<const char *> namesOf(const RefsCombineJob &job) {
     std::vector<const char *> names;
@@ -74,8 +74,8 @@ std::vector<const char *> namesOf(const RefsCombineJob &job) {
 }
 
 /** How sources are read. */
-refs_join_options optionsOf(const RefsCombineJob &job) {
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+refs_combine_options optionsOf(const RefsCombineJob &job) {
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
     options.vfs = job.targets;
     options.http = job.http;
     options.advice = RefsAdvice();
@@ -105,17 +105,17 @@ refs_status checkSave(const RefsCombineJob &job, refs_error *error) {
 }
 
 /** A set as it is, of some variables or of all, to a set of another name. */
-refs_status copySet(const refs_join_part &part, const refs_join_options &options,
+refs_status copySet(const refs_combine_part &part, const refs_combine_options &options,
                     const std::string &output, refs_error *error) {
-    refs_join *opened = nullptr;
+    refs_combine *opened = nullptr;
     refs_writer *writer = nullptr;
-    REFS_TRY(refs_join_open(&options, &opened, error));
-    const RefsHandle<refs_join, refs_join_free> join(opened);
-    refs_join_sources *states = nullptr;
-    REFS_TRY(refs_join_sources_open(options.vfs, &options.urls, &states, error));
+    REFS_TRY(refs_combine_open(&options, &opened, error));
+    const RefsHandle<refs_combine, refs_combine_free> join(opened);
+    refs_combine_sources *states = nullptr;
+    REFS_TRY(refs_combine_sources_open(options.vfs, &options.urls, &states, error));
     const SourcesHandle sources(states);
-    REFS_TRY(refs_join_sources_add(sources.get(), &part, error));
-    REFS_TRY(refs_join_add(join.get(), &part, error));
+    REFS_TRY(refs_combine_sources_add(sources.get(), &part, error));
+    REFS_TRY(refs_combine_add(join.get(), &part, error));
     REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
     RefsBuffer how;
     refs_status status = refs_joined_read(part.set, &how, error);
@@ -139,7 +139,7 @@ refs_status RefsListFiles(const std::string &location, const refs_object_lister 
                                   RefsReportNotes(),
                                   listObjects};
     RefsBuffer names;
-    REFS_TRY(refs_join_list_files(&host, location.c_str(), &names, error));
+    REFS_TRY(refs_combine_list_files(&host, location.c_str(), &names, error));
     files = textsIn(names);
     return REFS_OK;
 }
@@ -182,12 +182,12 @@ refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &
     if (job.files.size() == 1 && dims.size() == 0 && pattern == nullptr)
         return openOnly(job, options, set, error);
     const char *save = savedAs(job);
-    refs_join_options joinOptions = optionsOf(job);
+    refs_combine_options joinOptions = optionsOf(job);
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
     joinOptions.notes = options.notes;
-    if (save == nullptr) joinOptions.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
-    refs_join_files joined = {};
+    if (save == nullptr) joinOptions.unlike = REFS_COMBINE_FRAGMENTS_UNTOLD;
+    refs_combine_files joined = {};
     joined.location = job.location.c_str();
     joined.vfs = job.vfs;
     joined.sets = &options;
@@ -198,7 +198,7 @@ refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &
     const std::vector<const char *> names = namesOf(job);
     refs_set *opened = nullptr;
     const refs_status status =
-        refs_join_open_files(&joined, names.data(), names.size(), &opened, error);
+        refs_combine_open_files(&joined, names.data(), names.size(), &opened, error);
     RefsSetHandle made(opened);
     if (status != REFS_OK) {
         refs_writer_free(joined.writer);
@@ -210,7 +210,7 @@ refs_status RefsCombineFiles(const RefsCombineJob &job, const refs_set_options &
 }
 
 refs_status RefsCheckSetName(const char *name, refs_error *error) {
-    REFS_TRY(refs_join_check_output(name, error));
+    REFS_TRY(refs_combine_check_output(name, error));
     return refs_writer_check_name(name, error);
 }
 
@@ -218,21 +218,22 @@ refs_status RefsSaveSet(const RefsCombineJob &job, const refs_set *set, refs_err
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(checkSave(job, error));
-    refs_join_options options = optionsOf(job);
+    refs_combine_options options = optionsOf(job);
     options.notes = RefsReportNotes();
-    return copySet({0, job.location.c_str(), set, REFS_JOIN_FROM_NAME}, options, save, error);
+    return copySet({0, job.location.c_str(), set, REFS_COMBINE_FROM_NAME}, options, save, error);
 }
 
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
                            const std::string &output, refs_error *error) {
     const char *const variables[] = {variable.c_str(), nullptr};
     refs_set_options options = REFS_SET_OPTIONS_INIT;
-    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    refs_combine_options joinOptions = REFS_COMBINE_OPTIONS_INIT;
     options.notes = joinOptions.notes = RefsReportNotes();
     joinOptions.vfs = RefsVsiSource();
     if (!variable.empty()) joinOptions.variables = variables;
     refs_set *read = nullptr;
     REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, &read, error));
     const RefsSetHandle set(read);
-    return copySet({0, file.c_str(), set.get(), REFS_JOIN_FROM_NAME}, joinOptions, output, error);
+    return copySet({0, file.c_str(), set.get(), REFS_COMBINE_FROM_NAME}, joinOptions, output,
+                   error);
 }

@@ -28,8 +28,8 @@ struct RefsCombineJob {
     CSLConstList options;    ///< the open options ALONG, PATTERN and SAVE
 };
 
-/** Fails where a set must not be written at a local name: refs_join_check_output, or where it does
- * not end as those of sets do. */
+/** Fails where a set must not be written at a local name: refs_combine_check_output, or where it
+ * does not end as those of sets do. */
 refs_status RefsCheckSetName(const char *name, refs_error *error);
 
 /** Writes at `output`, a local name, the set that a data file is; of one variable where that is not

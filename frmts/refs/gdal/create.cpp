@@ -16,8 +16,8 @@
 #include "guard.h"
 #include "open_name.h"
 #include "refs/cfa/cfa.h"
+#include "refs/combine.h"
 #include "refs/file_name.h"
-#include "refs/join.h"
 #include "refs/refset.h"
 #include "refs/s3nc.h"
 #include "report.h"
@@ -276,7 +276,7 @@ DataFile dataFileOf(GDALDataset *dataset) {
     DataFile found;
     // These may show something else than the file has.
     if (EQUAL(driver, "VRT") || EQUAL(driver, "MEM") || files.size() == 0) return {};
-    if (!refs_join_is_data_file(RefsVsiSource(), files[0])) return {};
+    if (!refs_combine_is_data_file(RefsVsiSource(), files[0])) return {};
     RefsName name;
     std::string problem;
     if (EQUAL(driver, "REFS") && RefsNameIsPrefixed(description.c_str())) {

@@ -7,7 +7,7 @@
 #include "combined_files.h"
 #include "options.h"
 #include "refs/codec.h"
-#include "refs/join.h"
+#include "refs/combine.h"
 #include "refs/validators.h"
 #include "report.h"
 #include "vsi_source.h"
@@ -245,7 +245,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
         if (!files.empty()) return combineFiles(files, options, openOptions, error);
     }
     const char *advice =
-        opened == REFS_NOT_FOUND ? refs_join_advice_for(location_.c_str()) : nullptr;
+        opened == REFS_NOT_FOUND ? refs_combine_advice_for(location_.c_str()) : nullptr;
     if (advice != nullptr) return refs_fail(error, opened, "%s: %s", problem.message, advice);
     if (opened != REFS_OK) return refs_fail(error, opened, "%s", problem.message);
     set_.reset(set);

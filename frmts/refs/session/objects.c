@@ -1,5 +1,5 @@
 /* objects.c -- objects of a store under one name; see session.h. */
-#include "refs/join.h"
+#include "refs/combine.h"
 #include "session_internal.h"
 
 typedef struct matching {
@@ -17,7 +17,7 @@ static refs_status add_object(void *user, const refs_listed *listed, refs_error 
     REFS_TRY(refs_buf_append_str(at->names, listed->url, err));
     REFS_TRY(refs_buf_append(at->names, "", 1, err));
     const char *url = (const char *)at->names->data + before;
-    if (!refs_join_takes_object(at->pattern, url, listed->size)) at->names->size = before;
+    if (!refs_combine_takes_object(at->pattern, url, listed->size)) at->names->size = before;
     return REFS_OK;
 }
 

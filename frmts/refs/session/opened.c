@@ -2,8 +2,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "refs/combine.h"
 #include "refs/fork.h"
-#include "refs/join.h"
 #include "refs/store.h"
 #include "refs/watch.h"
 #include "session_internal.h"

@@ -22,22 +22,22 @@ refs_names_host refs_names_host_of(const refs_object_lister *lister, const refs_
 static refs_status open_once(const refs_references *from, const char *location, refs_set **set,
                              refs_error *err) {
     const refs_names_host host = refs_names_host_of(&from->lister, &from->notes);
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
     options.vfs = from->lister.vfs;
     options.http = from->http;
     options.advice = from->advice;
     options.go_on = from->lister.cancel.go_on;
     options.user = from->lister.cancel.user;
     options.notes = from->notes;
-    options.unlike = REFS_JOIN_FRAGMENTS_UNTOLD;
+    options.unlike = REFS_COMBINE_FRAGMENTS_UNTOLD;
     options.dims = from->along;
     options.pattern = from->pattern;
-    const refs_join_files files = {.location = location,
-                                   .vfs = from->lister.vfs,
-                                   .sets = from->sets,
-                                   .options = &options,
-                                   .along = from->how_along};
-    return refs_join_open_name(&host, &files, set, err);
+    const refs_combine_files files = {.location = location,
+                                      .vfs = from->lister.vfs,
+                                      .sets = from->sets,
+                                      .options = &options,
+                                      .along = from->how_along};
+    return refs_combine_open_name(&host, &files, set, err);
 }
 
 refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,

@@ -12,10 +12,10 @@
 #define REFS_SESSION_H
 
 #include "refs/aggregation.h"
+#include "refs/combine.h"
 #include "refs/fetch.h"
 #include "refs/host.h"
 #include "refs/http.h"
-#include "refs/join.h"
 #include "refs/refset.h"
 
 #ifdef __cplusplus
@@ -48,8 +48,8 @@ typedef struct refs_open_options {
     refs_ranges ranges;
     refs_changed changed;
     const char *const *along; /**< dimensions that files are joined along, NULL-ended; or NULL */
-    const char *how_along;    /**< how people say along what: refs_join_files.along, or NULL */
-    const char *pattern;      /**< values of dimensions in names of files (join.h), or NULL */
+    const char *how_along;    /**< how people say along what: refs_combine_files.along, or NULL */
+    const char *pattern;      /**< values of dimensions in names of files (combine.h), or NULL */
     size_t cache_bytes;       /**< decoded chunks that are kept */
     const char *moved;        /**< what people can try where files moved: refs_fetch_advice.moved */
     const char *advice; /**< the same where a fragment is missing: refs_fragments_options.advice */
@@ -67,7 +67,7 @@ refs_open_options refs_open_options_init(void);
 
 /** Opens a set or a data file by the name that a user gives it: a path or a URL, behind which
  * "#set=N" says which of a list of sets; or the files that a pattern, a folder, a prefix of a store
- * or a list names, as one set (refs_join_open_name). The session must outlive it. */
+ * or a list names, as one set (refs_combine_open_name). The session must outlive it. */
 refs_status refs_opened_open(refs_session *session, const char *name,
                              const refs_open_options *options, refs_opened **opened,
                              refs_error *err);
@@ -145,7 +145,7 @@ typedef struct refs_references {
 } refs_references;
 
 /** Opens the references at a location, or those of the files that it stands for as one
- * (refs_join_open_name), again where a writer replaces them meanwhile. */
+ * (refs_combine_open_name), again where a writer replaces them meanwhile. */
 refs_status refs_references_open(const refs_references *from, const char *location, refs_set **set,
                                  refs_error *err);
 

@@ -1,12 +1,12 @@
-// join_test.cc -- sets in memory joined, and what happens without memory.
+// combine_test.cc -- sets in memory joined, and what happens without memory.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "memory_vfs.h"
+#include "refs/combine.h"
 #include "refs/fetch.h"
-#include "refs/join.h"
 
 namespace {
 
@@ -53,24 +53,24 @@ struct Text {
 refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_error *err,
                  const std::string &more = "") {
     const char *const dims[] = {"time", nullptr};
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    refs_combine_options options = REFS_COMBINE_OPTIONS_INIT;
     options.dims = dims;
     options.vfs = vfs.get();
-    refs_join *join = nullptr;
-    refs_status status = refs_join_open(&options, &join, err);
+    refs_combine *join = nullptr;
+    refs_status status = refs_combine_open(&options, &join, err);
     for (size_t i = 0; i < steps.size() && status == REFS_OK; i++) {
         const std::string name = std::to_string(steps[i]) + ".json";
         refs_set *set = nullptr;
         vfs.files[name] = Part(steps[i]);
         vfs.files[name].insert(1, more);
         status = refs_set_open(vfs.get(), name.c_str(), nullptr, &set, err);
-        const refs_join_part part = {i, name.c_str(), set, REFS_JOIN_FROM_NAME};
-        if (status == REFS_OK) status = refs_join_add(join, &part, err);
+        const refs_combine_part part = {i, name.c_str(), set, REFS_COMBINE_FROM_NAME};
+        if (status == REFS_OK) status = refs_combine_add(join, &part, err);
         refs_set_free(set);
     }
-    const refs_join_sink sink = {&out, Text::Document, Text::Array, Text::Chunk, nullptr};
-    if (status == REFS_OK) status = refs_join_write(join, &sink, err);
-    refs_join_free(join);
+    const refs_combine_sink sink = {&out, Text::Document, Text::Array, Text::Chunk, nullptr};
+    if (status == REFS_OK) status = refs_combine_write(join, &sink, err);
+    refs_combine_free(join);
     return status;
 }
 

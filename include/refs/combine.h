@@ -1,4 +1,4 @@
-/* join.h -- many reference sets become one: along dimensions that they have, or get.
+/* combine.h -- many reference sets become one: along dimensions that they have, or get.
  *
  * A part is a set: of one data file, or one that was joined before. Its chunks keep their bytes
  * where they are; only their place in the joined array is new. Coordinates along the joined
@@ -11,8 +11,8 @@
  *
  * Read before this: refset.h, fetch.h, write.h.
  */
-#ifndef REFS_JOIN_H
-#define REFS_JOIN_H
+#ifndef REFS_COMBINE_H
+#define REFS_COMBINE_H
 
 #include "refs/bytes.h"
 #include "refs/fetch.h"
@@ -28,101 +28,102 @@ struct refs_http;
 struct refs_task_context;
 
 /** How local files are named in what is written. */
-typedef struct refs_join_urls {
+typedef struct refs_combine_urls {
     const char *relative_to; /**< a folder, absolute: names are relative to it; NULL: absolute */
     const char *const
         *rewrites; /**< "old=>new" beginnings of URLs as written, NULL-ended, or NULL */
     uint8_t *used; /**< one for each rewrite, set to 1 when it is applied; or NULL */
-} refs_join_urls;
+} refs_combine_urls;
 
 /** The origin of the dimensions. */
-typedef enum refs_join_dims {
-    REFS_JOIN_ASKED,  /**< people */
-    REFS_JOIN_GUESSED /**< refs_join_guess_dims: parts must be tiles along them, but times may
+typedef enum refs_combine_dims {
+    REFS_COMBINE_ASKED,  /**< people */
+    REFS_COMBINE_GUESSED /**< refs_combine_guess_dims: parts must be tiles along them, but times may
                          interleave */
-} refs_join_dims;
+} refs_combine_dims;
 
 /** The treatment of arrays that cannot be joined into one: those of another type, chunk shape,
  * codec, packing or fill value, or with chunks that would have to be cut. */
-typedef enum refs_join_unlike {
-    REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
+typedef enum refs_combine_unlike {
+    REFS_COMBINE_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
                             aggregation.h reads. A note says so */
-    REFS_JOIN_FRAGMENTS_UNTOLD, /**< the same without that note: no other program sees the set */
-    REFS_JOIN_REFUSE            /**< an error */
-} refs_join_unlike;
+    REFS_COMBINE_FRAGMENTS_UNTOLD, /**< the same without that note: no other program sees the set */
+    REFS_COMBINE_REFUSE            /**< an error */
+} refs_combine_unlike;
 
 /** The kind of parts. */
-typedef enum refs_join_parts {
-    REFS_JOIN_OF_CHUNKS, /**< chunks of arrays */
-    REFS_JOIN_OF_FILES,  /**< files, or sets: each of their arrays is a fragment of an aggregation
-                            (refs_join_aggregate), and no chunk is looked at */
-    REFS_JOIN_OF_FIELDS  /**< the same of fields; what serves fields is put into the master. No
-                            dimensions need be named: they are those along which parts differ */
-} refs_join_parts;
+typedef enum refs_combine_kind {
+    REFS_COMBINE_OF_CHUNKS, /**< chunks of arrays */
+    REFS_COMBINE_OF_FILES, /**< files, or sets: each of their arrays is a fragment of an aggregation
+                           (refs_combine_aggregate), and no chunk is looked at */
+    REFS_COMBINE_OF_FIELDS /**< the same of fields; what serves fields is put into the master. No
+                           dimensions need be named: they are those along which parts differ */
+} refs_combine_kind;
 
 /** How values that are stored in the set are divided into chunks. */
-typedef enum refs_join_values {
-    REFS_JOIN_VALUES_WHOLE, /**< not divided: one chunk per array */
-    REFS_JOIN_VALUES_GROW   /**< along the joined dimension, if that comes first, into chunks as in
-                               part 0, up to REFS_JOIN_MAX_VALUE_CHUNKS, so that the chunks of part
-                               0 stay as they are */
-} refs_join_values;
+typedef enum refs_combine_values {
+    REFS_COMBINE_VALUES_WHOLE, /**< not divided: one chunk per array */
+    REFS_COMBINE_VALUES_GROW /**< along the joined dimension, if that comes first, into chunks as in
+                             part 0, up to REFS_COMBINE_MAX_VALUE_CHUNKS, so that the chunks of part
+                             0 stay as they are */
+} refs_combine_values;
 
-#define REFS_JOIN_MAX_VALUE_CHUNKS 16
+#define REFS_COMBINE_MAX_VALUE_CHUNKS 16
 
 /** The store in which values of coordinates and other small arrays of parts are kept between runs,
  * as they were read: in this machine's byte order. Both functions are called on the thread that
  * adds the part. */
-typedef struct refs_join_kept_values {
+typedef struct refs_combine_kept_values {
     void *self;
     /** Appends the values of the array at `path` of part `number`; false: none are kept. NULL: none
      * ever are. */
     bool (*find)(void *self, size_t number, refs_str path, refs_buf *values);
     void (*keep)(void *self, size_t number, refs_str path, refs_bytes values);
-} refs_join_kept_values;
+} refs_combine_kept_values;
 
 /** The interval along a dimension of a part: whole chunks, except of arrays whose values are put
  * into the set. */
-typedef struct refs_join_cut {
+typedef struct refs_combine_cut {
     const char *dim;        /**< without its group: one of the options' dims */
     const char *coordinate; /**< path of the dimension's variable, or "": dimensions with another
                                variable are not cut */
     uint64_t first, n;      /**< elements that are taken */
     uint64_t size;          /**< of the dimension */
-} refs_join_cut;
+} refs_combine_cut;
 
-typedef struct refs_join_options {
-    size_t struct_size;      /**< sizeof(refs_join_options) */
+typedef struct refs_combine_options {
+    size_t struct_size;      /**< sizeof(refs_combine_options) */
     const char *const *dims; /**< along which parts are joined, NULL-ended. None, or NULL: there is
                                   one part, which is copied */
-    refs_join_dims dims_are;
-    refs_join_unlike unlike;
+    refs_combine_dims dims_are;
+    refs_combine_unlike unlike;
     const char *pattern; /**< values of dimensions in the names of parts, or NULL: see below */
     const char *const *variables; /**< those taken, with what describes them, NULL-ended; or NULL */
     const char *group;            /**< becomes the root of the result, or NULL */
     uint64_t inline_bytes;        /**< chunks no longer than this are put into the set */
-    refs_join_urls urls;
+    refs_combine_urls urls;
     const refs_vfs *vfs;       /**< reads values; over HTTP … */
     struct refs_http *http;    /**< … this does; NULL: the vfs */
     bool (*go_on)(void *user); /**< asked regularly: false ends with REFS_CANCELLED; or NULL */
     void *user;                /**< of go_on */
     refs_notes notes;
-    refs_join_values values;
+    refs_combine_values values;
     refs_fetch_advice advice; /**< of messages about sources */
-    refs_join_kept_values kept;
+    refs_combine_kept_values kept;
     /** For each part by its number, ended by one without a dimension, or NULL; set before the part
      * is added. NULL: none are cut. */
-    const refs_join_cut *const *cuts;
-    refs_join_parts parts_are;
+    const refs_combine_cut *const *cuts;
+    refs_combine_kind parts_are;
     const char *time_units; /**< of joined times, where these are to have others than those of the
                                  part that has the first one; or NULL */
-} refs_join_options;
+} refs_combine_options;
 
-#define REFS_JOIN_OPTIONS_INIT                                                                     \
+#define REFS_COMBINE_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
-            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE,   \
-            {NULL, NULL}, {NULL, NULL, NULL}, NULL, REFS_JOIN_OF_CHUNKS, NULL                      \
+        sizeof(refs_combine_options), NULL, REFS_COMBINE_ASKED, REFS_COMBINE_FRAGMENTS, NULL,      \
+            NULL, NULL, 0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL},               \
+            REFS_COMBINE_VALUES_WHOLE, {NULL, NULL}, {NULL, NULL, NULL}, NULL,                     \
+            REFS_COMBINE_OF_CHUNKS, NULL                                                           \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of
@@ -131,37 +132,38 @@ typedef struct refs_join_options {
 
 /** Appends the names of the dimensions in a pattern, each with a NUL. REFS_INVALID where it names
  * one twice, or cannot be read. */
-refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err);
+refs_status refs_combine_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err);
 
-typedef struct refs_join refs_join;
+typedef struct refs_combine refs_combine;
 
 /** `options` and what they point to must outlive the join. */
-refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err);
-void refs_join_free(refs_join *join);
+refs_status refs_combine_open(const refs_combine_options *options, refs_combine **join,
+                              refs_error *err);
+void refs_combine_free(refs_combine *join);
 
 /** The source of the values of dimensions in the options' pattern. */
-typedef enum refs_join_values_from {
-    REFS_JOIN_FROM_NAME, /**< the name of the part, which has to fit */
-    REFS_JOIN_FROM_SET,  /**< its coordinates: a joined set, whatever it is called. All of it is
+typedef enum refs_combine_values_from {
+    REFS_COMBINE_FROM_NAME, /**< the name of the part, which has to fit */
+    REFS_COMBINE_FROM_SET,  /**< its coordinates: a joined set, whatever it is called. All of it is
                             taken, whatever group and variables are taken of others */
-    REFS_JOIN_FROM_NAME_OF_SET /**< the name, and all of the set is taken */
-} refs_join_values_from;
+    REFS_COMBINE_FROM_NAME_OF_SET /**< the name, and all of the set is taken */
+} refs_combine_values_from;
 
 /** A part: `number` is its place among all parts, which decides the order of parts without a
  * coordinate to sort by. `name` is what messages call it, and what the pattern is matched against.
  */
-typedef struct refs_join_part {
+typedef struct refs_combine_part {
     size_t number;
     const char *name;
     const refs_set *set; /**< may be freed after the call, unless parts are only copied */
-    refs_join_values_from values_from;
-} refs_join_part;
+    refs_combine_values_from values_from;
+} refs_combine_part;
 
 /** Takes what is needed of a part. Safe from any thread. */
-refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err);
+refs_status refs_combine_add(refs_combine *join, const refs_combine_part *part, refs_error *err);
 
 /** The destination of the joined set: as the calls of a writer (write.h). */
-typedef struct refs_join_sink {
+typedef struct refs_combine_sink {
     void *self;
     refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
     refs_status (*array)(void *self, const refs_chunk_keys *keys, refs_error *err);
@@ -169,67 +171,69 @@ typedef struct refs_join_sink {
     /** Works like refs_writer_other. NULL: keys that belong to no array are left out, with a
      * warning. */
     refs_status (*other)(void *self, refs_str key, const refs_write_chunk *value, refs_error *err);
-} refs_join_sink;
+} refs_combine_sink;
 
 /** The sink that writes. */
-refs_join_sink refs_join_sink_of_writer(refs_writer *writer);
+refs_combine_sink refs_combine_sink_of_writer(refs_writer *writer);
 
 /** Joins all parts that were added. A note says which arrays become aggregations, and how parts
  * differ. REFS_UNSUPPORTED where arrays of parts cannot be one array, naming the parts and how they
  * differ; REFS_INVALID if two parts hold the same place. */
-refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err);
+refs_status refs_combine_write(refs_combine *join, const refs_combine_sink *sink, refs_error *err);
 
 /** Tells a writer what was left out of parts, each array once. Call it before documents are
  * written, once all parts were added. */
-refs_status refs_join_write_left_out(const refs_join *join, refs_writer *writer, refs_error *err);
+refs_status refs_combine_write_left_out(const refs_combine *join, refs_writer *writer,
+                                        refs_error *err);
 
 /** Sets `how` to what a set says of how it was joined (refset.h, refs_joined_read): by dims,
  * pattern, group, variables and inline_bytes of the options. Empty where they say nothing. */
-refs_status refs_join_print_how(const refs_join_options *options, refs_buf *how, refs_error *err);
+refs_status refs_combine_print_how(const refs_combine_options *options, refs_buf *how,
+                                   refs_error *err);
 
 /** Tells a writer how parts are joined. Call it before documents are written. */
-refs_status refs_join_write_how(const refs_join *join, refs_writer *writer, refs_error *err);
+refs_status refs_combine_write_how(const refs_combine *join, refs_writer *writer, refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
-refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
-                          refs_error *err);
+refs_status refs_combine_url(const refs_combine_urls *urls, refs_str location, refs_buf *url,
+                             refs_error *err);
 
 /* -- states of sources --------------------------------------------------------------------------
  */
 
 /** The states of the sources of a new set, so that a later reader can tell whether they have
  * changed. */
-typedef struct refs_join_sources refs_join_sources;
+typedef struct refs_combine_sources refs_combine_sources;
 
 /** An empty list; `vfs`, which tells states of files, and `urls` must outlive it. */
-refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *urls,
-                                   refs_join_sources **sources, refs_error *err);
-void refs_join_sources_free(refs_join_sources *sources);
+refs_status refs_combine_sources_open(const refs_vfs *vfs, const refs_combine_urls *urls,
+                                      refs_combine_sources **sources, refs_error *err);
+void refs_combine_sources_free(refs_combine_sources *sources);
 
 /** Adds the states of a part's sources: that of the data file, or those that the part has recorded
  * itself. Safe from any thread. */
-refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
-                                  refs_error *err);
+refs_status refs_combine_sources_add(refs_combine_sources *sources, const refs_combine_part *part,
+                                     refs_error *err);
 
 /** Adds the state of a file, which is known. Safe from any thread. */
-refs_status refs_join_sources_add_state(refs_join_sources *sources, const char *location,
-                                        const refs_vfs_validators *now, refs_error *err);
+refs_status refs_combine_sources_add_state(refs_combine_sources *sources, const char *location,
+                                           const refs_vfs_validators *now, refs_error *err);
 
 /** Counts how often the file at a location was added: it is then a source, or was one of a part. */
-refs_status refs_join_sources_count(refs_join_sources *sources, const char *location, size_t *n,
-                                    refs_error *err);
+refs_status refs_combine_sources_count(refs_combine_sources *sources, const char *location,
+                                       size_t *n, refs_error *err);
 
 /** Shows all states, each once, ordered by their names. */
-refs_status refs_join_sources_each(refs_join_sources *sources, const refs_source_visitor *visitor,
-                                   refs_error *err);
+refs_status refs_combine_sources_each(refs_combine_sources *sources,
+                                      const refs_source_visitor *visitor, refs_error *err);
 
 /** Appends the document that says all states, each once: the attributes of REFS_SOURCES_GROUP. */
-refs_status refs_join_sources_document(refs_join_sources *sources, refs_buf *document,
-                                       refs_error *err);
+refs_status refs_combine_sources_document(refs_combine_sources *sources, refs_buf *document,
+                                          refs_error *err);
 
 /** Gives all states to a writer, each once. Call it before documents are written. */
-refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
-                                    refs_error *err);
+refs_status refs_combine_sources_write(refs_combine_sources *sources, refs_writer *writer,
+                                       refs_error *err);
 
 /* -- names of parts ---------------------------------------------------------------------------- */
 
@@ -250,8 +254,8 @@ typedef struct refs_names_host {
     const refs_vfs *vfs; /**< used to tell what kind a file is */
     refs_notes notes;    /**< told what is passed over in a folder, though people may mean it */
     /** Appends the objects of a store (refs_location_is_of_store) that `name`, a pattern or a
-     * prefix with a slash at its end, stands for (refs_join_takes_object), each with a NUL, in the
-     * order of names. NULL: none are listed. */
+     * prefix with a slash at its end, stands for (refs_combine_takes_object), each with a NUL, in
+     * the order of names. NULL: none are listed. */
     refs_status (*list_objects)(void *user, const char *name, refs_buf *names, refs_error *err);
 } refs_names_host;
 
@@ -265,79 +269,80 @@ refs_names_host refs_names_posix(void);
  * be read, unless its name says otherwise ("README", "x.txt"): opening it is then an error. A set
  * in a folder of its own, of Parquet files or an Icechunk repository, is its name; a repository in
  * a folder that is named is skipped, with a note, since it cannot be joined. */
-refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
-                             refs_error *err);
+refs_status refs_combine_expand(const refs_names_host *host, const char *name, refs_buf *names,
+                                refs_error *err);
 
 /** Appends what `location` stands for where it is no set itself, each with a NUL: as
- * refs_join_expand, the objects that a pattern of a store matches, or what the lines of a list, a
- * .txt file, name. Nothing where it is the name of one file, or of a prefix of a store, which may
+ * refs_combine_expand, the objects that a pattern of a store matches, or what the lines of a list,
+ * a .txt file, name. Nothing where it is the name of one file, or of a prefix of a store, which may
  * be a set. */
-refs_status refs_join_list_files(const refs_names_host *host, const char *location, refs_buf *names,
-                                 refs_error *err);
+refs_status refs_combine_list_files(const refs_names_host *host, const char *location,
+                                    refs_buf *names, refs_error *err);
 
 /** Files that are read as one set, without one being written. */
-typedef struct refs_join_files {
-    const char *location;             /**< the name that stands for them */
-    const refs_vfs *vfs;              /**< that opens them … */
-    const refs_set_options *sets;     /**< … like this */
-    const refs_join_options *options; /**< how values are read. Without dimensions, files are joined
-                                         along those of the pattern, or those that differ */
-    const char *along;                /**< as of refs_join_fail_no_dim; NULL: by `refs index` */
+typedef struct refs_combine_files {
+    const char *location;                /**< the name that stands for them */
+    const refs_vfs *vfs;                 /**< that opens them … */
+    const refs_set_options *sets;        /**< … like this */
+    const refs_combine_options *options; /**< how values are read. Without dimensions, files are
+                                         joined along those of the pattern, or those that differ */
+    const char *along; /**< as of refs_combine_fail_no_dim; NULL: by `refs index` */
     const struct refs_task_context *context; /**< of the calling thread (pool.h), or NULL */
     refs_writer *writer; /**< gets the set, too, and stays the caller's; or NULL */
-} refs_join_files;
+} refs_combine_files;
 
 /** Opens the set that `refs index` would write of `n` files, in memory. A single file that is
  * joined along nothing is opened as it is, and the writer gets nothing. */
-refs_status refs_join_open_files(const refs_join_files *files, const char *const *names, size_t n,
-                                 refs_set **set, refs_error *err);
+refs_status refs_combine_open_files(const refs_combine_files *files, const char *const *names,
+                                    size_t n, refs_set **set, refs_error *err);
 
 /** Opens the set at the location, or the files that it names as one. */
-refs_status refs_join_open_name(const refs_names_host *host, const refs_join_files *files,
-                                refs_set **set, refs_error *err);
+refs_status refs_combine_open_name(const refs_names_host *host, const refs_combine_files *files,
+                                   refs_set **set, refs_error *err);
 
 /** Whether an object of a store, of so many bytes, is among those that a name stands for: those
  * that match a pattern or, where that is NULL, all below a prefix that are not hidden. Objects
  * without bytes mark folders, unless they are called as data files are. */
-bool refs_join_takes_object(const char *pattern, const char *name, uint64_t size);
+bool refs_combine_takes_object(const char *pattern, const char *name, uint64_t size);
 
 /** The fallback if nothing is found at `name`, which may be a folder or a pattern of an HTTP
  * server; NULL where it is none. */
-const char *refs_join_advice_for(const char *name);
+const char *refs_combine_advice_for(const char *name);
 
 /** Whether there is a file of this name that a scanner knows. */
-bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
+bool refs_combine_is_data_file(const refs_vfs *vfs, const char *name);
 
 /** Keys that belong to no array which a message names. */
-#define REFS_JOIN_MAX_TOLD 20
+#define REFS_COMBINE_MAX_TOLD 20
 
 /** How many of so many sources are worth reading at a time: one for each processor or, where
- * servers may have to be waited for, REFS_JOIN_REMOTE_THREADS. Servers have URLs among the names,
- * and what local sets refer to; sets that are large are read by fewer threads, as each is held in
- * memory. */
-#define REFS_JOIN_REMOTE_THREADS 16
-unsigned refs_join_n_threads(const char *const *names, size_t n);
+ * servers may have to be waited for, REFS_COMBINE_REMOTE_THREADS. Servers have URLs among the
+ * names, and what local sets refer to; sets that are large are read by fewer threads, as each is
+ * held in memory. */
+#define REFS_COMBINE_REMOTE_THREADS 16
+unsigned refs_combine_n_threads(const char *const *names, size_t n);
 
 /** Fails where a set must not be written at `output`, a local name: over a data file, over a pipe
  * or a device, or at "-", by which programs mean standard output. */
-refs_status refs_join_check_output(const char *output, refs_error *err);
+refs_status refs_combine_check_output(const char *output, refs_error *err);
 
 struct refs_array_meta;
 
 /** The number of chunk keys of an array along each dimension: all keys lie below it. */
-void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
+void refs_combine_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between the sets
- * of two parts: they are to be joined along these, as REFS_JOIN_GUESSED. None of sets that have no
- * variable in common, unless only one dimension differs of a grid that they share: REFS_INVALID
+ * of two parts: they are to be joined along these, as REFS_COMBINE_GUESSED. None of sets that have
+ * no variable in common, unless only one dimension differs of a grid that they share: REFS_INVALID
  * with the reason, and what to do, for which `along` is how people say along which dimension. In
  * the options, only vfs and http count. */
-refs_status refs_join_guess_dims(const refs_join_part ends[2], const refs_join_options *options,
-                                 const char *along, refs_buf *dims, refs_error *err);
+refs_status refs_combine_guess_dims(const refs_combine_part ends[2],
+                                    const refs_combine_options *options, const char *along,
+                                    refs_buf *dims, refs_error *err);
 
 /** Fails with REFS_INVALID where one name is given twice: to join a source with itself, its
  * dimension has to be said. */
-refs_status refs_join_check_names(const char *const *names, size_t n, refs_error *err);
+refs_status refs_combine_check_names(const char *const *names, size_t n, refs_error *err);
 
 #ifdef __cplusplus
 }
