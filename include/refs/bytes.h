@@ -196,6 +196,9 @@ static inline uint32_t refs_load_le32(const uint8_t *p) {
 static inline uint64_t refs_load_le64(const uint8_t *p) {
     return (uint64_t)refs_load_le32(p) | (uint64_t)refs_load_le32(p + 4) << 32;
 }
+static inline uint32_t refs_load_be24(const uint8_t *p) {
+    return (uint32_t)p[2] | (uint32_t)p[1] << 8 | (uint32_t)p[0] << 16;
+}
 static inline uint32_t refs_load_be32(const uint8_t *p) {
     return (uint32_t)p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "far_vfs.h"
 #include "scanned_file.h"
 
 namespace {
@@ -131,6 +132,33 @@ TEST(GribFile, TellsFieldsApartThatSayTheSame) {
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     EXPECT_EQ(file.chunk("t", {0, 0}), place(0, one.size()));
     EXPECT_EQ(file.chunk("t_2", {0, 0}), place(1, one.size()));
+}
+
+/** Messages of some 100 kB, no two neighbours of one length; the data of some have what looks like
+ * one. */
+std::string manyMessages(size_t n) {
+    const std::string lure = BigEndian().text("GRIB").u16(0).u8(0).u8(2).u64(7000).bytes;
+    std::string content;
+    for (unsigned step = 0; step < n; step++) {
+        Field field;
+        field.step = step;
+        field.padding = 100000 + 1000 * (step % 7);
+        std::string one = messageOf({field});
+        if (step % 20 == 3) one.replace(one.size() - 50000, lure.size(), lure);
+        content += one;
+    }
+    return content;
+}
+
+TEST(GribFile, GoesFromSeveralPlacesOfAFileThatIsFarAway) {
+    FarVfs vfs;
+    vfs.content = manyMessages(64);
+    ScannedFile near(vfs.content), far(vfs.get());
+    ASSERT_EQ(far.status, REFS_OK) << far.message();
+    EXPECT_EQ(far.documents, near.documents);
+    EXPECT_LE(vfs.waits, 20u);                  // one after the other: 65
+    for (uint64_t step = 12; step < 64; step++) // chunks of the first megabyte are held
+        EXPECT_EQ(far.chunk("t", {step, 0, 0}), near.chunk("t", {step, 0, 0}));
 }
 
 TEST(GribFile, ReadsSeveralFieldsOfAMessage) {

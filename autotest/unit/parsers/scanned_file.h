@@ -20,11 +20,9 @@ class ScannedFile {
         vfs_.files = beside;
         vfs_.files["a"] = content;
         vfs_.near = !isFar; // what is fetched from afar is held: its chunks have no places
-        refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
-        options.notes = {note, this};
-        status = refs_scan_open(vfs_.get(), "a", &options, &scan_, &err);
-        if (status == REFS_OK) status = refs_scan_each_document(scan_, add, this, &err);
+        scan(vfs_.get());
     }
+    explicit ScannedFile(const refs_vfs *vfs) { scan(vfs); }
     ~ScannedFile() { refs_scan_free(scan_); }
     ScannedFile(const ScannedFile &) = delete;
     ScannedFile &operator=(const ScannedFile &) = delete;
@@ -67,6 +65,13 @@ class ScannedFile {
     }
 
   private:
+    void scan(const refs_vfs *vfs) {
+        refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
+        options.notes = {note, this};
+        status = refs_scan_open(vfs, "a", &options, &scan_, &err);
+        if (status == REFS_OK) status = refs_scan_each_document(scan_, add, this, &err);
+    }
+
     static refs_status add(void *user, refs_str key, refs_bytes document, refs_error *) {
         auto *self = static_cast<ScannedFile *>(user);
         self->documents[std::string(key.data, key.size)] =

@@ -10,10 +10,6 @@ static unsigned load_be16(const uint8_t *p) {
     return (unsigned)(p[0] << 8 | p[1]);
 }
 
-static uint32_t load_be24(const uint8_t *p) {
-    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
 /* Powers as ecCodes computes them, so that values are the same to the last bit. */
 static double power(double base, int64_t exponent) {
     double result = 1;
@@ -154,9 +150,9 @@ static refs_status parse_2(refs_bytes whole, size_t field, refs_grib_message *me
 
 /* Takes the next section, whose size is in its first three bytes. */
 static bool take_section(refs_bytes *rest, size_t least, refs_bytes *section) {
-    if (rest->size < least || load_be24(rest->data) < least || load_be24(rest->data) > rest->size)
+    if (rest->size < least || refs_load_be24(rest->data) < least || refs_load_be24(rest->data) > rest->size)
         return false;
-    *section = refs_bytes_view(rest->data, load_be24(rest->data));
+    *section = refs_bytes_view(rest->data, refs_load_be24(rest->data));
     *rest = refs_bytes_view(rest->data + section->size, rest->size - section->size);
     return true;
 }
@@ -290,7 +286,7 @@ refs_status refs_codec__grib_parse(refs_bytes bytes, size_t field, refs_grib_mes
     unsigned edition = bytes.data[7];
     if (edition != 1 && edition != 2)
         return refs_fail(err, REFS_UNSUPPORTED, "GRIB edition %u is not supported", edition);
-    uint64_t size = edition == 1 ? load_be24(bytes.data + 4) : refs_load_be64(bytes.data + 8);
+    uint64_t size = edition == 1 ? refs_load_be24(bytes.data + 4) : refs_load_be64(bytes.data + 8);
     if (size > bytes.size || size < 20)
         return refs_fail(err, REFS_CORRUPT,
                          "the message is truncated: expected %llu bytes, found %zu",

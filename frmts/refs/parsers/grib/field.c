@@ -27,28 +27,10 @@ static unsigned u16(const uint8_t *p) {
     return (unsigned)(p[0] << 8 | p[1]);
 }
 
-static uint32_t u24(const uint8_t *p) {
-    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
 /* A sign and a magnitude. */
 static int64_t signed_number(uint32_t number, unsigned n_bits) {
     uint32_t sign = UINT32_C(1) << (n_bits - 1);
     return (number & sign) != 0 ? -(int64_t)(number & ~sign) : (int64_t)number;
-}
-
-refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_t *length,
-                                   refs_error *err) {
-    uint8_t head[16];
-    size_t got;
-    *length = 0;
-    REFS_TRY(
-        refs_source_read_some(source, (refs_source_range){offset, sizeof head}, head, &got, err));
-    if (got < sizeof head || memcmp(head, "GRIB", 4) != 0) return REFS_OK;
-    if (head[7] == 1) *length = u24(head + 4);
-    if (head[7] == 2) *length = refs_load_be64(head + 8);
-    if (*length < 20) *length = 0;
-    return REFS_OK;
 }
 
 /* -- grids ------------------------------------------------------------------------------------- */
@@ -476,8 +458,8 @@ static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) 
     uint8_t head[3];
     uint64_t at = m->place.offset + 8, left = m->place.length - 8;
     REFS_TRY(refs_source_read(m->source, at, sizeof head, head, err));
-    if (u24(head) < 28 || u24(head) > left) return cut_short(1, err);
-    REFS_TRY(read_section(m, at, u24(head), err));
+    if (refs_load_be24(head) < 28 || refs_load_be24(head) > left) return cut_short(1, err);
+    REFS_TRY(read_section(m, at, refs_load_be24(head), err));
     const uint8_t *p = m->section.data;
     int64_t century = p[24] > 0 ? p[24] - 1 : 19;
     const int64_t date[6] = {century * 100 + p[12], p[13], p[14], p[15], p[16], 0};
@@ -497,8 +479,8 @@ static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) 
     at += m->section.size;
     left -= m->section.size;
     REFS_TRY(refs_source_read(m->source, at, sizeof head, head, err));
-    if (u24(head) < 10 || u24(head) > left) return cut_short(2, err);
-    REFS_TRY(read_section(m, at, u24(head), err));
+    if (refs_load_be24(head) < 10 || refs_load_be24(head) > left) return cut_short(2, err);
+    REFS_TRY(read_section(m, at, refs_load_be24(head), err));
     REFS_TRY(intern_grid(list, 1, refs_buf_view(&m->section), &field->grid, err));
     return add_field(list, field, err);
 }
@@ -528,7 +510,9 @@ typedef struct grid_number {
 static double number_at(const grib_grid *grid, const grid_number *number) {
     const uint8_t *p = grid->section.data + number->at;
     if (number->at + number->size > grid->section.size) return 0;
-    uint32_t bits = number->size == 4 ? refs_load_be32(p) : number->size == 3 ? u24(p) : u16(p);
+    uint32_t bits = number->size == 4   ? refs_load_be32(p)
+                    : number->size == 3 ? refs_load_be24(p)
+                                        : u16(p);
     return (double)signed_number(bits, (unsigned)number->size * 8) * number->unit;
 }
 

@@ -124,10 +124,6 @@ refs_status refs_scan__grib_product(refs_bytes section, grib_product *product, r
 
 void refs_scan__grib_list_clear(grib_list *list);
 
-/** Finds the message that begins at `offset`: *length is 0 where none does. */
-refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_t *length,
-                                   refs_error *err);
-
 /** Adds the fields of the message in `place`. */
 refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, grib_list *list,
                                 refs_error *err);

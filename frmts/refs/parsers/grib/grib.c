@@ -10,16 +10,11 @@
 
 #include "format.h"
 #include "grib/index.h"
+#include "grib/messages.h"
 #include "refs/intern.h"
 
-/* The range in which a file with a header of its own may have its first message, and how many bytes
- * that are not a message are looked through. */
+/* The range in which a file with a header of its own may have its first message. */
 #define SNIFFED_BYTES (4 * REFS_KIB)
-#define MAX_GAP_BYTES (1 * REFS_MIB)
-#define WINDOW_BYTES  (64 * REFS_KIB)
-
-/* The usual bytes of a message before its values. */
-#define HEAD_BYTES (1 * REFS_KIB)
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
 #define MAX_TIMES         (64 * 1024)
@@ -65,57 +60,22 @@ typedef struct grib {
     bool is_part;      /* of a set of many files */
 } grib;
 
-static bool begins_message(refs_bytes bytes) {
-    return bytes.size >= 8 && memcmp(bytes.data, "GRIB", 4) == 0 &&
-           (bytes.data[7] == 1 || bytes.data[7] == 2);
-}
-
-/* The first message in bytes; SIZE_MAX where there is none. */
-static size_t find_message(refs_bytes bytes) {
-    for (size_t at = 0; at + 8 <= bytes.size; at++)
-        if (begins_message(refs_bytes_view(bytes.data + at, bytes.size - at))) return at;
-    return SIZE_MAX;
-}
-
 static bool sniff(refs_bytes head) {
     if (head.size > SNIFFED_BYTES) head.size = SNIFFED_BYTES;
-    return find_message(head) != SIZE_MAX;
+    return refs_scan__grib_find(head) != SIZE_MAX;
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */
-
-/* The next message from *at on; *place has no length where there is none. */
-static refs_status next_message(refs_source *source, uint64_t at, refs_source_range *place,
-                                refs_error *err) {
-    uint8_t *window = refs_alloc(WINDOW_BYTES);
-    uint64_t end = at + MAX_GAP_BYTES;
-    refs_status status = window != NULL ? REFS_OK : refs_fail_nomem(err);
-    *place = (refs_source_range){at, 0};
-    for (size_t n = HEAD_BYTES; status == REFS_OK && place->length == 0 && at < end;) {
-        size_t got;
-        status = refs_source_read_some(source, (refs_source_range){at, n}, window, &got, err);
-        if (status != REFS_OK || got < 8) break;
-        size_t found = find_message(refs_bytes_view(window, got));
-        n = WINDOW_BYTES;
-        if (found == SIZE_MAX) {
-            at += got - 7;
-            continue;
-        }
-        place->offset = at + found;
-        status = refs_scan__grib_length(source, place->offset, &place->length, err);
-        at = place->offset + 1;
-    }
-    refs_free(window);
-    return status;
-}
 
 /* Adds the messages from `at` on. */
 static refs_status scan_from(grib *self, uint64_t at, refs_error *err) {
     uint64_t size;
     refs_source_range place;
+    uint64_t looked = at;
     REFS_TRY(refs_source_size(self->source, &size, err));
     while (at < size) {
-        REFS_TRY(next_message(self->source, at, &place, err));
+        if (at >= looked) REFS_TRY(refs_scan__grib_look_ahead(self->source, at, &looked, err));
+        REFS_TRY(refs_scan__grib_next(self->source, at, &place, err));
         if (place.length == 0) break;
         if (place.length > size - place.offset)
             return refs_fail(
@@ -167,7 +127,7 @@ static refs_status want_heads(grib *self, const offsets *listed, refs_error *err
     refs_source_range *ranges = refs_calloc(listed->n, sizeof *ranges);
     if (ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < listed->n; i++)
-        ranges[i] = (refs_source_range){listed->offsets[i], HEAD_BYTES};
+        ranges[i] = (refs_source_range){listed->offsets[i], GRIB_HEAD_BYTES};
     refs_status status = refs_source_want(self->source, ranges, listed->n, err);
     refs_free(ranges);
     return status;
@@ -184,7 +144,7 @@ static refs_status add_listed(grib *self, const offsets *listed, uint64_t *wrong
         refs_source_range place = {listed->offsets[i], 0};
         REFS_TRY(refs_scan__grib_length(self->source, place.offset, &place.length, err));
         const bool agrees = place.length > 0 && place.offset >= *end &&
-                            place.offset - *end <= HEAD_BYTES &&
+                            place.offset - *end <= GRIB_HEAD_BYTES &&
                             refs_add_u64(place.offset, place.length, end);
         if (!agrees) *wrong = place.offset;
         if (agrees) REFS_TRY(refs_scan__grib_add(self->source, place, &self->list, err));
@@ -244,9 +204,9 @@ static refs_status find_sidecar(grib *self, uint64_t *at, refs_error *err) {
 /* If one look reads all, a sidecar is of no use. */
 static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
-    REFS_TRY(next_message(self->source, 0, &first, err));
+    REFS_TRY(refs_scan__grib_next(self->source, 0, &first, err));
     uint64_t at = first.offset;
-    if (first.length > WINDOW_BYTES) REFS_TRY(find_sidecar(self, &at, err));
+    if (first.length > GRIB_WINDOW_BYTES) REFS_TRY(find_sidecar(self, &at, err));
     return scan_from(self, at, err);
 }
 

@@ -1,8 +1,7 @@
 /* index.c -- the fields that an index lists, see index.h. */
 #include "grib/index.h"
 
-/* As parsers/grib/grib.c reads of each message. */
-#define HEAD_BYTES (1 * REFS_KIB)
+#include "grib/messages.h"
 
 #define MAX_INDEX_BYTES (64 * REFS_MIB)
 
@@ -172,7 +171,7 @@ static refs_status fetch_heads(indexed *at, const bool *is_chosen, refs_error *e
     if (ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < at->index.n; i++)
         if (is_chosen[i])
-            ranges[n++] = (refs_source_range){at->index.entries[i].offset, HEAD_BYTES};
+            ranges[n++] = (refs_source_range){at->index.entries[i].offset, GRIB_HEAD_BYTES};
     refs_status status = n > 0 ? open_file(at, err) : REFS_OK;
     if (status == REFS_OK && n > 0) status = refs_source_want(at->file, ranges, n, err);
     refs_free(ranges);
