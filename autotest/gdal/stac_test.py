@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import unittest
+import zipfile
 
 from osgeo import gdal
 
@@ -139,11 +140,58 @@ class Collections(Documents):
         self.assertEqual([text for _, text in subdatasets], ["set 0 (one/k)", "set 1 (two/k)"])
 
 
+class Archives(Documents):
+    """What names sets and is no document of STAC: ZIP archives, and catalogues of intake."""
+
+    def zip(self, name, members):
+        with zipfile.ZipFile(self.name(name), "w", zipfile.ZIP_DEFLATED) as file:
+            for member, path in members.items():
+                file.write(self.name(path), member)
+        return self.name(name)
+
+    def parquet(self, folder):
+        """The files of a set in Parquet, by their names in an archive."""
+        subprocess.run([REFS, "convert", self.name("sets/two.json"), "-o", self.name("two.parq")], check=True)
+        paths = [os.path.relpath(os.path.join(place, file), self.folder.served)
+                 for place, _, files in os.walk(self.name("two.parq")) for file in files]
+        return {folder + os.path.relpath(path, "two.parq"): path for path in paths}
+
+    def test_of_one_set_are_that(self):
+        self.assertEqual(self.value(self.zip("a.zip", {"x.json": "sets/three.json"})), 3)
+        self.assertEqual(self.value(self.zip("a.zip", {"README": "sets/data.bin", "x.json": "sets/one.json"})), 1)
+        self.assertEqual(self.value(self.zip("inside.parq.zip", self.parquet("two.parq/"))), 2)
+        self.assertEqual(self.value(self.zip("top.parq.zip", self.parquet(""))), 2)
+        self.assertEqual(self.value(self.zip("folder.zip", {"folder/x.json": "sets/three.json"})), 3)
+
+    def test_elsewhere_are_read_there(self):
+        self.zip("a.zip", {"x.json": "sets/three.json"})
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        self.assertEqual(self.value(server.url("a.zip")), 3)
+
+    def test_of_several_sets_list_them(self):
+        name = self.zip("a.zip", {"x.json": "sets/one.json", "y.json": "sets/two.json"})
+        subdatasets = gdal.Open(f'REFS:"{name}"').GetSubDatasets()
+        self.assertEqual([text for _, text in subdatasets], ["set 0 (x.json)", "set 1 (y.json)"])
+        self.assertEqual(gdal.Open(subdatasets[1][0] + "/v").ReadAsArray()[0, 0], 2)
+
+    def test_without_sets_are_none(self):
+        name = self.zip("a.zip", {"x.bin": "sets/data.bin"})
+        self.assertIn("found a ZIP archive", self.problem(name))
+
+    def test_of_intake_say_which_names_to_open(self):
+        self.folder.write("c.yaml", "metadata:\n  version: 1\nsources:\n  era5:\n    driver: zarr\n    args:\n"
+                          "      urlpath: reference://\n      storage_options:\n        fo: \"https://host/era5.json\"\n"
+                          "  goes:\n    args:\n      storage_options:\n        fo: s3://bucket/goes.parq\n")
+        self.assertIn('found a catalogue of intake: open what "fo" of one of its sources says: https://host/era5.json, '
+                      "s3://bucket/goes.parq", self.problem(self.name("c.yaml")))
+
+
 class Refusals(Documents):
     def test_of_documents_that_name_themselves(self):
         self.write("a.json", item({"p": asset("b.json", None, ["data"])}))
         self.write("b.json", item({"q": asset("./a.json", None, ["data"])}))
-        self.assertIn("asset p: ", self.problem(self.name("a.json")))
+        self.assertIn(": p: ", self.problem(self.name("a.json")))
         self.assertIn("a.json: this STAC document names itself", self.problem(self.name("a.json")))
 
     def test_of_documents_that_name_each_other_too_deep(self):
@@ -160,9 +208,9 @@ class Refusals(Documents):
         self.addCleanup(server.close)
         for href in "file:///etc/passwd", "/vsimem/x", "file://" + self.name("sets/one.json"):
             self.write("item.json", item({"p": asset(href, "application/vnd.zarr+kerchunk")}))
-            self.assertIn("asset p: ", self.problem(server.url("item.json")))
+            self.assertIn(": p: ", self.problem(server.url("item.json")))
             done = subprocess.run([REFS, "ls", server.url("item.json")], capture_output=True, text=True)
-            self.assertIn("asset p: ", done.stderr)
+            self.assertIn(": p: ", done.stderr)
             self.assertEqual(done.returncode, 1)
 
     def test_of_documents_without_data(self):

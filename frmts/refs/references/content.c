@@ -25,7 +25,6 @@ static const struct {
                 {"MM\0*", 4, true, "a TIFF file"},
                 {"\x0e\x03\x13\x01", 4, false, "an HDF4 file"},
                 {"PAR1", 4, false, "a Parquet file"},
-                {"PK\3\4", 4, false, "a ZIP archive"},
                 {"BZh", 3, false, "a file packed by bzip2"},
                 {"<", 1, false, "a web page or XML"}};
 
@@ -49,6 +48,9 @@ static bool ends_with(refs_str text, const char *ending) {
     return text.size > size && strncasecmp(text.data + text.size - size, ending, size) == 0;
 }
 
+/* URLs of a catalogue that a message has. */
+#define SHOWN_SOURCES 3
+
 /* -- pages ------------------------------------------------------------------------------------- */
 
 bool refs_references__is_page(refs_bytes head) {
@@ -62,6 +64,42 @@ bool refs_references__is_page(refs_bytes head) {
             strncasecmp(text.data, begins[i], strlen(begins[i])) == 0)
             return true;
     return false;
+}
+
+/* Takes the value of `key` off the beginning of a line of YAML: "  fo: https://…". */
+static bool take_value(refs_str line, const char *key, refs_str *value) {
+    line = refs_str_trim(line, " \t-");
+    const refs_str rest = refs_str_part(line, strlen(key), line.size);
+    if (!refs_str_starts(line, key) || !refs_str_starts(rest, ":")) return false;
+    *value = refs_str_trim(refs_str_part(rest, 1, rest.size), " \t\"'");
+    return value->size > 0;
+}
+
+/* Catalogues of intake are YAML with a member "sources"; their sources that are sets say where
+ * these are by "fo", as fsspec calls it. */
+static bool is_intake(refs_bytes head) {
+    refs_str text = refs_str_view((const char *)head.data, head.size), line;
+    while (refs_str_next_line(&text, &line))
+        if (refs_str_starts(line, "sources:") && refs_str_trim(line, " \t").size == 8) return true;
+    return false;
+}
+
+static refs_status fail_on_intake(const char *location, refs_bytes head, refs_error *err) {
+    refs_str text = refs_str_view((const char *)head.data, head.size), line, value;
+    refs_buf found = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t n = 0; n < SHOWN_SOURCES && status == REFS_OK && refs_str_next_line(&text, &line);)
+        if (take_value(line, "fo", &value))
+            status =
+                refs_buf_printf(&found, err, "%s%.*s", n++ > 0 ? ", " : ": ", REFS_STR_ARG(value));
+    if (status == REFS_OK)
+        status =
+            refs_fail(err, REFS_INVALID,
+                      "%s: expected a reference set, found a catalogue of intake: open what "
+                      "\"fo\" of one of its sources says%.*s",
+                      location, (int)found.size, found.size > 0 ? (const char *)found.data : "");
+    refs_buf_clear(&found);
+    return status;
 }
 
 static refs_status fail_on_page(const char *location, refs_error *err) {
@@ -144,5 +182,6 @@ refs_status refs_references__fail_on_content(const char *location, refs_bytes he
         return refs_fail(err, REFS_INVALID, "%s: expected a reference set, found %s", location,
                          contents[i].is);
     }
-    return fail_on_name(location, head, err);
+    return is_intake(head) ? fail_on_intake(location, head, err)
+                           : fail_on_name(location, head, err);
 }

@@ -36,6 +36,13 @@ extern const refs_set_format refs_references__json;
 extern const refs_set_format refs_references__parquet;
 extern const refs_set_format refs_references__scanned;
 extern const refs_set_format refs_references__stac;
+extern const refs_set_format refs_references__archive;
+
+/** Works like refs_set_each_of_list for the archive at `location`: sets have the name of their
+ * member, and no metadata. */
+refs_status refs_references__archive_each(const refs_vfs *vfs, const char *location,
+                                          const refs_set_visitor *visitor, size_t *n_sets,
+                                          refs_error *err);
 
 /** Works like refs_set_open for what another document names. */
 refs_status refs_references__open_named(const refs_set_input *parent, const char *location,

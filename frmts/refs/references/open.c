@@ -9,7 +9,8 @@
 
 static const refs_set_format *const formats[] = {
     &refs_references__parquet, &refs_references__icechunk, &refs_references__scanned,
-    &refs_references__dmrpp,   &refs_references__stac,     &refs_references__json};
+    &refs_references__dmrpp,   &refs_references__archive,  &refs_references__stac,
+    &refs_references__json};
 
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {

@@ -1,6 +1,7 @@
 /* set_list.c -- see set_list.h; and refs_set_each_of_list of refset.h. */
 #include "set_list.h"
 
+#include "format.h"
 #include "refs/refset.h"
 #include "refs/vfs.h"
 #include "stac/stac.h"
@@ -213,18 +214,30 @@ static refs_status visit_source(refs_json_source *source, refs_json_reader **rea
     return visit_sets(*reader, visit, n_sets, err);
 }
 
-static bool is_stac(const refs_vfs *vfs, const char *location) {
+/* Files that name sets and do not hold them. */
+static const struct {
+    const refs_set_format *format;
+    refs_status (*each)(const refs_vfs *vfs, const char *location, const refs_set_visitor *visitor,
+                        size_t *n_sets, refs_error *err);
+} naming[] = {{&refs_references__stac, refs_stac_each_set},
+              {&refs_references__archive, refs_references__archive_each}};
+enum { N_NAMING = sizeof naming / sizeof naming[0] };
+
+/* The number of the kind among them, or N_NAMING. */
+static size_t find_naming(const refs_vfs *vfs, const char *location) {
     uint8_t head[4 * REFS_KIB];
     const refs_vfs_range range = {0, sizeof head, head};
-    size_t size = 0;
-    return refs_vfs_read_range(vfs, location, &range, &size, NULL) == REFS_OK &&
-           refs_stac_sniff(refs_bytes_view(head, size));
+    size_t size = 0, i = 0;
+    if (refs_vfs_read_range(vfs, location, &range, &size, NULL) != REFS_OK) return N_NAMING;
+    while (i < N_NAMING && !naming[i].format->sniff(NULL, refs_bytes_view(head, size))) i++;
+    return i;
 }
 
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   const refs_set_visitor *visitor, size_t *n_sets,
                                   refs_error *err) {
-    if (is_stac(vfs, location)) return refs_stac_each_set(vfs, location, visitor, n_sets, err);
+    const size_t kind = find_naming(vfs, location);
+    if (kind < N_NAMING) return naming[kind].each(vfs, location, visitor, n_sets, err);
     refs_json_source source;
     refs_json_reader *reader = NULL;
     list_visit visit = {.visitor = visitor, .location = location};

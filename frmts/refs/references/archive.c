@@ -1,0 +1,127 @@
+/* archive.c -- a ZIP archive as the sets that it holds; see format.h.
+ *
+ * What is in it is listed and read by the host (GDAL's /vsizip/), and named as fsspec does:
+ * "zip://MEMBER::FILE".
+ */
+#include "metadata_file.h"
+#include "named_sets.h"
+#include "refs/file_name.h"
+
+static const char beginning[] = "PK\3\4";
+
+/* Members that are looked at. */
+#define MAX_MEMBERS 65536
+
+static bool sniff(const refs_set_input *input, refs_bytes head) {
+    (void)input;
+    return head.size >= sizeof beginning - 1 &&
+           memcmp(head.data, beginning, sizeof beginning - 1) == 0;
+}
+
+/* -- members ----------------------------------------------------------------------------------- */
+
+/* The names in one folder of an archive. */
+typedef struct listing {
+    refs_buf names; /* each with a NUL */
+    size_t n;
+} listing;
+
+static refs_status add_name(void *user, refs_str name, refs_error *err) {
+    listing *found = user;
+    if (found->n++ == MAX_MEMBERS)
+        return refs_fail(err, REFS_LIMIT, "the archive has more members than the limit of %d",
+                         MAX_MEMBERS);
+    REFS_TRY(refs_buf_append_str(&found->names, name, err));
+    return refs_buf_append(&found->names, "", 1, err);
+}
+
+/* `folder` is of the archive, "" or with a slash at its end. */
+static refs_status list(const refs_set_input *input, const char *folder, listing *found,
+                        refs_error *err) {
+    const refs_vfs_listing receiver = {add_name, found};
+    refs_buf name = REFS_BUF_INIT;
+    if (input->vfs->list == NULL) return REFS_OK;
+    refs_status status =
+        refs_buf_printf(&name, err, "/vsizip/{%s}/%s%c", input->location, folder, '\0');
+    if (status == REFS_OK)
+        status = input->vfs->list(input->vfs->self, (const char *)name.data, &receiver, err);
+    refs_buf_clear(&name);
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
+}
+
+/* Archives of this machine are named by what follows the folder, which the base has. */
+static refs_status add_member(const refs_set_input *input, const char *folder, const char *name,
+                              refs_named_sets *sets, refs_error *err) {
+    const refs_str location = refs_str_from(input->location);
+    REFS_TRY(refs_buf_printf(&sets->titles, err, "%s%s%c", folder, name, '\0'));
+    REFS_TRY(refs_buf_printf(&sets->urls, err, "zip://%s%s::", folder, name));
+    REFS_TRY(refs_location_is_remote(location)
+                 ? refs_url_append_shown(location, &sets->urls, err)
+                 : refs_buf_append_str(&sets->urls, refs_file_name_last(location), err));
+    return refs_buf_append(&sets->urls, "", 1, err);
+}
+
+static bool is_set_name(refs_str name) {
+    static const char *const endings[] = {".json",    ".json.gz",  ".json.zst", ".parq",
+                                          ".parquet", ".icechunk", ".dmrpp"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (refs_str_ends(name, endings[i])) return true;
+    return false;
+}
+
+static refs_status add_sets(const refs_set_input *input, const char *folder, const listing *found,
+                            refs_named_sets *sets, refs_error *err) {
+    const char *name = (const char *)found->names.data;
+    for (size_t i = 0; i < found->n; i++, name += strlen(name) + 1) {
+        /* The archive of one set has its files at its top. */
+        if (refs_references__is_metadata_file(refs_str_from(name))) {
+            sets->urls.size = sets->titles.size = 0;
+            return add_member(input, folder, name, sets, err);
+        }
+        if (is_set_name(refs_str_from(name))) REFS_TRY(add_member(input, folder, name, sets, err));
+    }
+    return REFS_OK;
+}
+
+/* Where there is one folder at the top and nothing else, what is in that. */
+static refs_status find_sets(const refs_set_input *input, const char *folder, refs_named_sets *sets,
+                             refs_error *err) {
+    listing found = {REFS_BUF_INIT, 0};
+    refs_buf inner = REFS_BUF_INIT;
+    refs_status status = list(input, folder, &found, err);
+    if (status == REFS_OK) status = add_sets(input, folder, &found, sets, err);
+    if (status == REFS_OK && sets->urls.size == 0 && found.n == 1 && *folder == '\0') {
+        status = refs_buf_printf(&inner, err, "%s/%c", (const char *)found.names.data, '\0');
+        if (status == REFS_OK) status = find_sets(input, (const char *)inner.data, sets, err);
+    }
+    refs_buf_clear(&found.names);
+    refs_buf_clear(&inner);
+    return status;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+refs_status refs_references__archive_each(const refs_vfs *vfs, const char *location,
+                                          const refs_set_visitor *visitor, size_t *n_sets,
+                                          refs_error *err) {
+    const refs_set_input input = {.vfs = vfs, .location = location, .name = location};
+    refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    refs_status status = find_sets(&input, "", &sets, err);
+    *n_sets = 0;
+    if (status == REFS_OK) status = refs_references__named_each(&sets, visitor, n_sets, err);
+    refs_references__named_clear(&sets);
+    return status;
+}
+
+static refs_status open_archive(const refs_set_input *input, refs_set **set, refs_error *err) {
+    refs_named_sets sets = {.urls = REFS_BUF_INIT};
+    refs_status status = find_sets(input, "", &sets, err);
+    if (status == REFS_OK && sets.urls.size > 0)
+        status = refs_references__named_open(input, &sets, "archive", set, err);
+    else if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID, "expected a reference set, found a ZIP archive");
+    refs_references__named_clear(&sets);
+    return status;
+}
+
+const refs_set_format refs_references__archive = {"ZIP", sniff, open_archive, NULL};
